@@ -14,12 +14,12 @@
 
 namespace pcc {
 
-/// Compiles the model `options.model` and writes the bundle (the directory with
-/// the compiled programs) to `options.bundle`. If `options.emitsOnnx` is true,
-/// writes an annotated copy of the ONNX model to `options.bundle` instead. If
-/// `options.stopAfter` names a phase before the one that completes this output,
-/// writes neither a bundle nor a copy. In all cases writes the report and the
-/// IR dumps for which `options` contains a path.
+/// Compiles the model `options.model`. Writes one output to `options.bundle`:
+///  - the bundle, which is the directory with the compiled programs;
+///  - or, if `options.emitsOnnx` is true, an annotated copy of the ONNX model.
+/// If `options.stopAfter` ends the compilation before this output is complete,
+/// writes no output. In all cases writes the report and the IR dumps for which
+/// `options` contains a path.
 ///
 /// Returns the first error. After an error, no incomplete bundle or copy
 /// remains.

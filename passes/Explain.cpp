@@ -11,9 +11,9 @@
 using namespace pcc;
 
 /// Stores the explanations of the values that match `name` in `stories`. Runs
-/// phases up to 4-shard only, because 5-localize erases the reshards that
-/// connect values to their readers. If no value matches, returns exit code 2
-/// and the most similar names.
+/// only the phases up to 4-shard, because the explanations list the reshards
+/// between a value and its readers, and 5-localize erases reshards. If no value
+/// matches, returns exit code 2 and the most similar names.
 static Status tellValues(Compilation &compilation,
                          const CompileOptions &options, const std::string &name,
                          std::vector<explain::ValueExplanation> &stories) {

@@ -42,9 +42,10 @@ struct TrainingOptions {
   std::string dropout;
   /// --seed for the random numbers of dropout: a whole number as text.
   std::string seed;
-  /// Glob patterns of weight names: weights with weight decay (--decay),
-  /// weights that are not trained (--freeze), and the only weights that are
-  /// trained (--train-only).
+  /// Glob patterns of weight names:
+  ///  - `decay` (--decay): weights with weight decay;
+  ///  - `freeze` (--freeze): weights that are not trained;
+  ///  - `trainOnly` (--train-only): the only weights that are trained.
   std::vector<std::string> decay, freeze, trainOnly;
   /// --recompute: which activations the backward pass recomputes instead of
   /// keeping them (activation checkpointing). One of none, full, selective and

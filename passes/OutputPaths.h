@@ -9,11 +9,12 @@
 namespace pcc {
 
 /// Checks whether all output files of a compilation can be written, so that the
-/// compilation does not fail at its end. These are the bundle or annotated
-/// model, the dumps, the report, and the timelines (--schedule-svg, --trace).
-/// Creates nothing. Returns exit code 7 if a path cannot be written. Returns
-/// exit code 2 if `options` requests a timeline for a compilation that writes
-/// no bundle.
+/// compilation does not fail at its end. Checks the bundle or annotated model,
+/// the dumps, the report, and the timelines (--schedule-svg, --trace). Creates
+/// nothing. Errors:
+///  - exit code 7: a path cannot be written;
+///  - exit code 2: `options` requests a timeline, but the compilation writes no
+///    bundle.
 Status checkOutputs(const CompileOptions &options);
 
 /// Checks whether a changed copy of the model file `model` can be written to

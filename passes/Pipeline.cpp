@@ -80,9 +80,9 @@ static void addLocalize(OpPassManager &manager) {
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
-  // Hoist values out of the microbatch loop after stages are outlined. A value
-  // received from another stage differs in every microbatch and must not be
-  // hoisted, and only outlining creates the receives.
+  // Hoist values out of the microbatch loop after stages are outlined.
+  // Outlining creates the receives. A received value differs in every
+  // microbatch, so it must not be hoisted.
   manager.addPass(schedule::createHoistShared());
   // Order the backward pass before activations to recompute are chosen. The
   // choice depends on when the backward pass reads each activation.

@@ -20,12 +20,12 @@ void addPhase(mlir::OpPassManager &manager, Phase phase);
 void addGate(mlir::OpPassManager &manager, Phase phase);
 
 /// Returns the exit code of pcc if a pass of `phase` fails. `passArgument` is
-/// the flag of the pass, such as "verify-imported":
-///  - A verification gate (a pass that checks the result of a phase): exit code
-///    1, a defect of pcc. Only the gate `verify-imported`, which rejects
-///    unsupported models, has exit code 4.
-///  - Any other pass: exit code 4 in 1-import (unsupported model), 1 in 7-emit
-///    (defect of pcc), and 6 in all other phases (the request cannot be met).
+/// the flag of the pass, such as "verify-imported". A verification gate is a
+/// pass that checks the result of a phase.
+///  - The gate `verify-imported`, or any other pass of 1-import: 4 (unsupported
+///    model).
+///  - Any other gate, or any pass of 7-emit: 1 (defect of pcc).
+///  - Any other pass: 6 (the request cannot be met).
 ExitCode exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

@@ -46,11 +46,13 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return verification.verdict();
 }
 
-/// Changes `options` to the options for compiling the unpartitioned model. If
-/// `parts` was loaded from a model or from a dump before 5-localize, its shapes
-/// are still global, so `options.model` stays. For a dump of 5-localize or
-/// 6-schedule, `options` becomes the options that import the original ONNX
-/// model. Returns exit code 2 for a dump of 7-emit.
+/// Changes `options` to the options for compiling the unpartitioned model. The
+/// change depends on the file from which `parts` was loaded:
+///  - A model, or a dump before 5-localize: its shapes are still global, so
+///    `options.model` stays.
+///  - A dump of 5-localize or 6-schedule: `options` becomes the options that
+///    import the original ONNX model.
+///  - A dump of 7-emit: exit code 2.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());

@@ -192,13 +192,13 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // A candidate is a declared name. Candidates are compared by their edit
-  // distance to the unknown name, then by whether their length differs from
-  // that of the unknown name (1 or 0), then by name.
+  // A declared name, preceded by two numbers that say how well it fits the
+  // unknown name: the edit distance, and 0 if both lengths are equal (else 1).
+  // The smallest tuple is the best candidate.
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // A declared name is suggested only if its edit distance is at most a quarter
-  // of the length of the unknown name.
+  // Suggest no name whose edit distance is above size / 4. All such names
+  // compare greater than this initial tuple.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

@@ -67,11 +67,11 @@ struct AttributeKind {
   /// Returns whether an attribute of this kind may have the given value. The
   /// result does not depend on the op or argument that has the attribute.
   bool (*fits)(mlir::Attribute);
-  /// Checks a value against the op, argument or result that has the attribute,
-  /// after `fits` has accepted the value. For example, a dim index must be less
+  /// Additional check of the value at the place of the attribute. Called if
+  /// `fits` has returned true. For example, the index of a dim must be less
   /// than the rank of the argument's tensor. Returns the text of the error, or
-  /// nullopt if the value is valid. The function pointer is null if `fits`
-  /// alone decides.
+  /// nullopt if the value is valid. The pointer is null if `fits` is the only
+  /// check.
   std::optional<std::string> (*check)(const AttributeSite &,
                                       mlir::Attribute) = nullptr;
 };
@@ -86,9 +86,9 @@ struct DeclaredAttribute {
   /// Set of the places where the attribute may be: the bitwise or of
   /// enumerators.
   AttributePlace places;
-  /// Names of the ops that may have the attribute if only some ops may,
-  /// separated by spaces, such as "graph.parameter". Empty if `places` contains
-  /// AttributePlace::Op (all ops may have the attribute) or if no op may.
+  /// Names of ops that may have the attribute, separated by spaces, such as
+  /// "graph.parameter". Empty if `places` contains AttributePlace::Op, which
+  /// stands for every op. Also empty if no op may have the attribute.
   llvm::StringLiteral ops;
 };
 
@@ -105,15 +105,14 @@ public:
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
   /// Emits an error and fails unless `attribute` is declared, may be at the
-  /// place `site` (an op, argument or result), and has a value of the declared
-  /// kind.
+  /// place `site`, and has a value of the declared kind.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 
 private:
-  /// Emits the error that no attribute `name` is declared, and fails. The error
-  /// suggests the declared name with the smallest edit distance, if one is
-  /// near.
+  /// Emits the error that `name` is not a declared attribute, and fails. The
+  /// error suggests the declared name with the smallest edit distance to
+  /// `name`, if that distance is at most a quarter of the length of `name`.
   mlir::LogicalResult reportUnknown(const AttributeSite &site,
                                     llvm::StringRef name) const;
 
@@ -121,12 +120,13 @@ private:
   llvm::DenseMap<mlir::StringAttr, const DeclaredAttribute *> rows;
 };
 
-/// Kinds of attribute values: no value, a string, an array of strings, a
-/// symbol, a type, a dictionary, and an array of dictionaries.
+/// Kinds of attribute values, in the order of the constants: no value, a
+/// string, an array of strings, a symbol, a type, a dictionary, and an array of
+/// dictionaries.
 extern const AttributeKind unitKind, stringKind, stringsKind, symbolKind,
     typeKind, dictionaryKind, dictionariesKind;
-/// Kinds of attribute values: any i64, an i64 of at least 0, an i64 from 1 to
-/// INT32_MAX, and an array of i64 of at least 0.
+/// Kinds of attribute values, in the order of the constants: any i64, an i64 of
+/// at least 0, an i64 from 1 to INT32_MAX, and an array of i64 of at least 0.
 extern const AttributeKind numberKind, countKind, positiveKind, countsKind;
 /// Kinds of attribute values: a dictionary of i64, and a dictionary of strings.
 extern const AttributeKind numbersByNameKind, stringsByNameKind;
@@ -141,10 +141,9 @@ extern const AttributeKind metadataKind;
 /// least `least`.
 bool isNumber(mlir::Attribute attribute, int64_t least);
 
-/// Compares the number of entries of an attribute, `actual`, with the number
-/// that the attribute must have, `wanted`. Returns the text of an error if they
-/// differ, such as "needs 2 entries, one per result, got 1". Returns nullopt if
-/// they are equal. `perWhat` is the noun after "one per".
+/// Checks the number of entries of an attribute. Returns nullopt if `actual`
+/// equals `wanted`. Otherwise returns the text of an error. For example,
+/// countError(2, "result", 1) returns "needs 2 entries, one per result, got 1".
 std::optional<std::string> countError(int64_t wanted, llvm::StringRef perWhat,
                                       int64_t actual);
 

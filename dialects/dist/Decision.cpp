@@ -129,10 +129,12 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Reads a priced step from a string "KIND AXIS+AXIS RANKS STRIDE BYTES", which
-/// may end in " shared" (PricedStep::isShared). Leaves `step` unchanged if
-/// `attribute` is not a string of at least five words. Leaves a number in
-/// `step` unchanged if its word is malformed.
+/// Reads a step of the form "KIND AXES RANKS STRIDE BYTES". For example,
+/// "all_reduce dp+tp 8 1 98304" is an all-reduce over the axes dp and tp in
+/// groups of 8 ranks with stride 1. Each rank receives 98304 bytes. A sixth
+/// word, "shared", sets PricedStep::isShared. If `attribute` has fewer than
+/// five words, `step` is unchanged. A malformed number leaves its member of
+/// `step` unchanged.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;

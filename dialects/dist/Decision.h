@@ -25,51 +25,53 @@ namespace pcc::dist {
 struct PricedStep {
   /// Name of the communication, such as "all_gather" or "exchange".
   std::string kind;
-  /// Names of the mesh axes along which the ranks of a communicating group
-  /// differ.
+  /// Names of the mesh axes over which the ranks of a group communicate.
   std::vector<std::string> axes;
   /// Number of ranks in each communicating group.
   int64_t ranks = 1;
-  /// Difference between the numbers of consecutive ranks in a group: 4 for the
-  /// group of ranks 0, 4, 8. It is 1 for a group of one rank.
+  /// Distance from one rank of a group to the next: 4 for the group of ranks 0,
+  /// 4 and 8. It is 1 for a group of one rank.
   int64_t stride = 1;
   /// Largest number of bytes that any rank of the group receives.
   int64_t receivedBytes = 0;
   /// Whether another op needs the same communication, because it reads the same
-  /// value in the same sharding. If so, the price of the op for which this step
-  /// is recorded does not include the step.
+  /// value in the same sharding. A shared step is listed but adds nothing to
+  /// the costs of the choice.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
 };
 
-/// One way to compute an op along one mesh axis: split a dim, replicate the op,
-/// or leave the result of the op a partial sum. All costs of a choice assume
-/// that the producers and readers of the op's values keep their shardings. A
-/// weight that only this op reads gets the sharding that the op needs.
+/// One way to compute an op along one mesh axis. There are three ways:
+///
+///  - split a dim of the op,
+///  - replicate the op,
+///  - leave the result of the op a partial sum.
+///
+/// The costs of a choice hold for the current shardings of all other ops. A
+/// weight that only this op reads is an exception: it gets the sharding that
+/// this choice needs.
 struct Choice {
   /// Text that describes the choice to the user, such as "split dim 1 of 'w'".
   std::string what;
-  /// Communication that the op needs under this choice, including steps that
-  /// another op needs as well (PricedStep::isShared).
+  /// Communication that the op needs under this choice. Steps that another op
+  /// needs as well are included (PricedStep::isShared).
   std::vector<PricedStep> steps;
-  /// Bytes that one rank stores under this choice: its parts of the results of
-  /// the op, and of the weights that only this op reads.
+  /// Bytes that one rank stores under this choice. Counts the rank's shards of
+  /// the op's results, and of the weights that only this op reads.
   int64_t memoryBytes = 0;
-  /// Estimated time, in picoseconds, of the op and of those of its steps for
-  /// which PricedStep::isShared is false. 0 without a cluster profile.
-  /// Alternatives are sorted by this time, and by received bytes if the times
-  /// are equal.
+  /// Estimated time of the op and its communication, in picoseconds. Shared
+  /// steps (PricedStep::isShared) count as 0. The time is 0 without a cluster
+  /// profile.
   int64_t picoseconds = 0;
   /// Reason why the search must not select this choice, whatever its price.
   /// Empty if the search may select it.
   std::string refused;
 
-  /// Returns the sum of PricedStep::receivedBytes, in bytes, over those of the
-  /// `steps` that no other op needs (PricedStep::isShared is false).
+  /// Returns the sum of the received bytes of all `steps`. Shared steps
+  /// (PricedStep::isShared) count as 0.
   int64_t receivedBytes() const;
-  /// Returns the number of `steps` that no other op needs (PricedStep::isShared
-  /// is false).
+  /// Returns the number of `steps` that are not shared (PricedStep::isShared).
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
@@ -82,9 +84,11 @@ struct Decision {
   /// Name of the mesh axis along which the op was split, replicated or partial.
   std::string axis;
   Choice chosen;
-  /// Alternatives to the choice that was made. Allowed alternatives come first,
-  /// the cheapest at the front. Alternatives that the search must not select
-  /// (Choice::refused) come last.
+  /// Best alternatives to `chosen`, sorted in this order:
+  ///
+  ///  - alternatives that the search may select, by time, then by received
+  ///    bytes,
+  ///  - alternatives that the search must not select (Choice::refused).
   std::vector<Choice> others;
 
   bool operator==(const Decision &) const = default;
@@ -96,9 +100,9 @@ struct Endpoint {
   /// Kind of the producer or consumer: the name of an op ("matmul"), "weight",
   /// "input", "output" or "pin".
   std::string op;
-  /// For an op, the name of the ONNX node from which it was imported. For a
-  /// weight, input or output, its name in the model. For a pin, the name of the
-  /// pinned value.
+  /// Name of the producer or consumer in the model. For an op, the name of the
+  /// ONNX node from which it was imported. For a pin, the name of the pinned
+  /// value.
   std::string node;
   /// Place in the source file of the program that exported the model, as
   /// "FILE:LINE". Empty if the place is unknown.
@@ -114,7 +118,7 @@ struct Endpoint {
 };
 
 /// The reason for a reshard (a change of sharding): the op that produces the
-/// value, and the consumers that need it in another sharding.
+/// value, and the consumers that need the value in another sharding.
 struct Cause {
   /// Producer of the value whose sharding is changed.
   Endpoint by;
@@ -124,10 +128,9 @@ struct Cause {
   bool operator==(const Cause &) const = default;
 };
 
-/// Returns `location` with `decisions` attached. If withDecisions() or
-/// withCause() attached a record to `location` earlier, `decisions` replace
-/// that record. If `decisions` is empty, returns `location` without any such
-/// record.
+/// Returns `location` with `decisions` attached. Replaces the decisions or the
+/// cause that `location` already has. If `decisions` is empty, the returned
+/// location has neither decisions nor a cause.
 mlir::Location withDecisions(mlir::Location location,
                              const std::vector<Decision> &decisions);
 /// Returns the decisions that withDecisions() attached to `location`. Returns
@@ -135,8 +138,8 @@ mlir::Location withDecisions(mlir::Location location,
 /// edited the IR, gets its default value.
 std::vector<Decision> decisionsOf(mlir::Location location);
 
-/// Returns `location` with `cause` attached. If withDecisions() or withCause()
-/// attached a record to `location` earlier, `cause` replaces that record.
+/// Returns `location` with `cause` attached. Replaces the decisions or the
+/// cause that `location` already has.
 mlir::Location withCause(mlir::Location location, const Cause &cause);
 /// Returns the cause that withCause() attached to `location`, or nullopt if
 /// there is none.

@@ -217,9 +217,10 @@ RankedTensorType pcc::dist::localType(RankedTensorType type,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Verifies that `actual` has the shape of the shard that one rank holds of a
-/// tensor of shape `shape` under `sharding`. Otherwise emits an error at `op`
-/// and fails. `what` is the name of the shard in the error, such as "operand".
+/// Verifies that `actual` is the type of one rank's shard of a tensor. `shape`
+/// and `sharding` are those of the whole tensor. For a shape of 8x4 whose first
+/// dim is split over 2 ranks, `actual` must have the shape 4x4. Otherwise emits
+/// an error at `op` and fails. `what` names the shard in the error: "operand".
 static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ArrayRef<int64_t> shape,
                                 ShardingAttr sharding) {
@@ -247,18 +248,19 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies an all_gather or reduce_scatter of rows for experts (MoE). It
-/// transfers only the rows that two boolean masks select. Either the operand or
-/// the result is the divided tensor, which is split over the ranks of the
-/// group. The other one is the whole tensor, which has its full size on every
-/// rank of the group. Let n be the rank of the second mask. The first n dims of
-/// the tensor number its rows, and all other dims are the elements of a row.
+/// Verifies an all_gather or reduce_scatter that transfers selected rows only:
+/// the tokens that the experts of an MoE layer need. An all_gather makes the
+/// whole tensor from the ranks' parts. A reduce_scatter makes the ranks' parts
+/// from the whole tensor. Two boolean masks select the rows.
 ///
-///   mask    shape
-///   first   first n dims of the divided tensor, then the number of ranks
-///   second  first n dims of the whole tensor
+/// Mask 1 has n dims. The first n dims of a tensor number its rows. The other
+/// dims are the elements of a row, and their sharding must not change. For
+/// example, 4 ranks gather 8 rows (n = 1) of 512 elements:
 ///
-/// The collective must not change the sharding of the dims within a row.
+///   part of one rank  2x512
+///   whole tensor      8x512
+///   mask 0            2x4    first n dims of the part, then a dim of the ranks
+///   mask 1            8      first n dims of the whole tensor
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

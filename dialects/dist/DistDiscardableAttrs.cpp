@@ -35,9 +35,9 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Returns an error unless `type` is a ranked tensor with `actual` dims, the
-/// number of dims that an attribute describes. `what` is the name of that
-/// attribute in the error, such as "sharding".
+/// Returns an error unless `type` is a ranked tensor with `actual` dims.
+/// `actual` is the number of dims in the value of an attribute. `what` is the
+/// noun for that value in the error, such as "sharding".
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)
@@ -50,9 +50,13 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
 }
 
 /// Returns the type of the tensor to which the sharding attribute at `site`
-/// applies. The tensor is a function argument or result, a parameter, or
-/// operand 0 of an op that sets a parameter. Returns null if there is no such
-/// type.
+/// applies. Returns null if there is no such type. The tensor depends on
+/// `site`:
+///
+///   place of the attribute        tensor
+///   function argument or result   the argument or result
+///   op with operands              operand 0 (the op sets a parameter)
+///   op without operands           the parameter that the op declares
 static Type shardedType(const AttributeSite &site) {
   if (site.place != AttributePlace::Op)
     return site.tensorType();
@@ -143,10 +147,9 @@ namespace {
 /// Checks that the shardings in a module use only axes of the module's mesh.
 /// MLIR stores equal shardings as one attribute, so they are checked only once.
 ///
-/// Requested shardings are not checked here, because the mesh that the user
-/// chooses may lack their axes. Phase `4-shard` reports such requests.
-/// Requested shardings are those of pins, and `dist.sharding` before phase
-/// `4-shard`.
+/// Shardings that the user requests are not checked here, because the mesh may
+/// lack their axes. Phase `4-shard` reports such requests. A request is stored
+/// in a pin, or, before phase `4-shard`, in an attribute `dist.sharding`.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -219,9 +222,9 @@ private:
 // Hooks
 //===----------------------------------------------------------------------===//
 
-/// Verifies `attribute` of `op`. If `attribute` is the mesh of a module, also
-/// verifies that all shardings in the module match the mesh. No other attribute
-/// is compared with the mesh when it is verified.
+/// Verifies `attribute` of `op`. If `attribute` is the mesh of the module, also
+/// verifies that the shardings in the module use only axes of that mesh. Other
+/// attributes are verified without the mesh.
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (failed(attributes.verify(op, attribute)))

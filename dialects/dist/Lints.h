@@ -39,20 +39,20 @@ constexpr std::string_view nameOf(Lint lint) {
   return names[static_cast<int>(lint)];
 }
 
-/// Smallest size of a tensor, in bytes (64 MiB), for which the lint full-gather
-/// warns that an all-gather makes the tensor whole on every rank.
+/// Size in bytes from which the lint full-gather warns about an all-gather that
+/// gives every rank the whole tensor (64 MiB).
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
-/// Threshold of the lint whole-weight: a weight's fraction of the bytes of all
-/// weights of its model block (layer). The lint warns if a weight exceeds the
-/// fraction and is replicated along a mesh axis that could split it.
+/// Fraction above which the lint whole-weight warns about a replicated weight
+/// that a mesh axis could split. The fraction is the size of the weight divided
+/// by the size of all weights of one model block (layer).
 inline constexpr double largeWeightShare = 0.01;
-/// Threshold of the lint padding: the fraction of padding among the elements of
-/// all ranks' shards. The lint warns if a dim is split unevenly and its padding
-/// reaches this fraction.
+/// Fraction from which the lint padding warns about a dim that is split
+/// unevenly. The fraction is the padding divided by all elements of the dim's
+/// parts. A dim of 9 in 2 parts of 5 elements has the fraction 1/10.
 inline constexpr double largePaddingShare = 0.1;
-/// Threshold of the lint unused-axis: a fraction of the floating-point
-/// operations of one rank. The lint warns about a mesh axis if all ranks along
-/// the axis repeat the same operations, and these reach the fraction.
+/// Fraction of a rank's floating-point operations from which the lint
+/// unused-axis warns about a mesh axis. The fraction counts the operations that
+/// all ranks along the axis repeat.
 inline constexpr double largeRepeatedShare = 0.5;
 
 } // namespace pcc::dist

@@ -7,11 +7,13 @@
 
 namespace pcc::dist {
 
-/// Returns whether `pattern`, such as the name in an option --shard, matches
-/// the value name `name`. `pattern` matches if it equals `name`, even if it
-/// contains glob characters (`w[0]`). It also matches if it is a valid glob
-/// that matches `name`. An empty `name` means that the value has no name. No
-/// pattern matches an empty `name`, not even `*`.
+/// Returns whether `pattern` matches `name`, the name of a value. A pattern is,
+/// for example, the name in an option --shard.
+///
+///   pattern  name       result
+///   w[0]     w[0]       true, because both are equal
+///   h.*.w    h.3.w      true, because the pattern is a glob
+///   *        (no name)  false, as for every pattern
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
 } // namespace pcc::dist

@@ -32,8 +32,8 @@ namespace pcc::graph {
 
 class GradientBuilder;
 
-/// Returns the number of floating-point operations of an element-wise op: one
-/// per element of its largest result.
+/// Returns the number of floating-point operations of an element-wise op: the
+/// number of elements of its largest result.
 double elementWiseFlops(mlir::Operation *op);
 
 /// Returns the type of an operand or result of a graph op, which is always a
@@ -56,11 +56,10 @@ llvm::StringRef nodeName(mlir::Location location);
 /// "FILE:LINE". Returns an empty string if there is none.
 std::string sourceLine(mlir::Location location);
 
-/// Returns all properties of an op of type `Op` that is being built or parsed,
-/// for its type inference. Each property has the value of the attribute with
-/// its name in `attributes`. Without such an attribute, it has the value in
-/// `properties`. If `properties` lacks the value, it has the default of `Op`.
-/// Both arguments may be null.
+/// Returns all properties of an op of type `Op` that is being built or parsed.
+/// Type inference of the op reads them. A property is taken from the first of
+/// these sources that has it: `attributes`, `properties`, the defaults of `Op`.
+/// `attributes` and `properties` may be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

@@ -15,11 +15,14 @@
 namespace pcc::graph {
 
 /// Returns the sharding rule of an op that broadcasts its operands, as
-/// element-wise ops do. Each result dim of more than one element is one
-/// Parallel factor, a loop index of the op that ranks can split without
-/// communication. Operand dims are matched with result dims from the right, as
-/// in NumPy. Operand dims of size 1 have no factor. No operand may be a partial
-/// sum.
+/// element-wise ops do. Operand dims match result dims from the right, as in
+/// NumPy.
+///
+///  - A result dim is one Parallel factor (a loop index that ranks can split
+///    without communication). A dim of size 1 has no factor.
+///  - An operand dim has the factor of its result dim, or no factor if the size
+///    of the operand dim is 1.
+///  - No operand may be a partial sum.
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -45,10 +48,10 @@ public:
   ShardingRule getShardingRule() { return broadcastRule(this->getOperation()); }
 };
 
-/// Class of ops that only copy elements. Shapes and attributes determine which
-/// element of an operand each element of the result is. The op therefore
+/// Class of ops that only copy elements of their operands. The shapes and
+/// attributes of the op alone say where each element goes. The op therefore
 /// computes nothing and is linear. A pad does not belong to this class, because
-/// it adds elements that are not in its operand.
+/// it adds new elements.
 template <typename Op>
 class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 
@@ -83,18 +86,16 @@ class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 // Facts about elements
 //===----------------------------------------------------------------------===//
 
-/// Class of ops whose result contains only elements of operand 0. If all
-/// elements of operand 0 are equal, all elements of the result are therefore
-/// equal. A concat does not belong to this class, because its result contains
-/// elements of several operands.
+/// Class of ops whose result contains only elements of operand 0. If operand 0
+/// is a splat, the result is therefore a splat, too. A concat does not belong
+/// to this class, because its result contains elements of several operands.
 template <typename Op>
 class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
-/// Class of ops whose result is a strided view of the operand: each element of
-/// the operand is in the result at most once, at indices that strides describe.
-/// The result can therefore be read from the operand's memory without a copy.
-/// The gradient of such an op is also a view. A broadcast does not belong to
-/// this class, because it repeats elements.
+/// Class of ops whose result is a strided view of the operand: transpose,
+/// reshape and slice. The result can be read from the operand's memory without
+/// a copy. A broadcast does not belong to this class, because it repeats
+/// elements.
 template <typename Op>
 class IsView : public mlir::OpTrait::TraitBase<Op, IsView> {};
 
@@ -125,11 +126,15 @@ class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
-/// Class of ops that must compute in f32 or a wider type, because they amplify
-/// relative errors, exceed the range of f16, or add many terms in sequence.
-/// Norms and softmax do not belong to this class, because they compute in f32
-/// internally. Reductions do not belong to this class, because not every kind
-/// of reduction needs f32: max and min do not.
+/// Class of ops that must compute in f32 or a wider type: exp, sqrt and cumsum,
+/// for example. An op of this class has at least one of these properties:
+///
+///  - It amplifies relative errors.
+///  - Its result may exceed the range of f16.
+///  - It adds many terms in sequence.
+///
+/// Norms, softmax and reductions do not belong to this class. Norms and softmax
+/// compute in f32 internally, and some reductions (max, min) do not need f32.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 

@@ -19,11 +19,11 @@ static StepPart ownPart(Operation *op) {
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the earliest part of a training step in which `reader` needs the
-/// results of a forward op. For accumulate (a sum over microbatches), returns
-/// Forward, because accumulate needs its operand in each microbatch. For the
-/// terminator, returns Update, because it needs its operands at the end of the
-/// step. For any other op, returns the part of that op.
+/// Returns the part of a training step in which `reader` needs its operands:
+///
+///   accumulate     Forward, because it adds its operand in each microbatch
+///   terminator     Update, which ends the step
+///   any other op   the part of that op
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -45,9 +45,9 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Move forward ops whose results are read only in later parts to the earliest
-  // of these parts. Visit the ops in reverse order, so that all readers of an
-  // op have their final parts before the op is visited.
+  // Move each forward op to the earliest part that reads its results. Visit the
+  // ops in reverse order, so that the readers of an op have their final parts
+  // before the op is visited.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

@@ -34,11 +34,11 @@ enum class StepPart : uint8_t {
 };
 
 /// Assigns each op of a function body to the forward, backward or update part
-/// of a training step. An op runs no earlier than the parts of its operands. If
-/// only later parts read the results of a forward op, that op moves to the
-/// earliest part that reads them. For example, a dropout mask that only a
-/// gradient reads moves to the backward part. No op moves if the function is
-/// not a training step, or if `mayWait` returns false for the op.
+/// of a training step. An op never runs in an earlier part than its operands.
+///
+/// In a training step, a forward op is moved to the earliest part that reads
+/// its results. For example, a dropout mask that only a gradient reads moves to
+/// the backward part. An op for which `mayWait` returns false does not move.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;

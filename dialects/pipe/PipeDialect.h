@@ -53,14 +53,16 @@ inline bool runsOnce(mlir::Operation *function) {
 }
 
 /// Content of the attribute `pipe.held` of a function argument. The attribute
-/// means that the argument's value is a result of another function of the same
-/// stage, or a result of the argument's own function for the previous
-/// microbatch.
+/// names the function of the same stage that returns the argument's value.
+/// There are two cases:
+///
+///  - `by` is another function, which has run before.
+///  - `by` is the argument's own function. The value is the result of that
+///    function for the previous microbatch.
 struct Held {
-  /// Symbol name of the function whose result is the value of the argument.
+  /// Symbol name of the function that returns the value.
   llvm::StringRef by;
-  /// Index of the result that is the value of the argument, among the results
-  /// of the function `by`.
+  /// Index of the value among the results of the function `by`.
   unsigned result;
 };
 /// Returns the content of `pipe.held` in `attributes`, the attributes of a
@@ -70,14 +72,13 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// Returns the content of the attribute `pipe.held` of `argument`, a function
 /// argument. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the value that the attribute `pipe.held` of `argument` refers to: an
-/// operand of the terminator of the function that computes it. Returns null if
-/// `argument` has no `pipe.held`, or if the module has no such function or
-/// result.
+/// Returns the value that the attribute `pipe.held` of `argument` refers to.
+/// The value is an operand of the terminator of the function Held::by. Returns
+/// null if `argument` has no `pipe.held`, or if the module lacks the function
+/// or the result.
 mlir::Value heldBy(mlir::BlockArgument argument);
-/// Returns whether the value of `argument` is a result that the argument's own
-/// function returned for the previous microbatch. The function then accumulates
-/// over microbatches.
+/// Returns whether `argument` holds the value that its function returned for
+/// the previous microbatch. The function then accumulates over microbatches.
 bool isAccumulator(mlir::BlockArgument argument);
 /// Returns an attribute `pipe.held` with the content `held`.
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);

@@ -62,11 +62,11 @@ YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Verifies the arguments and results of a kernel for multi-tensor launches
-/// (`in_parts`; multi-tensor apply in Apex). The kernel processes one tile of
-/// each tensor at a time. The first arguments may be numbers (rank 0). All
-/// following arguments, and all results, must be tiles (rank 1) of the shape of
-/// the last result.
+/// Verifies the signature of a kernel for multi-tensor launches (`in_parts`;
+/// multi-tensor apply in Apex). The kernel processes one tile (a contiguous
+/// piece) of each tensor at a time. Its first arguments may be numbers, which
+/// are tensors of rank 0. All other arguments and all results must be tiles:
+/// tensors of rank 1 with the shape of the last result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
     return cast<RankedTensorType>(type).getRank() == 1;
@@ -91,9 +91,8 @@ static LogicalResult verifyTiles(KernelOp kernel) {
 }
 
 /// Verifies the attributes of a kernel, and that its body ends in a
-/// `rank.yield` of its result types. If the kernel has `in_parts` (multi-tensor
-/// launches), also verifies that its arguments and results are tiles of one
-/// shape.
+/// `rank.yield` whose operands have the kernel's result types. For a kernel
+/// with `in_parts`, also verifies the signature with verifyTiles().
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
@@ -173,11 +172,12 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether `tensors` are valid operands or results of a multi-tensor
-/// launch with `parts` parts. A part has one tensor for each tile type in
-/// `tiles`. `tensors` must list the tensors of all parts for the first tile,
-/// then for the second tile, and so on. A tensor of part p must have the
-/// element type of its tile, and `elements[p]` elements.
+/// Returns whether `tensors` fit the tile types `tiles` of a kernel that is
+/// launched for `parts` parts. A part is one set of tensors, such as a weight
+/// and its gradient. `tensors` are sorted by tile, then by part. For the tiles
+/// t and u and two parts, the order is t0, t1, u0, u1. A tensor must have the
+/// element type of its tile. Each tensor of part p must have `elements[p]`
+/// elements.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -192,10 +192,14 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
-/// Verifies a multi-tensor launch. The launched kernel must exist and have
-/// `in_parts`. Each part of the launch must have one tensor for each tile
-/// argument and each result of the kernel. All tensors of one part must have
-/// equal numbers of elements. Otherwise emits an error and fails.
+/// Verifies a multi-tensor launch, which runs a kernel for several parts. A
+/// part is one set of tensors, such as a weight and its gradient. Emits an
+/// error and fails unless these conditions hold:
+///
+///  - The kernel exists and has `in_parts`.
+///  - The `shared` operands have the types of the kernel's first arguments.
+///  - Each part has one tensor per remaining argument and per result.
+///  - All tensors of a part have the same number of elements.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =

@@ -74,9 +74,9 @@ private:
     return unsupported.status();
   }
 
-  /// Returns pcc's exit code for an error about shapes that contradict each
-  /// other: UnboundDim if the user gave --dim or --shape, which may be the
-  /// cause, else CannotRead (the model is invalid).
+  /// Returns pcc's exit code for shapes that contradict each other. With --dim
+  /// or --shape, the user's sizes may be wrong, and the code is UnboundDim.
+  /// Without these options the model is invalid, and the code is CannotRead.
   ExitCode mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? CannotRead
                                                           : UnboundDim;
@@ -146,10 +146,8 @@ Status ModelImport::checkNodes(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Checks `node` against the op table. For each ONNX op the table lists forms:
-/// the operands and attributes that are valid from some opset version on. The
-/// op must have a form in the opset version that the model declares. The number
-/// of operands must be within the limits of the form.
+/// Checks that the model's opset version has the op of `node`. Then checks that
+/// the node has the required operands, and no more operands than the op allows.
 Status ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -176,10 +174,13 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input and without
-/// results, which makeReturn adds. All dims of the arguments have sizes. Each
-/// argument has the attributes `graph.name`, `graph.dims` and, if the model
-/// annotates the input, `dist.sharding`.
+/// Creates the function @main with one argument per model input. The function
+/// makeReturn adds the results later. Every argument has a static shape and
+/// these attributes:
+///
+///   graph.name     the name of the input
+///   graph.dims     the names of its dims
+///   dist.sharding  its sharding, if the model annotates the input
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -213,9 +214,8 @@ Status ModelImport::makeFunction() {
 
 /// Imports the nodes of `graph`, which is the model's main graph or a branch of
 /// an If. A node that pcc does not support is added to `unsupported`, and nodes
-/// that read its outputs are skipped. `run` reports all unsupported nodes in
-/// one error after all nodes have been visited. Any other error is returned at
-/// once.
+/// that read its outputs are skipped. `run` later reports all unsupported nodes
+/// in one error. Any other error is returned at once.
 Status ModelImport::makeGraph(const onnx::Graph &graph) {
   PCC_RETURN_IF_ERROR(checkNodes(graph));
   for (const onnx::Tensor &tensor : graph.initializers)
@@ -253,11 +253,11 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
 }
 
 /// Imports the branch that the constant condition selects, in place of the If
-/// `node`. Each output name of the node is then defined as the value of the
-/// branch's output at the same index. Names in the branch are kept, because a
-/// branch cannot redefine a name of an enclosing graph. For an error about the
-/// If itself, records the error in `emitter` and returns success. An error
-/// about a node of the branch is returned.
+/// `node`. Then defines each output of the If as the branch's output at the
+/// same index. Errors are reported in two ways:
+///
+///   about the If itself          recorded in `emitter`; returns success
+///   about a node of the branch   returned
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -297,10 +297,9 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Calls the normalizer of `node` and defines the node's outputs. The
-/// normalizer is the function of the op table that creates the node's graph
-/// ops. If the normalizer leaves an output undefined, records in `import` that
-/// the node is unsupported.
+/// Calls the normalizer of `node`, the function of the op table that creates
+/// the node's graph ops and defines its outputs. If an output is undefined
+/// afterwards, records in `import` that the node is unsupported.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -334,10 +333,9 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// Checks that the model's outputs have the shapes that the model declares.
-/// Returns success without a check if the user gave sizes for named dims,
-/// because the model may declare its output shapes for other sizes of these
-/// dims.
+/// Checks that the model's outputs have the shapes that the model declares. If
+/// the user gave sizes for named dims, checks nothing, because the declared
+/// shapes may hold for other sizes of these dims.
 Status ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
     return Status::success();

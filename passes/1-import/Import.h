@@ -23,25 +23,23 @@ namespace pcc {
 /// All shapes are static, and values that depend only on shapes are constants.
 /// The op that computes a node's output has the output's name as `graph.name`
 /// and the node's name as location. A parameter refers to a file, an offset and
-/// a length in bytes. The import checks where each weight lies in its file, but
-/// never reads the weight's bytes.
+/// a length in bytes. The import never reads the bytes of a weight.
 ///
-/// The import loads the dialects that it needs into `context`. The model file
-/// is memory-mapped during the import only; the module keeps no reference to
-/// it. The function emits no diagnostic. An error has one of these exit codes:
+/// The import loads the dialects that it needs into `context`. The module keeps
+/// no reference to the model file. The function emits no diagnostic. An error
+/// has one of these exit codes:
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
 ///   Unsupported   pcc does not support an op, an attribute of an op, or a type
-///   UnboundDim    a dim is unbound, or shapes contradict each other after
-///                 binding
+///   UnboundDim    a dim has no size, or the sizes that the user gives lead to
+///                 shapes that contradict each other
 ///   CannotMeet    a device annotation of the model cannot be satisfied
 ///   InputOutput   the operating system refuses an operation
 ///
-/// `unsupported` may be null. If it is not null and ops of the model are
-/// unsupported, `unsupported` becomes the list of all these ops. If an input or
-/// an initializer is unsupported, the list stays empty, and the message names
-/// the input or initializer.
+/// `unsupported` may be null. Otherwise it becomes the list of all ops that pcc
+/// does not support. The list stays empty if an input or an initializer is
+/// unsupported.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

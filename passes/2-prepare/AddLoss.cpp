@@ -127,10 +127,10 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the symbols for the dims of a new labels input, such as ["batch",
-  /// ""]; null if the first input has no symbols. A dim of the labels gets the
-  /// symbol of the first input's dim with the same index if the two dims have
-  /// the same size, else "".
+  /// Returns the symbols (names) of the dims of a new labels input, such as
+  /// ["batch", ""]. Dim i gets the symbol of dim i of the first model input if
+  /// both dims have the same size, else "". Returns null if the first input has
+  /// no symbols.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()

@@ -30,12 +30,16 @@ using namespace pcc::prepare;
 
 namespace {
 /// Builds the update part of a training step before the terminator of @main.
-/// The pass `differentiate` has added one result per use of a trained weight:
-/// the gradient with respect to that use. The update sums these gradients over
-/// uses and microbatches, clips them by their global norm, applies the
-/// optimizer and writes the parameters. Ops that concern only one weight get
-/// the weight's name as `graph.updates`, so that phase 3-place can put them on
-/// the weight's pipeline stage.
+/// The pass `differentiate` has added one gradient per use of a trained weight
+/// to the results of @main. The update has these steps:
+///
+///   1. sum the gradients of each weight over its uses and the microbatches
+///   2. clip all gradients by their global norm
+///   3. apply the optimizer
+///   4. write the parameters
+///
+/// Ops that concern only one weight get the weight's name as `graph.updates`,
+/// so that phase 3-place can put them on the weight's pipeline stage.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -96,10 +100,10 @@ private:
   /// Stops setting `graph.updates`: ops built from here on concern all weights.
   void markForAll() { builder.setMark({}, {}); }
 
-  /// Replaces `set`, a parameter write of the TrainingInfo's update, by a write
-  /// before the terminator, because no read of a parameter may follow its
-  /// write. With a loss scale (factor on the gradients), the new write keeps
-  /// the parameter's old value if a gradient is not finite.
+  /// Moves `set`, a parameter write of the TrainingInfo's update, before the
+  /// terminator, because no read of a parameter may follow its write. With a
+  /// loss scale (factor on the gradients), the parameter keeps its old value if
+  /// a gradient is not finite.
   void finishWrite(graph::SetParameterOp set) {
     auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
     auto weight = parameter.getStateOfAttr();
@@ -162,9 +166,9 @@ private:
 
   /// Moves the gradients from the results of @main to `gradients`. A weight has
   /// one gradient per use. The gradient of each use is first accumulated over
-  /// microbatches; then these totals are added. If the uses belong to different
-  /// pipeline stages, as with tied weights, stages send each other only totals,
-  /// once per step.
+  /// the microbatches. Then the totals of all uses are added. If the uses lie
+  /// on several pipeline stages, as with tied weights, only these totals are
+  /// sent between stages.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -207,9 +211,9 @@ private:
     markForAll();
   }
 
-  /// Builds the write of `next` to `parameter`. With a loss scale, `before`,
-  /// the parameter's old value, is written instead if a gradient of the step is
-  /// not finite.
+  /// Builds the write of `next` to `parameter`. With a loss scale, the write
+  /// keeps the parameter's old value `before` if a gradient of the step is not
+  /// finite.
   void write(StringRef parameter, Value next, Value before) {
     if (isFinite)
       next = builder.select(isFinite, next, before);
@@ -232,12 +236,13 @@ private:
   }
 
   /// Rounds the squares of a gradient so that their sum is the same in any
-  /// order. The method is that of Demmel and Nguyen (Fast reproducible
-  /// floating-point summation, ARITH 2013) with one bin. All squares are
-  /// rounded to multiples of one power of two, which depends only on the
-  /// largest square and the number of elements. It is so large that every
-  /// partial sum is exact. For n elements the error of the sum is at most n² /
-  /// 2^52 times the largest square.
+  /// order: all squares become multiples of one power of two, and every partial
+  /// sum is exact. The power of two depends only on the largest square and the
+  /// number n of elements. The sum's error is at most n² / 2^52 times the
+  /// largest square.
+  ///
+  /// The method is that of Demmel and Nguyen (Fast reproducible floating-point
+  /// summation, ARITH 2013) with one bin.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -250,10 +255,10 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// gradients. The sum is computed in f64, and the norm is rounded to f32
-  /// unless a gradient is f64. Two shardings that add in a different order
-  /// therefore nearly always compute the same norm. With --reproducible the
-  /// norm is always the same.
+  /// gradients. The sum is computed in f64, and the norm is then rounded to f32
+  /// (unless a gradient is f64). Therefore the order of additions, which
+  /// depends on the sharding, hardly ever changes the norm. With --reproducible
+  /// it never does.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {

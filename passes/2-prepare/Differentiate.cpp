@@ -32,9 +32,9 @@ static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones the views of the result of `maker`, and the views of these views,
-/// until each view has one use. A view is an op such as a transpose, reshape,
-/// cast or slice. Each use of a weight then has its own chain of views and its
+/// Clones views of the result of `maker` until each view has one use. A view is
+/// an op such as a transpose, reshape, cast or slice; views of views are
+/// cloned, too. Each use of a weight then has its own chain of views and its
 /// own gradient. Uses on different pipeline stages can therefore accumulate
 /// their gradients separately.
 static void separateUses(Operation *maker) {
@@ -87,9 +87,9 @@ private:
     return false;
   }
 
-  /// Clones `get`, a read of a weight, until each op that reads the weight has
-  /// one use. One use keeps reading `get` itself, and each other use reads a
-  /// clone. Appends the results of `get` and of the clones to `reads`.
+  /// Clones `get`, a read of a weight, so that each read has one use: one use
+  /// keeps `get`, and each other use gets a clone. Appends the results of `get`
+  /// and of the clones to `reads`.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -155,10 +155,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   /// Returns `seed` (the gradient of the loss with respect to itself)
-  /// multiplied by the loss scale. The product is marked as a backward op of
-  /// `loss`, the op that computes the loss, so that the product is placed on
-  /// the pipeline stage of `loss`. `loss` is null if the loss is an input of
-  /// the model.
+  /// multiplied by the loss scale. `loss` is the op that computes the loss;
+  /// null if the loss is a model input. The product is marked as a backward op
+  /// of `loss`, so that it lies on the pipeline stage of `loss`.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -169,8 +168,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// Records that `made` is part of the gradient of `op`. Both ops get the same
-  /// number, as `graph.number` on `op` and as `graph.mirrors` on `made`.
+  /// Marks `made` as a backward op of the forward op `op`. Both ops get the
+  /// same number, as `graph.number` on `op` and as `graph.mirrors` on `made`.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
     if (!number) {

@@ -63,8 +63,13 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 namespace {
 /// Marks of one kind of dim, such as the batch dim, on a function's inputs. An
 /// input has at most one marked dim. `spread` copies the mark of one input to
-/// the corresponding dims of other inputs. A dim corresponds if it has the same
-/// symbol or, if the marked dim has no symbol, the same index and size.
+/// the corresponding dims of other inputs. Dims correspond if they have the
+/// same symbol:
+///
+///   x[batch, 4] with a mark on dim 0, y[4, batch]  ->  mark on dim 1 of y
+///
+/// If the marked dim has no symbol, dims with the same index and size
+/// correspond.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
@@ -76,9 +81,8 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// For each input without a mark: marks the dim that corresponds to the
-  /// marked dim of `input`, if there is one. Dims correspond if they have the
-  /// same symbol or, if the marked dim has no symbol, the same index and size.
+  /// Copies the mark of `input` to the corresponding dim of each input without
+  /// a mark. Inputs without a corresponding dim get no mark.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -125,11 +129,13 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function and checks it. The user's
-/// --batch-dim options mark batch dims first. Without such an option, dim 0 of
-/// the first input is marked. The mark of the first marked input is then copied
-/// to the corresponding dims (same symbol, or same index and size) of the
-/// inputs without a mark.
+/// Finds the batch dim of each input of one function in these steps:
+///
+///   1. mark the dims that --batch-dim options name; without these options, dim
+///      0 of the first input
+///   2. copy the mark of the first marked input to inputs without a mark
+///   3. check that all marked dims have the same size, and that the number of
+///      microbatches divides this size
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -234,10 +240,9 @@ private:
     return error;
   }
 
-  /// Marks the sequence dims. Dim 1 of the first input is a sequence dim if it
-  /// has a symbol or if the input holds integers (token ids). The corresponding
-  /// dims (same symbol, or same index and size) of other inputs are then marked
-  /// as well. A dim that is marked as the batch is left out.
+  /// Marks dim 1 of the first input as a sequence dim if it has a symbol or if
+  /// the input holds integers (token ids). Then marks the corresponding dims of
+  /// the other inputs. A dim that is marked as the batch is left out.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

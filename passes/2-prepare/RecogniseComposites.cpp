@@ -17,9 +17,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the number of ops in `function` that this pass can create: composite
-/// ops, such as softmax and attention, and sums over experts that have
-/// `graph.chosen`.
+/// Counts the ops in `function` of the kinds that this pass creates: composite
+/// ops, such as softmax and attention, and sums over experts (`graph.chosen`).
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return op.hasTrait<graph::IsComposite>() || op.hasAttr(graph::chosenName);

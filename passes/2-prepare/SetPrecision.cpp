@@ -177,20 +177,25 @@ private:
 
 /// Sets the float types of all values of a model for mixed-precision
 /// computation (Micikevicius et al. 2018). The user requests one type, such as
-/// bf16: the asked type. One traversal in program order assigns a class of
-/// Precision to each value. The class is Known (depends on constants, token
-/// positions and buffers only), Stored (depends on inputs or weights), Narrow
-/// (computed in the asked type) or Wide (computed in f32). The class follows
-/// from the operands of the op that defines the value:
-///  - A contraction (matrix product, convolution or attention) computes in the
-///    asked type, unless all its operands are Known.
-///  - Any other op with a Narrow or Wide operand computes in f32 in these
-///    cases: it needs f32 (needsWide), an operand is Wide, an operand is a
-///    scalar constant that the asked type cannot represent, or no contraction
-///    depends on the op, as in a loss or at the end of a model. Otherwise the
-///    op computes in the asked type.
-///  - An op without a Narrow or Wide operand keeps the model's type. Its
-///    operands are inputs, weights, masks or token positions.
+/// bf16: the asked type. One traversal in program order assigns a class to each
+/// value:
+///
+///   Known    depends on constants, token positions and buffers only
+///   Stored   depends on inputs or weights
+///   Narrow   computed in the asked type
+///   Wide     computed in f32
+///
+/// The op that defines a value determines the value's class:
+///
+///   - A contraction (matrix product, convolution or attention) computes in the
+///     asked type, unless all its operands are Known.
+///   - An op whose operands are all Known or Stored keeps the model's type.
+///   - Any other op computes in f32 in the cases below, else in the asked type:
+///       - the op needs f32 (needsWide)
+///       - an operand is Wide
+///       - an operand is a scalar constant that the asked type cannot represent
+///       - no contraction depends on the op, as in a loss
+///
 /// An example with asked type bf16:
 ///
 ///   ids, table -> gather   Stored    f32
@@ -286,10 +291,9 @@ private:
       round(op);
   }
 
-  /// Converts an op that keeps the model's type to f32, if one of its float
-  /// operands depends on a trained weight that readWeight has widened to f32.
-  /// All float operands in `inputs` are then cast to f32. Does nothing
-  /// otherwise.
+  /// Converts `op` to f32 if a float operand depends on a trained weight that
+  /// readWeight has widened to f32. All float operands in `inputs` are then
+  /// cast to f32. Does nothing if there is no such operand.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -307,11 +311,12 @@ private:
   }
 
   /// Returns whether the result of `op`, which computes in f32, must be rounded
-  /// to the asked type (requested by the user). The result must be rounded if
-  /// an operand that was computed in the asked type has as many elements as the
-  /// result. The f32 operands are then only statistics, such as the mean in x -
-  /// mean(x). Returns false if `op` needs f32 (needsWide) or if no contraction
-  /// depends on it.
+  /// to the asked type (requested by the user). All these conditions must hold:
+  ///
+  ///   - an operand of the asked type has as many elements as the result; f32
+  ///     operands are then only statistics, such as the mean in x - mean(x)
+  ///   - `op` does not need f32 (needsWide)
+  ///   - a contraction depends on `op`
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -356,11 +361,13 @@ private:
     }
   }
 
-  /// Changes the type to which a cast in the model converts. The asked type is
-  /// the type that the user requests. Only casts between float types are
-  /// changed, and only if the cast's operand is Narrow (computed in the asked
-  /// type) or Wide (computed in f32). A cast to f32 or wider then becomes a
-  /// cast to f32, and any other cast becomes a cast to the asked type.
+  /// Changes the type to which a cast of the model converts. The asked type is
+  /// the type that the user requests.
+  ///
+  ///   class of the operand   type in the model   new type
+  ///   Known or Stored        any                 not changed
+  ///   Narrow or Wide         f32 or wider        f32
+  ///   Narrow or Wide         narrower than f32   asked type
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -383,11 +390,14 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the type in which the weight that `get` reads is stored. Buffers
-  /// keep their type. Trained weights are stored in f32 or wider (master
-  /// weights). Other weights of at least two dims are converted to the asked
-  /// type (requested by the user) when they are loaded. For vectors, such as
-  /// scales and biases, convertCastWeights chooses the type later.
+  /// Chooses the type in which the weight that `get` reads is stored:
+  ///
+  ///   buffer                                the model's type
+  ///   trained weight                        f32 or wider (master weight)
+  ///   other weight of at least two dims     the type that the user requests
+  ///   other vector, such as scale or bias   convertCastWeights chooses later
+  ///
+  /// A weight is converted when it is loaded.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);

@@ -180,9 +180,9 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
-  /// By number in the attribute `graph.number`: the forward op with this
-  /// number. The attribute `graph.mirrors` of a backward op contains the number
-  /// of its forward op.
+  /// Forward op with a given number. The attribute `graph.number` of a forward
+  /// op holds its number, and `graph.mirrors` of a backward op holds the number
+  /// of the backward op's forward op.
   DenseMap<int64_t, Operation *> numbered;
   /// The `graph.get_parameter` ops that read each parameter, by the parameter's
   /// symbol name.

@@ -9,9 +9,8 @@ namespace pcc::place {
 
 /// Sets `pipe.stage` on all followers of `chain`, which are the ops of the
 /// backward pass and of the update. All links of `chain` (forward ops that
-/// carry work) must have a stage already. The other forward ops are free ops,
-/// such as masks; they are cloned onto each stage that uses them. The rules
-/// are:
+/// carry work) must have a stage already. The other forward ops, such as masks,
+/// are free ops: they are cloned onto each stage that uses them. The rules are:
 ///
 ///   op                             stage
 ///   backward op of a link          stage of the link
@@ -21,10 +20,9 @@ namespace pcc::place {
 ///   graph.set_parameter            all stages that read the weight (clones)
 ///   op that concerns all weights   stage 0
 ///
-/// A `graph.concat` of one value per weight, such as the concat for the
-/// gradient norm, runs on stage 0 and would need one transfer per weight.
-/// Therefore each stage concatenates the values of its weights and sends one
-/// value. Stage 0 slices this value apart again.
+/// An example of the last row is a `graph.concat` of one value per weight for
+/// the gradient norm. To avoid one transfer per weight, each stage concatenates
+/// the values of its own weights and sends one value to stage 0.
 ///
 /// Removes the attributes `graph.number`, `graph.mirrors` and `graph.updates`,
 /// which only this function needs. Creates no transfers.

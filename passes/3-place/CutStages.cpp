@@ -80,13 +80,14 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut in which the weights of every stage stay within
-  /// two limits. The first limit is 85 % of the bytes of all weights. The
-  /// second limit is the bytes that the stage's ranks can store if weights are
-  /// stored sharded over the axis tp only. If no cut is within these limits,
-  /// the second limit is computed for weights that are sharded over all ranks
-  /// of the stage (ZeRO, FSDP). If there is still no cut, returns the fastest
-  /// cut without limits.
+  /// Returns the fastest cut that respects limits on the weights of every
+  /// stage. No stage may hold more than 85 % of the bytes of all weights. The
+  /// weights of a stage must also fit into the memory of the stage's ranks. The
+  /// function tries these assumptions, and uses the first that allows a cut:
+  ///
+  ///   1. weights are stored sharded over the axis tp only
+  ///   2. weights are stored sharded over all ranks of the stage (ZeRO, FSDP)
+  ///   3. there are no limits
   plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -104,11 +105,10 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns limits on the bytes of the weights of one stage, in the order in
-  /// which cutEvenly tries them. The first limit is for weights that are stored
-  /// sharded over the axis tp. The second limit is for weights that are sharded
-  /// over all ranks of the stage. Returns one infinite limit if there is no
-  /// --memory-limit.
+  /// Returns the bytes of weights that the ranks of one stage can store, in two
+  /// cases: if weights are sharded over the axis tp, and if weights are sharded
+  /// over all ranks of the stage. Without --memory-limit, returns only
+  /// infinity.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -144,10 +144,13 @@ private:
 
   /// Fixes the cuts that the annotations `stageOfNodes` request. Stage s begins
   /// at the first link (op that lies on one stage) whose annotation is s. A
-  /// link without an annotation, or with a stage number that is too large,
-  /// stays on the stage of the link before it. Emits an error if annotated
-  /// stages decrease along the chain of links, or if a stage other than the
-  /// first has no annotated link.
+  /// link without an annotation stays on the stage of the link before it, as
+  /// does a link whose stage number is too large. Emits an error in these
+  /// cases:
+  ///
+  ///   - annotated stages decrease along the chain of links
+  ///   - a stage other than the first has no annotated link
+  ///   - the first stage has no link
   LogicalResult pinStages(DictionaryAttr stageOfNodes,
                           plan::StageCutRequest &request) {
     if (!stageOfNodes)
@@ -187,9 +190,8 @@ private:
 
   /// Returns the stages that read the results of `op`, in ascending order; only
   /// stage 0 if no stage reads them. All users must have a stage. In a training
-  /// step, `return` counts as a reader on stage 0, because stage 0 returns all
-  /// results. In other models `return` does not count, because each result is
-  /// returned by the stage that computes it.
+  /// step `return` counts as a reader on stage 0. In other models `return` does
+  /// not count, because each stage returns its own results.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())

@@ -58,11 +58,14 @@ ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
     }
 }
 
-/// Returns whether `op` belongs to the backward pass or the update. It does if
-/// phase 2-prepare has marked it as such, if it accumulates a gradient or
-/// writes a parameter, or if it depends on another op of the backward pass or
-/// the update. Returns false for an op without operands, because each stage
-/// that reads its result gets a clone.
+/// Returns whether `op` belongs to the backward pass or the update: whether it
+/// has operands and one of these is true:
+///
+///   - phase 2-prepare has marked it (`graph.mirrors`, `graph.updates`)
+///   - it accumulates a gradient or writes a parameter
+///   - it reads the result of an op of the backward pass or the update
+///
+/// An op without operands is cloned onto each stage that reads its result.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -103,9 +106,8 @@ bool ForwardChain::carriesWork(Operation *op) const {
 
 /// Describes the links (forward ops that each lie on one stage) to the stage
 /// planner. Only links count as users of a value, so transfers of values of the
-/// backward pass have no cost. The planner may choose a cut that is up to 5 %
-/// slower than the fastest cut if the chosen cut sends fewer bytes between its
-/// stages.
+/// backward pass have no cost. The tolerance of 5 % allows the planner to
+/// choose a slightly slower cut that sends fewer bytes.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

@@ -54,16 +54,16 @@ public:
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
   /// Returns the input of the planner that cuts the model into `numStages`
-  /// stages. It has one work item per link (forward op that lies on one stage).
-  /// An item consists of the link's time, in units of the time of one flop, and
-  /// its bytes of weights and of activations. The item also has the bytes that
-  /// stages would send if a stage ended after this link.
+  /// stages. The input has one work item per link (forward op that lies on one
+  /// stage). An item holds the link's time, in units of the time of one flop,
+  /// and its bytes of weights and of activations. The input also lists, for
+  /// each link, the bytes to be sent if a stage ends after the link.
   plan::StageCutRequest request(int numStages) const;
 
-  /// Returns the index of the first link (forward op that lies on one stage) of
-  /// the stage that begins with the node or value `name`. This is the first
-  /// link at or after the op with that name. Returns std::nullopt if no op has
-  /// the name or if no link comes after it.
+  /// Returns the index of the link (forward op that lies on one stage) at which
+  /// a stage begins if the user cuts the model before `name`, a node or value.
+  /// If the op with that name is no link, the stage begins at the next link.
+  /// Returns std::nullopt if no op has the name or if no link follows.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:

@@ -27,10 +27,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Makes all users of `value` read it in `sharding`, the sharding of `seed` (a
-/// requested sharding). If `value` has that sharding already, returns the op
-/// that produces it. Otherwise inserts a reshard (change of sharding), moves
-/// the name of the value to the reshard, and returns the reshard.
+/// Pins `value`, the result of an op, to `sharding`, which `seed` (a request of
+/// the user or the model) asks for. Returns the op whose result has this
+/// sharding:
+///
+/// - If `value` has it already, this is the op that produces `value`.
+/// - Otherwise, it is a new reshard (change of sharding) after that op. All
+///   users of `value` then read the reshard, which also takes over the name of
+///   `value`.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -52,8 +56,9 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// Stores the decisions for `pcc explain`: in the location of each op that
-/// causes communication, the other ways in which the op could be split.
+/// Stores decisions in the location of each op, for `pcc explain`. A decision
+/// is the way in which the op uses one mesh axis, together with the ways that
+/// were not chosen.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -115,12 +120,13 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Returns the graph of `function`. Its factors (dims, or parts of dims) are
-/// cut so that they agree between producers and users. The sequence is cut into
-/// stripes (contiguous pieces; Stripes.h) under three conditions. The sequence
-/// is divided among several ranks. Some causal attention can be cut into
-/// stripes. At least as many ops have a sequence dim to split as without
-/// stripes.
+/// Returns the graph of `function`, with dims cut into factors (parts of dims)
+/// so that the producer and the users of each value have equal factors. If axes
+/// of context parallelism (`cp`) have several ranks, the sequence is cut into
+/// stripes (contiguous pieces; Stripes.h), unless one of these holds:
+///
+/// - No attention can be cut into stripes.
+/// - With stripes, fewer ops could split the sequence.
 static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
                                  const dist::Mesh &mesh) {
   ShardedGraph graph(function, seeds);

@@ -26,14 +26,19 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding from which both `a` and `b` can be sliced. Each factor
-/// (dim, or part of a dim) is split over the longest common prefix of its axes
-/// in `a` and its axes in `b`. A dim that is whole in `a` or `b` is whole in
-/// the result. Returns std::nullopt if the result would be `a` or `b`, or if
-/// the factors of `a` and `b` differ. Also returns std::nullopt if `a` or `b`
-/// is partial (still to be reduced) or has a view (halo).
+/// Returns a sharding `common` from which `a` and `b` can both be created by
+/// slices, without communication:
 ///
-///   [8@dp+tp, -] and [8@dp+cp, -]:   [8@dp, -]
+///   a        [8@dp+tp, -]
+///   b        [8@dp+cp, -]
+///   common   [8@dp, -]
+///
+/// For each dim, `common` keeps the axes with which the lists of axes in `a`
+/// and in `b` both begin. Returns std::nullopt in these cases:
+///
+/// - `common` would equal `a` or `b`.
+/// - A dim has different factors (parts of a dim) in `a` and `b`.
+/// - `a` or `b` is partial (still to be reduced) or has a view (halo).
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
                                                   const dist::Sharding &b) {
   if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
@@ -63,11 +68,13 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 }
 
 namespace {
-/// Inserts reshards (changes of sharding): at most one per value, stage and
-/// needed sharding, before the first use. If uses need a value in several
-/// shardings, one reshard may start from the result of another reshard, because
-/// a slice of a gathered value costs nothing. A reshard may also lead to a
-/// sharding that no use needs, if needed shardings are slices of it.
+/// Inserts a reshard (change of sharding) where an op needs an operand in
+/// another sharding than the operand has. A value gets at most one reshard per
+/// stage and needed sharding, before the first use.
+///
+/// A reshard may start from the result of another reshard: after a gather, a
+/// slice of the gathered value costs nothing. For this purpose, a value may
+/// also be resharded to a sharding that no op needs.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
@@ -141,8 +148,8 @@ private:
   }
 
   /// Returns, for each pair of needed shardings, the sharding from which both
-  /// can be sliced, if there is one (commonSource). Returns an empty list if
-  /// there are `mostOrdered` or more needed shardings. With one more sharding,
+  /// can be sliced (commonSource), if there is one. Returns an empty list if
+  /// there are `mostOrdered` or more needed shardings: with one more sharding,
   /// not all orders of reshards (changes of sharding) would be tried.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
@@ -176,9 +183,10 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns a location that names the uses for which a reshard (change of
-  /// sharding) is inserted. They are the uses of `need` or, if no use reads the
-  /// reshard directly, the uses of all `needs`.
+  /// Returns the location of the reshard (change of sharding) that is made for
+  /// `need`. The location names the operands in `need.uses` as its cause. If
+  /// there are none, the reshard is only the source of other reshards, and the
+  /// location names the operands in all of `needs`.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;

@@ -35,9 +35,11 @@ using namespace pcc::localize;
 
 namespace {
 /// A collective that moves the tokens of a mixture of experts. The leading dims
-/// of its tensor count tokens. On the divided side (operand of an all_gather,
-/// result of a reduce_scatter), each rank of a group has some of the tokens. On
-/// the whole side, each rank of the group has all of them.
+/// of its tensor count tokens. Its operand and its result are its two sides:
+///
+///   side      each rank of a group has   all_gather   reduce_scatter
+///   divided   some of the tokens         operand      result
+///   whole     all of the tokens          result       operand
 struct TokenCollective {
   /// Global sizes of the leading dims of the tensor, which count tokens.
   SmallVector<int64_t> shape;
@@ -55,10 +57,14 @@ struct TokenCollective {
   /// tokens.
   dist::SubAxes others;
 
-  /// Reads `op` as a collective that moves tokens. Returns nullopt in these
-  /// cases: the leading dims do not multiply to `numRows` tokens, a later dim
-  /// is resharded, no tokens are split, `op` reads through a view or has masks
-  /// already, or it reduces over axes that do not split tokens.
+  /// Reads `op` as a collective that moves `numRows` tokens. The whole side is
+  /// the operand or result of which each rank has all tokens. Returns nullopt
+  /// in these cases:
+  ///
+  /// - The leading dims of the whole side do not multiply to `numRows`.
+  /// - No token dim changes its sharding, or a later dim does.
+  /// - `op` reads through a view (halo), or has masks already.
+  /// - `op` reduces over other axes than those that split the tokens.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
@@ -66,10 +72,11 @@ struct TokenCollective {
   /// the token dims, one dim for the ranks of the group, and one dim for the
   /// ranks along `others` (axes that do not split tokens).
   SmallVector<int64_t> maskShape() const;
-  /// Returns the plan of an all-to-all over the group that exchanges masks of
-  /// tokens. Before the exchange, each rank has the mask of the tokens that it
-  /// needs. After the exchange, each rank has, for each of its own tokens, a
-  /// mask of the ranks of the group that need the token.
+  /// Returns the plan of an all-to-all that exchanges masks of tokens among the
+  /// ranks of the group:
+  ///
+  ///   before   for each token of the group: does this rank need it?
+  ///   after    for each token of this rank: which ranks of the group need it?
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
@@ -152,10 +159,10 @@ static Value unshaped(Value value) {
   return value;
 }
 
-/// Returns whether all readers of `value` and of its reshapes are gathers with
-/// the indices `token`, the token numbers of the rows. All readers must come
-/// after the op that computes `token`. If so, the collective that computes
-/// `value` may be moved after the ops that compute masks.
+/// Returns whether all readers of `value`, apart from reshapes, are gathers
+/// with the indices `token` (the token of each row) and come after the op that
+/// computes `token`. The collective that computes `value` may then be moved
+/// after the ops that compute masks.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -186,10 +193,13 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter that combines expert outputs after they have been
-/// added to their tokens. `groups` lists the tokens of each expert. Returns
-/// null if other ops read the sums, if the sums do not start from zeros, or if
-/// an op before the reduce_scatter is neither a reshape nor a cast.
+/// Returns the reduce_scatter of the sums of expert outputs. A scatter adds
+/// these outputs to the sums of their tokens, which are listed by `groups`.
+/// Returns null if there is no such chain of ops:
+///
+///   scatter into zeros ── reshapes and casts ── reduce_scatter
+///
+/// Every value in the chain must have one reader.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -257,9 +267,12 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Adds masks to `op`, so that it moves only tokens that an expert needs, and
-  /// returns true. Returns false and changes nothing if `op` does not move the
-  /// tokens of `groups`, if the masks cannot be exchanged, or if a
-  /// reduce_scatter with masks could still receive as many bytes as before.
+  /// returns true. Changes nothing and returns false in these cases:
+  ///
+  /// - `op` does not move the tokens of `groups`.
+  /// - The masks cannot be exchanged.
+  /// - `op` is a reduce_scatter, and could receive as many bytes with masks as
+  ///   without.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -283,11 +296,13 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Returns the largest number of bytes that a rank may receive in `op` with
-  /// masks. For an all_gather, the masks do not reduce this number, because all
-  /// tokens may choose experts of one rank. In a reduce_scatter, a rank
-  /// receives the sums for each of its tokens from the ranks of the chosen
-  /// experts. There are at most as many such ranks as experts that a token
-  /// chooses.
+  /// masks.
+  ///
+  /// - All_gather: as many as without masks, because all tokens may choose
+  ///   experts of one rank.
+  /// - Reduce_scatter: for each of its tokens, a rank receives at most one sum
+  ///   per chosen expert. With 4 other ranks and 2 chosen experts per token,
+  ///   this is half of the bytes without masks.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -334,10 +349,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Builds the exchange of masks. `wanted` is the mask of the tokens that this
-  /// rank needs. The result is a mask with the token dims and one dim for the
-  /// ranks of the group. An element is not 0 if the rank of the group needs the
-  /// token of this rank.
+  /// Builds the collectives that exchange masks among the ranks of a group.
+  /// `wanted` is the mask of the tokens that this rank needs. The result says
+  /// who needs the tokens that this rank has: its element [token, r] is not 0
+  /// if rank r of the group needs the token. (There may be several token dims.)
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {

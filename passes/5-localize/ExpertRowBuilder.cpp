@@ -11,10 +11,12 @@ using namespace pcc::localize;
 // Combine step
 //===----------------------------------------------------------------------===//
 
-/// The role of each dim follows from its letter in the einsum. A letter that
-/// the gates lack is a feature. A letter that both gates and result have counts
-/// tokens. The letter of the gates that the result lacks is the dim of experts,
-/// which is summed.
+/// The role of each dim follows from its letter in the einsum. Example with the
+/// gates "te", the expert outputs "eth" and the result "th":
+///
+///   h   not in the gates                   feature
+///   t   in the gates and in the result     token
+///   e   in the gates, not in the result    expert, which is summed
 std::optional<ExpertCombine> ExpertCombine::read(graph::EinsumOp op) {
   auto mark = op->getAttrOfType<IntegerAttr>(graph::chosenName);
   if (!mark || op.getInputs().size() != 2)

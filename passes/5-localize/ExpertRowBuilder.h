@@ -67,8 +67,9 @@ struct ExpertCombine {
   /// Permutation of the dims of the gates that puts the token dims first and
   /// the expert dim last.
   llvm::SmallVector<int64_t> gateOrder;
-  /// `shape`: sizes of the result's dims, token dims first and features last.
-  /// `order`: for each dim of the result, its index in `shape`.
+  /// `shape`: sizes of the result's dims, sorted: token dims first, features
+  /// last. `order`: for each dim of the result, its index in `shape`. For the
+  /// result [H, T]: shape = [T, H], order = [1, 0].
   llvm::SmallVector<int64_t> shape, order;
 
   /// Reads the combine step, the weighted sum of expert outputs, from `op`.
@@ -77,24 +78,29 @@ struct ExpertCombine {
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Builds rows of dense values that lead to one combine step (weighted sum of
-/// expert outputs). A row is one pair of an expert and a token that chose it.
-/// The constructor creates one `graph.group_rows`, which lists the rows. The
-/// rows of all values are in the order of this list. The number of rows is
-/// known only at run time, so the dim of rows has the capacity numRows(), and
-/// the elements after the last row are undefined.
+/// Builds the rows of dense values for one combine step (weighted sum of expert
+/// outputs). A row is one pair of an expert and a token that chose it. The
+/// constructor creates one `graph.group_rows`, which lists the rows. This list
+/// determines the order of rows in all values.
+///
+/// The number of rows is known only at run time. Therefore the dim of rows has
+/// the largest possible size, numRows(). Elements after the last row are
+/// undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
   /// Creates the `graph.group_rows`, the op that lists which token is sent to
   /// which expert, for the gates of `sum`. `sum` must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
-  /// Returns the rows of `value`, of shape [rows, features…]. A row is a pair
-  /// of an expert and a token; it holds the features of `value` for this expert
-  /// and this token. `roles` are the roles of the dims of `value`. If neither
-  /// an expert nor a token dim is among them, all rows are equal, and the
-  /// result has the shape [features…]. Returns the rows that setRows() recorded
-  /// for `value`, if any; otherwise builds a gather.
+  /// Returns the rows of `value`, whose dims have the roles `roles`. A row is a
+  /// pair of an expert and a token; it holds the features of `value` for this
+  /// pair. The shape of the result is
+  ///
+  ///   [rows, features…]   if `value` has an expert or a token dim
+  ///   [features…]         if it has neither, so that all rows are equal
+  ///
+  /// Returns the rows that setRows() recorded for `value`, if any; otherwise
+  /// builds a gather.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows (pairs of an expert and a token) of the
   /// dense `value`, so that rowsOf() returns them.

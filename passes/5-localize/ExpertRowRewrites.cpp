@@ -43,10 +43,10 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Clones `op` on the rows (pairs of an expert and a token) of its operands.
-/// The rows of an operand get as many feature dims as the result, so that the
-/// dims stay aligned. An operand without experts and tokens has no dim of rows
-/// and needs no further dims.
+/// Clones `op` on the rows (pairs of an expert and a token) of its operands. If
+/// the result has two feature dims, the rows [rows, 8] of an operand become
+/// [rows, 1, 8], so that the dims stay aligned. An operand without experts and
+/// tokens has no dim of rows and is not reshaped.
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -219,10 +219,12 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the index (0 or 1) of the operand that holds the matrices of the
-/// experts. This operand has one dim of experts, one dim that is summed and one
-/// dim of features. The operand with the tokens must have all token dims.
-/// Returns -1 if the product has another form.
+/// Returns the index (0 or 1) of the operand that holds one matrix per expert;
+/// -1 if the product has another form. Letters: e experts, t tokens, s summed,
+/// f features.
+///
+/// - The matrices have one dim e, one dim s and one dim f, in any order.
+/// - The other operand has all dims t and the dim s, but no feature.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -264,9 +266,9 @@ static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // Put the dim of experts first, and keep the order of the other two dims of
-  // the weights. If the summed dim is then last, the grouped matmul must
-  // transpose the matrices.
+  // Put the dim of experts first, and keep the order of the other two dims. The
+  // matrices are then [experts, summed, features] or, in transposed form,
+  // [experts, features, summed].
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

@@ -30,9 +30,11 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
 /// Adapts to local shapes a gather whose table is split along the gathered dim.
 /// Each rank reads the rows that it owns and uses zeros for all other rows, so
 /// the results are partial sums over the ranks. Returns null if the dim is not
-/// split.
+/// split. Example: rank 1 of 2 owns the rows 4 to 7 of 8.
 ///
-///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
+///   indices   1    6
+///   owned     no   yes
+///   result    0    row 6
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())

@@ -31,10 +31,11 @@ namespace {
 /// combine step.
 class ExpertRowRegion {
 public:
-  /// Finds the ops of the region (ops that are converted to rows). Walks
-  /// backwards from `sum`, the weighted sum of expert outputs. Stops after the
-  /// defining ops of all values that are requested as rows (pairs of an expert
-  /// and a token). All ops of the region are on the pipeline stage of `sum`.
+  /// Finds the ops of the region (ops that are converted to rows, which are
+  /// pairs of an expert and a token). Walks backwards from `sum`, the weighted
+  /// sum of expert outputs, and visits the ops whose results are requested as
+  /// rows. Stops when no requested value is left. All ops of the region are on
+  /// the pipeline stage of `sum`.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -100,8 +101,11 @@ private:
 
   /// Returns whether `op` computes a value that is requested as rows (pairs of
   /// an expert and a token). If it does, adds `op` to the region (ops that are
-  /// converted to rows) under two conditions: the op can be converted, and all
-  /// its readers are in the region.
+  /// converted to rows), unless one of these holds:
+  ///
+  /// - The op cannot be converted, or its readers request different rows.
+  /// - A reader is outside of the region.
+  /// - The op is not on the stage `stage`.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;

@@ -74,10 +74,10 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Adapts a pad to local shapes. Some dims are read through windows (halo
-/// exchange). In these dims, the reshard before the op has already added the
-/// padding as zeros, so the pads become 0. If the op pads with another value, a
-/// select inserts this value at the global indices of the padding.
+/// Adapts a pad to local shapes. If a dim is read through a window (halo
+/// exchange), the reshard before the op has already added zeros as padding. The
+/// op then adds no padding in this dim. If the op pads with another value than
+/// 0, a select replaces the zeros by this value.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -175,8 +175,8 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
 }
 
 /// Sets the number of groups of a convolution to the number of groups on this
-/// rank. In the sharding rule, the channel dim consists of two or more factors.
-/// The first of these factors is the groups.
+/// rank. In the sharding rule, the channel dim has several factors (parts), and
+/// the groups are the first one.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -194,11 +194,15 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Returns, for each local index of a dim, the global index of the element at
-/// this local index. `split` is the sharding of the dim, which was read through
-/// a view (overlapping or shifted ranges, as for a halo). Padding has negative
-/// indices, or indices after the last element. The view must have one piece, of
-/// step 1, that starts at index 0 of each block.
+/// Returns, for each local index of a dim, the global index of the element.
+/// `split` is the sharding of the dim, which was read through a view (a part
+/// with a halo). Example: 8 elements on 2 ranks, with a halo of 1:
+///
+///   rank 0   -1 0 1 2 3 4      -1 is padding
+///   rank 1    3 4 5 6 7 8       8 is padding
+///
+/// The view must have one piece, of step 1, that starts at index 0 of each
+/// block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();

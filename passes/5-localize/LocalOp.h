@@ -39,10 +39,9 @@ struct LocalOp {
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
-  /// Returns the window of the rule through which the op reads dim `dim` of
-  /// operand number `operand` (halo exchange). Returns null if the rule has no
-  /// such window, or if the op's `dist.windows` does not list it because the
-  /// window is not used.
+  /// Returns the window through which the op reads dim `dim` of operand number
+  /// `operand` (halo exchange). Returns null if the op uses no window there:
+  /// the rule has none, or `dist.windows` does not list it.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
   /// Returns the sharding of a dim. `dim` lists the dim's factors in the
@@ -101,10 +100,11 @@ void addHaloLocalizers(Localizers &localizers);
 
 /// Converts a gather with constant indices to local shapes. The sharding rule
 /// describes the indices as a window (range of the operand's dim that the op
-/// reads). If the window is used, the reshard before the op has already moved
-/// the elements to their places, so the operand is returned. If the window is
-/// not used, a concat of slices is returned, with one slice per contiguous
-/// range of indices.
+/// reads). Returns the value that replaces the result:
+///
+/// - If the window is used: the operand. The reshard before the op has already
+///   moved the elements to their places.
+/// - Otherwise: a concat of slices, one per contiguous range of indices.
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
 /// Returns a value to replace the result of an op that has become the identity.

@@ -121,8 +121,9 @@ private:
   }
 
   /// Makes all readers of the op's result read `replacement` instead, except
-  /// for the op that defines `replacement`: a constant remains the operand of
-  /// the slice that replaces it. Erases `op` if nothing reads it.
+  /// for the op that defines `replacement`. Example: a constant is replaced by
+  /// a slice of this constant, and the slice must still read the constant.
+  /// Erases `op` if nothing reads it.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
     globals[replacement] = globalType(result);
@@ -174,10 +175,9 @@ private:
   }
 
   /// If the op reduces a dim that is split unevenly, masks the padding in its
-  /// operands, so that padding has no influence on the result. Skips factors of
-  /// the sharding rule (like letters of an einsum) that have the flag
-  /// `needsOffset`. For these factors, the op's localizer (the function that
-  /// adapts the op) must mask the padding.
+  /// operands, so that padding has no influence on the result. If a factor of
+  /// the sharding rule (like a letter of an einsum) has the flag `needsOffset`,
+  /// the op's localizer (function that adapts the op) does this instead.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -196,10 +196,9 @@ private:
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// Records the sharding of the written value on `set`: a pipeline position
-  /// (the stages that one rank runs) may keep several copies of a weight with
-  /// different shardings. The recorded sharding identifies the copy that is
-  /// written.
+  /// Records the sharding of the written value on `set`. A rank that runs
+  /// several stages may keep several copies of a weight, with different
+  /// shardings. The recorded sharding tells which copy is written.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(

@@ -7,12 +7,14 @@
 
 namespace pcc::localize {
 
-/// Computed global indices into a split dim, as one rank sees them: whether the
-/// rank owns the element at each index, and the element's local index. The rank
-/// must own one contiguous range of the dim.
+/// Global indices into a split dim, as one rank sees them: whether the rank
+/// owns the element at each index, and the element's local index. The rank must
+/// own one contiguous range of the dim. Example: rank 1 of 2 owns the elements
+/// 4 to 7 of 8. Index -1 counts from the end and means 7.
 ///
-///   rank 1 of 2 owns 4 … 7 of 8;  indices 1 6 -1  ->  offset -3 2 3
-///                                                     mine   no yes yes
+///   indices   1    6     -1
+///   offset    -3   2     3
+///   mine      no   yes   yes
 struct OwnedIndices {
   /// Builds `offset` and `mine` with `builder`. `indices` are global indices; a
   /// negative one counts from the end. `size` is the global size of the dim,

@@ -134,11 +134,13 @@ struct StartedReductions {
 };
 } // namespace
 
-/// Returns, for each factor of the sharding rule (like a letter of an einsum)
-/// that `op` reduces, a list of the axes that split it. The list has one entry
-/// per operand dim that consists of this factor alone. An entry is nullopt if
-/// the axes are unknown, because the operand has no sharding or is read through
-/// a view.
+/// Finds the factors of the sharding rule (like letters of an einsum) that `op`
+/// reduces. Returns, for each of them, the axes that split it in each operand:
+///
+///   matmul [m, 64@tp] x [64@tp, n]   for k: {tp}, {tp}
+///
+/// The axes are nullopt if the operand has no sharding or is read through a
+/// view. Operand dims that consist of several factors are skipped.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -156,10 +158,10 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns whether `axis` splits the groups of a convolution or the key heads
-/// of attention, and therefore dim 1 of the result. The sharding rule may not
-/// show this split: with one group per rank, the local op is a convolution
-/// without groups.
+/// Returns whether `axis` splits dim 1 of the result of `op`, which consists of
+/// the groups of a convolution or the key heads of attention. The sharding rule
+/// may not show this split: a rank with one group runs a convolution without
+/// groups.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -172,9 +174,13 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
 }
 
 /// Returns the reductions over ranks that become necessary in `op`. A reduction
-/// along an axis is certain if the axis splits the reduced dim in the same way
-/// in all operands and does not split groups. A reduction along any other axis
-/// that splits a reduced dim is only possible.
+/// along an axis is certain under two conditions:
+///
+/// - The axis splits the reduced dim in the same way in all operands.
+/// - The axis does not split groups (dividesGroups).
+///
+/// A reduction along any other axis that may split a reduced dim is only
+/// possible.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -203,10 +209,9 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the sharding of result 0 of `op`. The sharding lists the reductions
-/// over ranks that are still to be done. These must be the reductions in
-/// `flow`, which pass through the op, and the reductions that begin in the op.
-/// Emits an error if not.
+/// Checks the reductions over ranks that the sharding of result 0 lists as
+/// still to be done. They must be the reductions in `flow`, which pass through
+/// `op`, and those that begin in `op`. Emits an error if not.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -264,10 +269,9 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks the sharding before the step that the collective `op` records in its
-/// attribute `from`. Its partials (reductions over ranks that are still to be
-/// done) must equal the partials in the sharding of the operand. Emits an error
-/// if not.
+/// Checks the attribute `from` of a collective, the sharding before the
+/// collective. It must list the same partials (reductions over ranks that are
+/// still to be done) as the sharding of the operand. Emits an error if not.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);

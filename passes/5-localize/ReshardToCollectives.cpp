@@ -43,10 +43,10 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // If a sharding is recorded on the result already, keep it. A slice or pad
-    // may have read the reshard through a window (halo exchange). Then
-    // localize-shapes has erased the slice or pad, and recorded the sharding of
-    // its result here.
+    // Keep a sharding that is recorded on the result. It is there if a slice or
+    // pad read the reshard through a window (halo exchange): localize-shapes
+    // has erased the slice or pad, and recorded the sharding of its result on
+    // the reshard.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());

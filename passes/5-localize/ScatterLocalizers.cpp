@@ -49,10 +49,10 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Builds a value that is `data` on one rank, and zeros on all other ranks. The
-/// one rank has the first part along every dim in `dims`. Each entry of `dims`
-/// lists the factors of one dim in the sharding rule of `local` (like letters
-/// of an einsum).
+/// Builds a value that is `data` on one rank and zeros on all other ranks, so
+/// that the sum over the ranks is `data`. The one rank is the first along all
+/// axes that split `dims`. Each entry of `dims` lists the factors of one dim in
+/// the sharding rule of `local` (like letters of an einsum).
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -71,10 +71,11 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
 }
 
 /// Converts tuples of global indices to tuples of local indices into a tensor
-/// of the local type `data`. Along a split dim d, the rank does not own all
-/// elements. The index of an element that the rank does not own becomes the
-/// local size of dim d, one past its end. For such a dim, more[d] is set to 1,
-/// so that the caller pads the dim by one.
+/// of the local type `data`. The index of an element of another rank becomes
+/// the local size of the split dim d, one past its end. In this case, sets
+/// more[d] to 1, so that the caller pads the dim by one element. Example:
+///
+///   rank 1 of 2 owns 4 to 7 of 8:   global 2, 6 -> local 4, 2
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -103,11 +104,13 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Adapts a scatter_nd to local shapes. Writes to elements of other ranks go to
-/// an additional index at the end of the rank's data, which is cut off
-/// afterwards. If the index tuples are split over ranks, a later collective
-/// adds the results of the ranks. In this case, one rank starts from the data
-/// and the other ranks start from zeros.
+/// Adapts a scatter_nd to local shapes.
+///
+/// - A write to an element of another rank goes to an additional index at the
+///   end of the rank's data, which is cut off afterwards.
+/// - If the index tuples are split over ranks, a later collective adds the
+///   results of the ranks. One rank then writes into the data, and the other
+///   ranks write into zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

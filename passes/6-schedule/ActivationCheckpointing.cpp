@@ -146,10 +146,11 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-// An op is cheap to repeat unless it is a contraction, or a collective whose
-// price is not 0. A contraction of activations is cheap, too, if its result is
-// larger than its operands, as attention scores are (selective recomputation,
-// Korthikanti et al. 2022).
+// These ops are cheap to repeat:
+// - a collective whose price is 0;
+// - an op that is neither a collective nor a contraction;
+// - a contraction of activations whose result is larger than its operands, as
+//   attention scores are (selective recomputation, Korthikanti et al. 2022).
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
@@ -182,8 +183,9 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
-// First removes forward ops without readers, such as sends, from `order`, the
-// list of forward ops. Otherwise eraseUnread() would erase these ops.
+// eraseUnread() erases the ops in `order`, the list of forward ops, that have
+// no readers. Ops that have no readers from the start, such as sends, must
+// stay, so they are first removed from `order`.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
   assert(chosen.isKept.size() == graph.values.size() && "one entry per value");
   isKept = chosen.isKept;

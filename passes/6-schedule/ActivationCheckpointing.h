@@ -20,16 +20,18 @@
 
 namespace pcc::schedule {
 
-/// The activations of one stage function, whose ops have been divided into
+/// The activations of one stage function, and the rewrite by which the backward
+/// pass recomputes some of them. The ops of the function have been divided into
 /// forward, backward and update parts (`pipe.part`). Usage: construct the
 /// object, let the planner choose on stageGraph(), then call apply() once. In
 /// the planner's graph:
-///  - A value is the result of a forward op other than a reshape. A reshape
-///    shares the bytes of its operand.
-///  - Results of ops without operands (weights, constants) and function
-///    arguments are always available and are no values of the graph.
-///  - A gathered weight that the rank must not hold whole (FSDP) has price 0,
-///    so that every mode gathers it again in the backward pass.
+///
+/// - A value is the result of a forward op. The result of a reshape is no
+///   value, because it shares the bytes of its operand.
+/// - Weights, constants and function arguments are always available, so they
+///   are no values either.
+/// - A gathered weight that the rank must not hold whole (FSDP) has price 0, so
+///   that every mode gathers it again in the backward pass.
 ///
 ///   forward     w, x ── matmul ── gelu ──> ...
 ///   backward    reads x, matmul, gelu and dy
@@ -37,12 +39,14 @@ namespace pcc::schedule {
 ///               reader in the backward pass; later readers use the same clone
 class ActivationCheckpointing {
 public:
-  /// Reads the function `stage`, which must outlive this object and must not be
-  /// changed before apply(). `inFlight` is the largest number of microbatches
-  /// that have run their forward pass (F) but not yet their backward pass (B).
-  /// If `holdsWeights`, gathered weights may stay in memory from F to B.
-  /// Otherwise they are gathered again in B. `cluster`, which is not copied,
-  /// defines the price of communication.
+  /// Reads the function `stage`. It must outlive this object and must not be
+  /// changed before apply().
+  ///
+  /// - `inFlight`: largest number of microbatches that have run their forward
+  ///   pass (F) but not yet their backward pass (B).
+  /// - `holdsWeights`: whether gathered weights may stay in memory from F to B.
+  ///   If not, they are gathered again in B.
+  /// - `cluster`: defines the price of communication; not copied.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 

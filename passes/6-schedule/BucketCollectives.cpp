@@ -81,9 +81,13 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
 
 /// Returns the all-gather `op` along one dim as a BucketPart, an element of a
 /// bucket (collectives that share one call). The result of the op must be the
-/// plain concatenation of the ranks' operands. This holds if the gathered axes
-/// are the most minor of the axes that split the dim, without strides. Returns
-/// nullopt for other all-gathers.
+/// plain concatenation of the ranks' operands. Therefore the gathered axes must
+/// be the most minor axes of the dim, without strides:
+///
+///   [16@dp+tp] -> [16@dp]   accepted
+///   [16@dp+tp] -> [16@tp]   nullopt
+///
+/// Returns nullopt for other all-gathers, too.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -225,14 +229,16 @@ private:
 
   /// Replaces the collectives of a bucket (which share one call) by one call
   /// before the last of them: packs the operands into one tensor, creates the
-  /// call and unpacks the results. The global tensor of the call is [members,
-  /// others, elements]. For an all-gather, dim 0 has one index per rank that
-  /// takes part in the call, and is split over these ranks (the group). For an
-  /// all-reduce, dim 0 has size 1, and the tensor is partial over the group.
-  /// Dim 1 is split over all axes that are not in the group, because ranks
-  /// along these axes have different data:
+  /// call and unpacks the results. The packed tensor has three dims:
   ///
   ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
+  ///
+  /// - members: one index per rank of the group, the ranks that take part in
+  ///   the call. For an all-reduce, the size is 1, and the tensor is partial
+  ///   over the group.
+  /// - others: one index per rank along the axes outside of the group. Ranks
+  ///   along these axes have different data.
+  /// - elements: the elements of all packed operands.
   void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;

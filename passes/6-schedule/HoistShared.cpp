@@ -58,18 +58,18 @@ static bool communicates(Operation *op) {
 
 namespace {
 /// Moves ops of one stage whose results are equal in all microbatches to a new
-/// function, which runs once per step. The stage function receives the results
-/// of these ops as arguments. Each of these arguments has the attribute
-/// `pipe.held`, which names the function that returns the value.
+/// function, which runs once per step. The stage function then receives the
+/// results as arguments. Each of these arguments has the attribute `pipe.held`,
+/// which names the new function.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Moves the shared ops that the planner chooses. Returns the bytes of the
-  /// moved ops' results that stay in memory for the whole step, at most
-  /// `maxHeldBytes`. If no result would stay, leaves the stage unchanged and
-  /// returns 0.
+  /// Moves the shared ops that the planner chooses. Some of their results stay
+  /// in memory for the whole step. Returns the bytes of these results, at most
+  /// `maxHeldBytes`. If there are none, leaves the stage unchanged and returns
+  /// 0.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -106,11 +106,15 @@ private:
     }
   }
 
-  /// Returns whether the results of `op` are equal in all microbatches. They
-  /// are equal if `op` is pure, its shardings do not use the time axis
-  /// (microbatches), and its operands are equal in all microbatches. Returns
-  /// false for a receive, because the op that computes the received value is in
-  /// another stage. Returns false for an op of the update as well.
+  /// Returns whether the results of `op` are equal in all microbatches and `op`
+  /// may be moved. All of these must hold:
+  ///
+  /// - `op` is pure.
+  /// - `op` is no receive, because the received value is computed in another
+  ///   stage.
+  /// - `op` does not belong to the update.
+  /// - The shardings of `op` do not use the time axis (microbatches).
+  /// - The operands of `op` are equal in all microbatches.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))

@@ -25,10 +25,14 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Finds the values that depend on the gradient of the loss. The dependence
-/// begins at a `graph.loss_gradient` and at a receive of the backward pass. It
-/// continues through an argument with `pipe.held`, whose value is a result of
-/// another function. The values of a function are computed at the first query.
+/// Finds the values that depend on the gradient of the loss:
+///
+/// - results of a `graph.loss_gradient` or of a receive of the backward pass;
+/// - results of ops that read such a value;
+/// - an argument with `pipe.held`, if the result that it holds, of another
+///   function, is such a value.
+///
+/// The values of a function are computed at the first query.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -87,11 +91,13 @@ static bool waitsForReader(Operation *op, LossDependence &dependence) {
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum` right after the op that computes the gradient to accumulate.
-/// Unary ops between that op and `sum`, such as a reduce-scatter, move together
-/// with `sum`. Each unary op must have one reader. Returns the number of moved
-/// ops.
+/// Moves `sum` right after the op that computes the gradient to accumulate. If
+/// unary ops with one reader each, such as a reduce-scatter, are between that
+/// op and `sum`, they move together with `sum`:
+///
 ///   gradient ── reduce_scatter ── accumulate
+///
+/// Returns the number of moved ops.
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();

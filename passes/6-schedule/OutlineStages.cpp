@@ -120,11 +120,10 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets the attribute `pipe.part` of `op`: the number of the function to
-  /// which split-actions moves `op`. The number is the part of `of`, the op of
-  /// the model from which `op` was made. If `arrives` is true, `op` is the
-  /// receive of the transfer `of`. In the update, the part of a receive is one
-  /// later than the part of the send.
+  /// Sets the attribute `pipe.part` of `op`, which was made from the model's op
+  /// `of`. The attribute is the number of the function to which split-actions
+  /// moves `op`. Usually it is the part of `of`. If `arrives` is true, `op` is
+  /// the receive of the transfer `of`: in the update, its part is one later.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,

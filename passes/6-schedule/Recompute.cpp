@@ -20,10 +20,10 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// A function that chooses which activations are kept in the stages of one
-/// pipeline position (the stages that one rank runs). The first argument holds
-/// one graph per stage. The second argument is the memory budget of the
-/// position in bytes, which only the mode `auto` uses.
+/// A function that chooses which activations are kept in the stages that one
+/// rank runs (one pipeline position). The first argument holds one graph per
+/// stage. The second argument is the memory budget of these stages in bytes,
+/// which only the mode `auto` uses.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace

@@ -8,17 +8,19 @@
 
 namespace pcc::schedule {
 
-/// Returns the action table of `module`: which actions each pipeline position
-/// (the stages that one rank runs) executes, in order. Actions are, for
-/// example, the forward pass (F) and the backward pass (B) of one microbatch.
-/// The table is not yet complete: the actions that run once per step are added
-/// later. They are the updates, and UNSHARD (all-gather of weights that all
-/// microbatches share).
+/// Returns the action table of `module`. It lists, for each pipeline position
+/// (the stages that one rank runs), the actions in order. An action is, for
+/// example, the forward pass (F) or the backward pass (B) of one microbatch.
+/// Actions that run once per step, such as updates, are not in the table yet; a
+/// later step adds them.
 ///
-/// The table is parsed from `pipe.table`, which a user wrote. Without
-/// `pipe.table`, it is generated for the schedule named in `pipe.schedule`.
-/// Without either attribute, the schedule is `forward` (inference). The sizes
-/// are `pipe.stages`, `pipe.virtual_stages` (stages per position) and
+/// The table comes from the first of these sources that exists:
+///
+/// 1. `pipe.table`, a table that a user wrote;
+/// 2. `pipe.schedule`, the name of a schedule;
+/// 3. the schedule `forward` (inference).
+///
+/// The sizes are `pipe.stages`, `pipe.virtual_stages` (stages per position) and
 /// `pipe.microbatches`, each 1 if absent. Emits an error at the module and
 /// fails if the schedule is unknown or does not fit these sizes.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);

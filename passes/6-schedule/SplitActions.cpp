@@ -50,9 +50,9 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns the ops on which the gradients of two or more weights depend. In the
-/// first stage, which sends no gradient to another stage, these ops form the
-/// action I (input gradient).
+/// Returns the ops on which the gradients of two or more weights depend. The
+/// first stage sends no gradient to another stage. In this stage, the returned
+/// ops form the action I (input gradient).
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -72,10 +72,12 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
 }
 
 /// Divides the backward ops of a stage between the actions I (input gradient)
-/// and W (weight gradient). An op is put into W if no gradient that the stage
-/// sends depends on it. In a stage that sends no gradient, an op is put into W
-/// if the gradient of at most one weight depends on it. All other ops stay in
-/// I.
+/// and W (weight gradient). These ops stay in I:
+///
+/// - If the stage sends a gradient: the ops on which a sent gradient depends.
+/// - Otherwise: the ops on which the gradients of two or more weights depend.
+///
+/// All other backward ops are put into W.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -96,11 +98,13 @@ namespace {
 /// kept as it is.
 class StageSplitter {
 public:
-  /// Prepares the division of the function `stage`. `isBackward` is true if the
-  /// schedule runs a backward pass of the stage. The stage then gets a backward
-  /// function even if it has no gradients. `splitsBackward` is true if the
-  /// schedule splits the backward pass into the actions I (input gradient) and
-  /// W (weight gradient). If false, the backward pass is the single action B.
+  /// Prepares the division of the function `stage`.
+  ///
+  /// - `isBackward`: whether the schedule runs a backward pass of the stage. If
+  ///   so, the stage gets a backward function even if it has no gradients.
+  /// - `splitsBackward`: whether the schedule splits the backward pass into the
+  ///   actions I (input gradient) and W (weight gradient). If not, the backward
+  ///   pass is the single action B.
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -226,10 +230,12 @@ private:
   }
 
   /// Returns the value that stands for `value` in the function of a part (such
-  /// as the backward pass). If this function computes `value`, it is the result
-  /// of a clone. If another function computes `value`, or if `value` is an
-  /// argument of the stage, it is a new argument. Weights and constants are
-  /// cloned.
+  /// as the backward pass):
+  ///
+  /// - the result of a clone, if this function computes `value`, or if `value`
+  ///   is a weight or constant;
+  /// - an argument, if another function computes `value`, or if `value` is an
+  ///   argument of the stage.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -301,15 +307,15 @@ private:
 
   /// Returns the sum of the op's operand over all microbatches, as a value in
   /// the function of the part `part`. The function that computes the operand
-  /// becomes an accumulator. One argument of this function is its own result of
-  /// the previous microbatch, to which it adds the operand. Example with the
-  /// actions B (backward pass) and U0 (first part of the update):
+  /// adds it to a running sum, which it receives as an argument and returns.
+  /// Example with the actions B (backward pass) and U0 (first part of the
+  /// update):
   ///
-  ///   B(gradients so far)  ->  gradients so far + gradients of the microbatch
-  ///   U0(gradients)            reads the result of the last B
+  ///   B(sum so far)   ->  sum so far + gradients of the microbatch
+  ///   U0(sum)             reads the result of the last B
   ///
-  /// If the operand is equal in all microbatches (the op lacks `sums`) or if
-  /// `part` computes it, no sum is built, and the operand itself is returned.
+  /// Two exceptions return the operand itself: the operand is equal in all
+  /// microbatches (the op lacks `sums`), or `part` computes the operand.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();

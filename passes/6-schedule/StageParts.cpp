@@ -62,10 +62,11 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// Several stages of a rank may read one parameter, of which the rank has one
-// copy. A write must therefore be in a later part (function) than the reads by
-// other stages. It may be in the part of the reads by its own stage, because a
-// function writes at its end.
+// Several stages of a rank may read the same copy of a parameter. A write must
+// come after all these reads:
+// - It is in a later part (function) than the reads by other stages.
+// - It may be in the same part as the reads by its own stage, because a
+//   function writes at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -88,9 +88,9 @@ public:
   /// Returns the part (the function of its stage) of `op`. For a transfer, it
   /// is the part that sends the value.
   int64_t of(mlir::Operation *op) const;
-  /// Returns the part (function of the receiving stage) in which the value of
-  /// `transfer` is received. In the update, the value is received one part
-  /// after the sending part. Otherwise both parts are equal.
+  /// Returns the number of the part (function of the receiving stage) in which
+  /// the value of `transfer` is received. It is the number of the sending part
+  /// or, in the update, one more.
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
@@ -101,10 +101,9 @@ private:
   /// Delays update ops: raises the level of each op (the part of the update in
   /// which it runs) to the lowest level of the ops that read its results.
   void delay(mlir::Block &block);
-  /// Raises the level (part of the update) of each op that writes a parameter.
-  /// The write is then in a later part than reads of the parameter by other
-  /// stages. It is in the same part as reads by its own stage, or in a later
-  /// one.
+  /// Raises the level (part of the update) of each op that writes a parameter,
+  /// so that all reads come before the write. The level is higher than that of
+  /// reads by other stages, and not lower than that of reads by its own stage.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.

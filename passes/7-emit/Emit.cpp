@@ -153,11 +153,12 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores three hashes in each program: that of the kernels, that of the
-  /// runtime, and the plan hash. Verifies each program by the checks that the
-  /// loader runs at startup. The plan hash covers the programs of all
-  /// positions, the kernels and the runtime. At startup the ranks compare their
-  /// plan hashes, so that ranks of different bundles cannot run together.
+  /// Stores three hashes in each program: the hash of the kernels, the hash of
+  /// the runtime, and the plan hash. The plan hash covers the programs of all
+  /// positions, the kernels and the runtime. Ranks compare their plan hashes at
+  /// startup, so that ranks of different bundles cannot run together.
+  ///
+  /// Also verifies each program by the checks that the loader runs at startup.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(

@@ -19,19 +19,18 @@ struct BundleOptions {
   /// True to copy the weights that ranks read into the bundle. False to let
   /// ranks read the weight files of the model at their original paths.
   bool packWeights = false;
-  /// Paths of two files with the planned times of each action (run of a stage
-  /// function) of a step. `scheduleSvg` becomes an SVG drawing, `trace` a trace
-  /// of events. A file with an empty path is not written. The content of the
-  /// files depends on the module only.
+  /// Paths of two files that show the planned times of one step: `scheduleSvg`
+  /// as an SVG drawing, `trace` as a list of trace events. Both show every
+  /// action (run of a stage function). An empty path means that the file is not
+  /// written.
   std::string scheduleSvg = {}, trace = {};
 };
 
 /// Writes the bundle (output directory) of `module`. The passes of phase 7-emit
-/// must have run on `module`. Writes the program of every position (virtual
-/// pipeline rank), compiles the kernels, and links one executable per position.
-/// The bundle appears at its path only when it is complete: an error leaves the
-/// path as it was. Equal modules give equal bytes, whatever the path of the
-/// bundle is.
+/// must have run on `module`. Compiles the kernels, and writes and links one
+/// program per position (virtual pipeline rank). The bundle appears at its path
+/// only when it is complete: an error leaves the path as it was. Equal modules
+/// give equal bytes, whatever the path of the bundle is.
 ///
 /// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
 /// `rank.gpu_arch`, `rank.random_weights`, `rank.memory_limit`, `graph.root`.

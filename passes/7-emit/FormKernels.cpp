@@ -25,10 +25,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes from `group` each reshape that only reads values from outside of the
-/// group, and each reshape that only ops outside of the group read. The removed
-/// reshapes stay in the function, where they cost nothing. Inside the kernel, a
-/// reshape of an operand or a result would give one buffer two shapes.
+/// Removes from `group` the reshapes at its border: those that only read values
+/// from outside of the group, and those that only ops outside of the group
+/// read. If such a reshape were part of the kernel, one buffer would have two
+/// shapes. Outside of kernels a reshape costs nothing.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -209,15 +209,15 @@ static void eraseDeadOps(Block &block) {
 /// Moves each op that follows one of its readers to directly before its first
 /// reader. Keeps the order of all other ops, since the order determines the
 /// live ranges of buffers. For instance, a recomputed activation must stay
-/// directly before its reader, not earlier.
+/// directly before its reader.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// `written` has the names of the parameters that a step overwrites in place.
-/// If `block` returns one of these parameters, makes it return a copy instead,
-/// which keeps the old value. The copy is a graph.slice of all elements.
+/// If `block` returns a parameter that a step overwrites in place, makes it
+/// return a copy of the old value. `written` has the names of these parameters.
+/// The copy is a graph.slice of all elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -294,9 +294,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
            << " launches";
   }
 
-  /// Erases kernels that no op launches. joinLaunches() leaves kernels of this
-  /// sort: it replaces several launches, each over a whole tensor, by one
-  /// launch of a new kernel over tiles of these tensors.
+  /// Erases kernels that no op launches. joinLaunches() leaves such kernels: it
+  /// replaces launches over whole tensors by one launch of a new kernel over
+  /// tiles of these tensors.
   void eraseUnlaunched() {
     llvm::StringSet<> launched;
     getOperation().walk([&](Operation *op) {

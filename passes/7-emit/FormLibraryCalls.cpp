@@ -37,11 +37,13 @@ struct CallBody {
 } // namespace
 
 /// Returns the bias gradient (column sums of an operand) that the library can
-/// compute along with `contraction`. Moves the ops of the bias gradient to
-/// directly before `contraction` (alignBiasGradient). Returns an empty bias
-/// gradient if there is none. Also returns an empty one if `epilogue` has a
-/// bias or an activation, which the library cannot combine with a bias
-/// gradient.
+/// compute along with `contraction`. Moves its ops to directly before
+/// `contraction` (alignBiasGradient). Returns an empty bias gradient in two
+/// cases:
+///
+///   - There is none.
+///   - `epilogue` has a bias or an activation. The library cannot combine them
+///     with a bias gradient.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -54,8 +56,8 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
 }
 
 /// Returns the ops that become one library call with `contraction`, and the
-/// results of that call. If a bias gradient is among the ops, moves the bias
-/// gradient to directly before `contraction`.
+/// results of that call. Moves the ops of a bias gradient to directly before
+/// `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -104,9 +106,9 @@ static void outline(const CallBody &made, Operation *contraction) {
     op->erase();
 }
 
-/// Replaces each graph.loss_gradient, the derivative of the loss with respect
-/// to the loss, by a constant 1. For earlier passes the op marks the start of
-/// the backward pass. Later passes do not need the mark.
+/// Replaces each graph.loss_gradient by a constant 1, the derivative of the
+/// loss with respect to itself. The op marks the start of the backward pass for
+/// earlier passes. Later passes do not need the mark.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {

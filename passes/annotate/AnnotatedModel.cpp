@@ -44,8 +44,8 @@ private:
   /// and its pipeline stage. `position` is the index of `node` in the graph's
   /// list of nodes.
   void addNode(const onnx::Node &node, uint32_t position);
-  /// Appends `place`, the sharding and stage of the tensor called `tensor`, to
-  /// `own`, the annotation of a node.
+  /// Adds the annotation of one tensor to `own`, the annotation of a node.
+  /// `tensor` is the name of the tensor. `place` is its sharding and stage.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
@@ -58,8 +58,8 @@ private:
   DecidedShardings decided;
   /// Mesh of one stage, without axes of size 1.
   dist::Mesh mesh;
-  /// Number of pipeline stages, and number of positions (virtual pipeline
-  /// ranks), each of which runs one or more stages.
+  /// Number of pipeline stages, and number of pipeline positions. A position is
+  /// one rank of the pipeline and runs one or more stages.
   int64_t numStages = 1, numPositions = 1;
   /// Names of the model's initializers. Their shapes are fixed, so annotations
   /// of initializers state the sizes of split dims.
@@ -168,10 +168,15 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Sets `prefix` to the relative path from the folder of `path`, where the copy
-/// of the model is written, to `root`, the folder of the weight files. ONNX
-/// locations are relative to the model and must not lead upwards. Returns an
-/// error (exit code 6) if `root` does not lie below the folder of `path`.
+/// Sets `prefix` to the relative path from the folder of the written model to
+/// the folder of the weight files. `path` is the written model, and `root` is
+/// the folder of the weight files:
+///
+///     path = out/m.onnx, root = out/weights:   prefix = weights/
+///
+/// ONNX locations are relative to the model and must not lead upwards. If
+/// `root` does not lie below the folder of `path`, returns an error (exit code
+/// 6).
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

@@ -11,17 +11,18 @@ namespace pcc {
 /// Name of the ONNX device configuration that pcc adds to the model.
 inline constexpr char writtenConfiguration[] = "pcc";
 
-/// Writes an annotated copy of an ONNX model, the one from which `module` was
-/// imported, to the file `path`. The annotations are the shardings and pipeline
-/// stages that phase 4-shard has decided, as ONNX multi-device annotations and
-/// as metadata. `module` must have passed phase 4-shard and no later phase.
+/// Writes an annotated copy of an ONNX model to the file `path`. `module` was
+/// imported from this model. It must have passed phase 4-shard and no later
+/// phase. The annotations are the shardings and pipeline stages that 4-shard
+/// has decided. They are written as ONNX multi-device annotations and as
+/// metadata.
 ///
 /// Annotations cannot express all decisions. If values lack an annotation,
-/// passes a note with their number to `listener`. Returns exit code 6 if
-/// `module` was not imported from an .onnx file. Also returns exit code 6 if
-/// the weight files do not lie below the folder of `path`, because ONNX forbids
-/// locations with "..". Returns exit code 7 if the file cannot be written; no
-/// incomplete file remains then.
+/// passes a note with their number to `listener`. Errors:
+///  - exit code 6: `module` was not imported from an .onnx file;
+///  - exit code 6: the weight files do not lie below the folder of `path` (ONNX
+///    forbids locations with "..");
+///  - exit code 7: the file cannot be written. No incomplete file remains.
 Status writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
                            const Listener &listener);
 

@@ -45,8 +45,9 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Remove all entries of weights whose sharding differs between stages. A
-  // reader would otherwise apply an entry for one stage to all stages.
+  // Remove all entries of weights whose sharding differs between stages. A tool
+  // that reads the annotated model would apply the sharding of one stage to all
+  // stages.
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -89,12 +90,12 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Finds the sharding of `value` in terms of the ONNX model:
-///  - If all ops read the value through one reshard, it is the sharding after
-///    that reshard. In the annotated model, the node that computes the value
-///    then outputs the resharded value.
-///  - If the value is a partial sum and is only read through several reshards,
-///    it is the sharding after the first reshard.
+/// Finds the sharding of `value` in the annotated model:
+///  - If `value` is only read through one reshard, it is the sharding after the
+///    reshard. In the annotated model, the node that computes `value` then
+///    outputs the resharded value.
+///  - If `value` is a partial sum and is only read through several reshards, it
+///    is the sharding after the reshard that comes first in the program.
 ///  - Otherwise it is the sharding of `value` itself.
 /// A value that is read as a partial sum gets no sharding and is counted in
 /// `partial`.

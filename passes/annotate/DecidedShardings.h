@@ -32,10 +32,12 @@ public:
     bool operator==(const StagedSharding &) const = default;
   };
 
-  /// Returns the sharding in which ops read the value `name`. For a partial sum
-  /// (which still has to be added over ranks), this is the sharding after the
-  /// sum is reduced. Returns null if the value was removed, is read as a
-  /// partial sum or has contradictory shardings.
+  /// Returns the sharding in which ops read the value `name`. A partial sum
+  /// (terms that still have to be added over ranks) gets the sharding after its
+  /// reduction. Returns null in three cases:
+  ///  - the value was removed;
+  ///  - an op reads the partial sum itself, before a reduction;
+  ///  - different shardings of the value were found.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }

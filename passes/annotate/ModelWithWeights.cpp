@@ -117,8 +117,8 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Fills `placed`, the storage of each weight in the copy: all replaced
-  /// weights are stored in the model file.
+  /// Fills `placed` (the storage of each replaced weight) for a copy without a
+  /// data file: each replaced weight is stored in the model file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -171,9 +171,9 @@ private:
     return path + ".part-" + std::to_string(getpid());
   }
 
-  /// Writes the file `path` under a temporary name; `content` writes the bytes.
-  /// `guard` takes ownership: its destructor deletes the file unless the file
-  /// has been renamed.
+  /// Writes the file `path` under a temporary name. `content` writes the bytes.
+  /// `guard` then owns the temporary file. The destructor of `guard` deletes
+  /// it, unless name() has renamed it before.
   Status writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
                          const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
@@ -245,9 +245,8 @@ private:
   }
 
   /// Writes large weights to the data file `out`, each at an aligned offset,
-  /// and records their locations in `placed`. Large weights are those with
-  /// external data in the original, and others of at least `smallestBeside`
-  /// bytes.
+  /// and records their locations in `placed`. A weight is large if it has
+  /// external data in the original model, or at least `smallestBeside` bytes.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;

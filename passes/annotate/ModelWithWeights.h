@@ -41,14 +41,18 @@ struct ModelWithWeightsOptions {
 };
 
 /// Writes a copy of the ONNX model in which the elements of `weights` are
-/// replaced. The rest of the model is unchanged. If the model has external
-/// data, or if the copy would exceed 2 GiB, large weights (of at least 1 KiB)
-/// are written to one file OUTPUT.data beside the copy. If writing fails, no
-/// incomplete file remains. `weights` are used during the call only.
+/// replaced. The rest of the model is unchanged. `weights` are used during the
+/// call only.
 ///
-/// Returns exit code 6 if a weight does not fit the model or the model cannot
-/// be exported. Returns exit code 7 if a file cannot be written. If a `change`
-/// function returns an error, returns that error.
+/// In two cases, large weights (of at least 1 KiB) are written to one file
+/// OUTPUT.data beside the copy: the model has external data, or the copy would
+/// exceed 2 GiB.
+///
+/// If writing fails, no incomplete file remains. Errors:
+///  - exit code 6: a weight does not fit the model, or the model cannot be
+///    exported;
+///  - exit code 7: a file cannot be written;
+///  - the error that a `change` function returns.
 Status writeModelWithWeights(const ModelWithWeightsOptions &options,
                              const std::vector<ReplacedWeight> &weights);
 

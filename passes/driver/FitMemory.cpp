@@ -19,10 +19,10 @@ using namespace pcc;
 /// weights of at most n bytes per rank are candidates for sharding.
 static constexpr size_t mostSizes = 8;
 
-/// Largest number of attempts to shard only some of the weights up to a size
-/// threshold. An attempt may still exceed the limit, because gathered weights
-/// need buffers. If all attempts exceed it, all weights up to the threshold are
-/// sharded.
+/// Largest number of attempts to shard only some of the candidates (weights up
+/// to a size threshold). An attempt may still exceed the limit, because
+/// gathered weights need buffers. If all attempts exceed the limit, all
+/// candidates are sharded.
 static constexpr int mostTrials = 6;
 
 namespace {
@@ -73,10 +73,11 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns whether `pipe.recompute` is auto and the module meets the limit
-  /// without recomputation. In mode auto, measure() recomputes as many
-  /// activations as possible, which does not always need the least memory.
-  /// Therefore the plan without recomputation is tested separately.
+  /// Returns whether `pipe.recompute` is auto and the plan without
+  /// recomputation meets the limit. In mode auto, measure() tests the plan that
+  /// recomputes as much as possible. Recomputing as much as possible does not
+  /// always need the least memory. Therefore this function tests the plan
+  /// without recomputation.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -104,9 +105,8 @@ private:
     return true;
   }
 
-  /// Returns up to `mostSizes` size thresholds in bytes, ascending. Each is the
-  /// size of some weight on one rank, at the pipeline position (the stages that
-  /// one rank runs) that holds most of this weight.
+  /// Returns up to `mostSizes` size thresholds in bytes, ascending. Each
+  /// threshold is the size (see sizeOf) of some weight.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -127,12 +127,13 @@ private:
     return small;
   }
 
-  /// Returns false if sharding the weights `small` certainly cannot meet the
-  /// limit. Returns true if a trial is needed. The test assumes that `small`,
-  /// all gradients and all optimizer state are divided by the number of ranks,
-  /// and that gathered weights need no memory. The result is false if a
-  /// pipeline position (the stages that one rank runs) exceeds the limit even
-  /// then.
+  /// Returns whether sharding the weights `small` may meet the limit, so that a
+  /// trial is needed. Estimates the least memory of each pipeline position (the
+  /// stages that one rank runs):
+  ///  - `small`, all gradients and all optimizer state are divided by the
+  ///    number of ranks;
+  ///  - gathered weights need no memory.
+  /// Returns false if the estimate of a position exceeds the limit.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -144,8 +145,9 @@ private:
   }
 
   /// Returns some of the weights `small` whose sharding meets the limit, or all
-  /// of them if no such choice is found. If an attempt exceeds the limit, the
-  /// next attempt must save that excess in addition.
+  /// of `small` if no such choice is found. Each attempt chooses weights that
+  /// save a required number of bytes. If the resulting plan exceeds the limit
+  /// by n bytes, the next attempt is required to save n bytes more.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -169,8 +171,9 @@ private:
     return small;
   }
 
-  /// Returns the size of a weight in bytes per rank, at the pipeline position
-  /// (the stages that one rank runs) that holds most of it.
+  /// Returns the size of a weight in bytes per rank. If its size differs
+  /// between pipeline positions (each the stages that one rank runs), returns
+  /// the largest one.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)

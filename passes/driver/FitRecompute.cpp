@@ -20,12 +20,16 @@ static constexpr int64_t unusedShare = 100;
 
 namespace {
 /// Finds the activation budget of each pipeline position (the stages that one
-/// rank runs): the bytes of activations that it may keep. The arena (the buffer
-/// of all computed values) contains other buffers besides activations, and
-/// their size is known only after all phases. Therefore each trial measures the
-/// memory of the whole plan. The budget is then changed by the difference
-/// between limit and measured memory. If the new budget lies outside the known
-/// bounds, the midpoint of the bounds is tried.
+/// rank runs): the bytes of activations that it may keep. The size of all other
+/// values is known only after all phases. Therefore each trial measures the
+/// memory of the whole plan. Then limit minus measured memory is added to the
+/// budget. Example for a limit of 100:
+///
+///     budget 40, measured  90: the next budget is 50
+///     budget 50, measured 105: the next budget is 45
+///
+/// If the next budget lies outside the known bounds, the midpoint of the bounds
+/// is tried instead.
 ///
 /// Invariant: a position that needs recomputation meets the limit with the
 /// budget `fits`, and exceeds it with `tooLarge`.
@@ -59,11 +63,13 @@ private:
   /// without recomputation.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the initial activation budgets from `nothing`, the memory without
+  /// Sets the first activation budgets. `nothing` is the memory without
   /// recomputation. A pipeline position (the stages that one rank runs) that
-  /// meets the limit gets no bound. For any other position, the first budget is
-  /// the part of the limit that is left for the arena (buffer of all values),
-  /// minus the gradients.
+  /// meets the limit gets no bound. Any other position gets the budget
+  ///
+  ///     limit - memory outside of the arena - gradients
+  ///
+  /// The arena is the buffer of all computed values.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;

@@ -9,15 +9,16 @@
 
 namespace pcc {
 
-/// If `pipe.recompute` is auto, chooses how many bytes of activations each
-/// pipeline position (the stages that one rank runs) may keep, and records
-/// these budgets in `pipe.activation_bytes`. Phase 6-schedule recomputes all
-/// other activations in the backward pass (activation checkpointing, Chen et
-/// al. 2016). The budgets are as large as `rank.memory_limit` allows, so that
-/// little is recomputed. If there is no limit, sets `pipe.recompute` to none.
+/// Does nothing unless `pipe.recompute` is auto. Otherwise chooses an
+/// activation budget for each pipeline position (the stages that one rank
+/// runs): the bytes of activations that it may keep. Records the budgets in
+/// `pipe.activation_bytes`. Phase 6-schedule recomputes all other activations
+/// in the backward pass (activation checkpointing, Chen et al. 2016). The
+/// budgets are as large as `rank.memory_limit` allows, so that little is
+/// recomputed. If there is no limit, sets `pipe.recompute` to none.
 ///
-/// The module must have passed phase 5-localize and no later phase. Memory is
-/// measured on copies of the module: `runRest` runs the phases 6-schedule and
+/// `module` must have passed phase 5-localize and no later phase. Memory is
+/// measured on copies of `module`. `runRest` runs the phases 6-schedule and
 /// 7-emit on a copy, without diagnostics, and returns whether they succeed.
 /// Returns exit code 6 if a position exceeds the limit even when as much as
 /// possible is recomputed.

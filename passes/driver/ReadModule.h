@@ -17,10 +17,9 @@ namespace pcc {
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path,
                                              mlir::MLIRContext *context);
 
-/// Parses the .mlir file at `path` without verifying it. Returns a module that
-/// contains the top-level ops of the file. The location of each op and each
-/// argument combines its line and column in the file with the location that is
-/// written there. Returns null if the file cannot be parsed.
+/// Parses the .mlir file at `path` without verifying it. Returns null if the
+/// file cannot be parsed. Each op and each argument gets a combined location:
+/// its line and column in the file, and the location that is written there.
 mlir::OwningOpRef<mlir::ModuleOp> readPositions(llvm::StringRef path,
                                                 mlir::MLIRContext *context);
 

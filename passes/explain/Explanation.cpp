@@ -137,9 +137,10 @@ private:
   }
 
   /// Adds a transfer between stages to the totals of the receiving pipeline
-  /// position (the stages that one rank runs). A rank sends to the rank that
-  /// has the same mesh coordinates in the other position. Therefore the two
-  /// rank numbers differ by a multiple of the number of ranks per position.
+  /// position (the stages that one rank runs). A rank receives from the rank
+  /// with equal mesh coordinates in the sending position. For example, with 4
+  /// ranks per position, rank 5 of position 1 receives from rank 1 of position
+  /// 0.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];

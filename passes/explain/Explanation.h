@@ -47,10 +47,12 @@ struct ExplainedCollective {
   std::optional<dist::Cause> cause;
 
   /// Returns the decisions of the sharding search that caused the collective,
-  /// the most informative one first. For a reduction, the first entry is about
-  /// the producer of the partial sum. For any other collective, it is about the
-  /// first consumer that has a decision or a pin (sharding fixed by the user).
-  /// The list is empty if no decision and no pin is recorded. The pointers are
+  /// the most informative one first. At most two ops have an entry:
+  ///  - the first consumer that has a decision or a pin (sharding fixed by the
+  ///    user);
+  ///  - the producer, if it has a decision or a pin.
+  /// For a reduction, the producer comes first, because it makes the partial
+  /// sum. For any other collective, the consumer comes first. The pointers are
   /// valid as long as this object.
   std::vector<EndpointDecision> decisions() const;
 };

@@ -125,10 +125,10 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Goes backwards from `value` through collectives, transposes and reshapes,
-  /// as long as the operand has the same elements as the result. Returns the
-  /// value where this ends. Reductions and windowed reads end the search,
-  /// because their results have other elements than their operands.
+  /// Goes backwards from `value` through ops that only move elements:
+  /// collectives, transposes and reshapes. Returns the value that it reaches.
+  /// Stops at reductions and windowed reads, because their results have other
+  /// elements than their operands.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
@@ -175,9 +175,12 @@ private:
   }
 
   /// Returns the size in bytes above which a weight is large: a fixed fraction
-  /// of the weight bytes of one block (layer) of the model. The number of
-  /// blocks is estimated as the number of weights that have the most frequent
-  /// shape.
+  /// of
+  ///
+  ///     bytes of all weights / number of blocks (layers)
+  ///
+  /// Weights of rank 0 and 1 do not count. The number of blocks is estimated as
+  /// the number of weights that have the most frequent shape.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -193,9 +196,10 @@ private:
   }
 
   /// Returns groups of mesh axes that can split weights. Every large weight
-  /// should be split by at least one axis of each group. `tp` is one group. All
-  /// axes with names that the user defined form another group. `dp` and `cp`
-  /// are in no group.
+  /// should be split by at least one axis of each group. For example, the mesh
+  /// {dp=2, tp=4, a=2, b=2} has the groups {tp} and {a, b}. The second group
+  /// has all axes with names that the user defined. `dp` and `cp` are in no
+  /// group.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;

@@ -66,8 +66,9 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
 }
 
 /// Sets `origin.reason` to a text that names the consumer for which `reshard`
-/// changes the sharding. Sets `origin.decisions` to the decisions about that
-/// consumer. If the reshard is a reduction, they are those about the producer.
+/// changes the sharding. Sets `origin.decisions` to the decisions about the
+/// producer if the reshard is a reduction, otherwise to those about the
+/// consumer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -85,10 +86,12 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why an axis splits a value, the strongest first. Pinned:
-/// the user fixed the sharding. ByRole: the axis splits the batch or the
-/// sequence of an input. Priced: the search compared prices. Weight: a weight
-/// is split. Nothing: no reason found.
+/// Kinds of reasons why an axis splits a value, the strongest first:
+///  - Pinned: the user fixed the sharding.
+///  - ByRole: the axis splits the batch or the sequence of an input.
+///  - Priced: the search compared prices.
+///  - Weight: a weight is split.
+///  - Nothing: no reason was found.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
 /// Breadth-first search for the reason why a mesh axis splits a value. Visits
@@ -112,8 +115,9 @@ public:
 
 private:
   /// A possible reason for the split, of kind `strength`. `value` is the
-  /// visited value with this reason. `op` is the op that computes or reads it
-  /// and has the decision; it may be null.
+  /// visited value to which the reason applies. `op` is the op that gives the
+  /// reason: it computes or reads `value`. `op` is null if no op gives the
+  /// reason.
   struct Anchor {
     Value value;
     Operation *op;
@@ -129,9 +133,9 @@ private:
       order.push_back(value);
   }
 
-  /// Visits all operands and results of `op` that the axis splits: one op
-  /// splits all of them together. Visits none of them if `op` is a reshard that
-  /// moves the axis to another dim.
+  /// Visits the operands and results of `op` that the axis splits, because they
+  /// are split by one common choice for `op`. If `op` is a reshard that moves
+  /// the axis to another dim, visits none of them.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))

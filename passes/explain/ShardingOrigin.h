@@ -9,11 +9,15 @@
 
 namespace pcc::explain {
 
-/// Finds the reason why the mesh axis `axis` splits `value`, leaves it partial,
-/// or leaves it whole. If the axis splits `value`, the search visits all values
-/// that are split together with `value`, without a reshard in between. It
-/// returns the strongest reason among them and, among equally strong ones, the
-/// nearest:
+/// Finds the reason for the effect of the mesh axis `axis` on `value`. There
+/// are three cases:
+///  - The axis leaves `value` partial: the reason is the op that computes
+///    `value`.
+///  - The axis leaves `value` whole: the reason is the nearest reshard before
+///    `value` whose operand the axis splits or leaves partial.
+///  - The axis splits `value`: a search visits all values that are split
+///    together with `value`, without a reshard in between. It finds the
+///    strongest reason and, among equally strong ones, the nearest:
 ///
 ///   1. a pin: the user fixes the sharding
 ///   2. the role of the axis: dp splits the batch of an input, cp the sequence

@@ -94,9 +94,9 @@ private:
   }
 
   /// Adds the readers of `value` to `story`. `before` lists the communication
-  /// steps that made `value`. A reshard does not count as a reader. Instead,
-  /// the readers of its result are added, with the steps of the reshard
-  /// appended to `before`.
+  /// steps that made `value`. A reshard does not count as a reader: the readers
+  /// of its result count. For example, if an all_gather reshards x to y, and a
+  /// matmul reads y, the matmul is a reader of x after the step all_gather.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())

@@ -13,11 +13,10 @@ namespace pcc::interpret {
 /// be called first; all other functions use its inputs and results.
 class Verification {
 public:
-  /// Prepares the verification. `whole` is the model on one device after phase
-  /// 1-import. If the model is a training step or is computed in another
-  /// precision, `whole` is the module after 2-prepare. `numerics` chooses
-  /// between f64 for all values and results rounded to the model's element
-  /// types.
+  /// Prepares the verification. `whole` is the unpartitioned model: the module
+  /// after phase 2-prepare for a training step or another precision, else after
+  /// 1-import. `numerics` chooses between f64 for all values and results
+  /// rounded to the model's element types.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
   /// Executes the unpartitioned model on one device and `parts` (the module

@@ -87,8 +87,8 @@ private:
   }
 
   /// Compares the shards of `value` on all ranks with the expected value called
-  /// `name`. `known` maps names to indices in findings.outputs. Does nothing if
-  /// `known` does not contain `name`.
+  /// `name`. `known` (outputsOf or parametersOf) has the index of the
+  /// comparison. Does nothing if `known` does not contain `name`.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -106,8 +106,9 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// For each output of this step, and for each parameter after the last step,
-  /// the index in findings.outputs of its comparison. The key is the name.
+  /// Index of each comparison in findings.outputs, by name. `outputsOf` has the
+  /// outputs of this step. `parametersOf` has the parameters after the last
+  /// step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

@@ -20,10 +20,11 @@ Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 /// contradict each other, and 6 if a request cannot be met.
 Status checkOptions(const CompileOptions &options);
 
-/// Prepares a module that was parsed from an .mlir file. If it is a model in
-/// the graph dialect, records `options` on it. If it is a dump, checks that
-/// `options` fit it: an option that is given again must equal the recorded one.
-/// For both, --start-at must name the phase after the module's last phase.
+/// Prepares a module that was parsed from an .mlir file:
+///  - If it is a model in the graph dialect, records `options` on it.
+///  - If it is a dump, checks that each option that is given again equals the
+///    recorded one.
+/// In both cases, --start-at must name the phase after the module's last phase.
 /// Returns exit code 2 if an option does not fit, and 3 if the dump names no
 /// valid phase.
 Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);

@@ -8,11 +8,17 @@
 
 namespace pcc {
 
-/// Returns the value of an option as an attribute: a UnitAttr for a flag, a
-/// StringAttr for a text, an IntegerAttr (i64), a FloatAttr (f64), or an
-/// ArrayAttr for a list of texts. For a file, the StringAttr holds the file's
-/// text. Returns null if the value is the default, or if its type (such as a
-/// mesh) has no attribute form.
+/// Returns the value of an option as an attribute:
+///
+///     flag             UnitAttr
+///     text             StringAttr
+///     file             StringAttr with the file's text
+///     whole number     IntegerAttr (i64)
+///     real number      FloatAttr (f64)
+///     list of texts    ArrayAttr
+///
+/// Returns null if the value is the default, or if its type (such as a mesh)
+/// has no attribute form.
 mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 

@@ -28,10 +28,9 @@ int64_t numVirtualStages(const CompileOptions &options);
 /// --train.
 void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Sets `options.training` to the options that are recorded on the module: the
-/// entries of `graph.training`, and whether the step is reproducible. `train`
-/// is set if there are entries. `recompute` is not restored, because only phase
-/// 6-schedule uses it, and the options are restored for the phases up to
+/// Sets `options.training` to the training options that are recorded on the
+/// module. Sets `train` if there are any. Does not restore `recompute`, which
+/// only phase 6-schedule uses: the restored options serve the phases up to
 /// 2-prepare.
 void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 

@@ -8,11 +8,13 @@
 
 namespace pcc::runtime {
 
-/// Opens /dev/null at each standard descriptor that is closed. stdin is opened
-/// for writing only, stdout and stderr are opened for reading only. A use of
-/// the descriptor thus fails, as with a closed descriptor. Descriptors are
-/// opened in ascending order, so open() returns exactly the descriptor that was
-/// closed.
+/// Opens /dev/null at each standard descriptor that is closed, so that no other
+/// file gets the descriptor's number. Reading from stdin and writing to stdout
+/// or stderr must still fail, as they do on a closed descriptor. stdin is
+/// therefore opened for writing only, stdout and stderr for reading only.
+///
+/// open() returns the lowest free number. The descriptors are opened in
+/// ascending order, so this number is that of the closed descriptor.
 static void fillStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0)

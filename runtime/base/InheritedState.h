@@ -7,25 +7,22 @@
 
 namespace pcc::runtime {
 
-/// Sets the standard descriptors and two signal settings of the process to a
-/// defined state, independent of the state that the process inherited. Call
-/// this first in main(), before any file is opened or any thread is started:
+/// Sets process state that is inherited from the parent process to fixed
+/// values. Call this first in main(), before a file is opened or a thread is
+/// started. The function prevents these problems:
 ///
-///   inherited state               effect without this call      with it
-///   descriptor 0, 1 or 2 closed   a file of the program gets    reads and
-///                                 its number, and messages are  writes fail
-///                                 written into that file
-///   RLIMIT_FSIZE                  a write beyond it raises      the write fails
-///                                 SIGXFSZ                       (EFBIG)
-///   SIGCHLD ignored               exit statuses of children     they arrive
-///                                 are lost
+/// - Descriptor 0, 1 or 2 is closed. A file of the program could get that
+///   number, and messages to stderr would be written into the file.
+/// - The file size is limited (RLIMIT_FSIZE). A write beyond the limit would
+///   raise SIGXFSZ. With this function, the write fails (EFBIG).
+/// - SIGCHLD is ignored. The exit statuses of child processes would be lost.
 void repairInheritedState();
 
-/// Returns the signals among SIGINT, SIGTERM and SIGHUP that may end this
-/// process. A signal may end the process if it was neither ignored nor blocked
-/// at the first call of this function. Programs such as nohup start a process
-/// with an ignored signal so that the process survives that signal. Call this
-/// before any of these signals is blocked.
+/// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
+/// process. A signal is not returned if it was ignored or blocked at the first
+/// call of this function. For example, nohup starts a process with SIGHUP
+/// ignored, so that the process survives SIGHUP. Make the first call before
+/// this process blocks any of these signals.
 sigset_t endingSignals();
 
 } // namespace pcc::runtime

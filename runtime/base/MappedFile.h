@@ -45,12 +45,15 @@ public:
   /// since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
 
-  /// Checks that the file did not change while it was mapped. Returns an error
-  /// with exit code `code` if a page could not be read. Also returns the error
-  /// if the size or the modification time differs from that at open(). Call
-  /// this after reading and before the result is used. A different file that
-  /// was renamed to this file's path is not a change, because the mapping still
-  /// has the old content.
+  /// Checks that the file did not change while it was mapped. Call this after
+  /// reading and before the result is used. Returns an error with exit code
+  /// `code` in these cases:
+  ///
+  /// - A page could not be read.
+  /// - The file's size or modification time is not that of open().
+  ///
+  /// Replacing the file by a rename is no error, because the mapping keeps the
+  /// old content.
   Status checkUnchanged(ExitCode code) const;
   /// Checks only that every page could be read. Returns an error with exit code
   /// `code` if one could not. Use this for a file to which other processes may

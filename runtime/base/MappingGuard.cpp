@@ -14,8 +14,8 @@ namespace pcc::runtime {
 
 using Range = MappingGuard::Range;
 
-/// First entry of the linked list of all ranges (guarded mappings), including
-/// free ranges. New ranges are inserted at the head.
+/// First entry of the linked list of all ranges. A range describes one guarded
+/// mapping, or is free. New ranges are inserted at the head.
 static std::atomic<Range *> ranges{nullptr};
 /// Protects `ranges`, `previous` and `pageSize` from concurrent changes. The
 /// SIGBUS handler does not lock this mutex.
@@ -98,8 +98,8 @@ static void install() {
   sigaction(SIGBUS, &ours, nullptr);
 }
 
-/// Returns a range (entry for a guarded mapping) that is free, or inserts a new
-/// one into the list.
+/// Returns a free range from the list. If all ranges are in use, inserts a new
+/// range into the list, and returns it.
 static Range *takeRange() {
   Range *head = ranges.load(std::memory_order_relaxed);
   for (Range *range = head; range; range = range->next)

@@ -21,19 +21,22 @@
 namespace pcc::runtime {
 
 /// Guards one mapping of a file against pages that cannot be read, because the
-/// file was cut short or its disk failed. Without a guard, a read of such a
+/// file was truncated or its disk failed. Without a guard, a read of such a
 /// page ends the process by SIGBUS. With a guard, the read gives zeros, and
-/// hasFailed() becomes true. Guarding begins at the construction of the object,
-/// and ends at its destruction or at release(). It must end before the mapping
-/// is unmapped. Any number of threads may read the mapping. The class can be
-/// moved but not copied; a default-constructed object guards nothing.
+/// hasFailed() becomes true.
+///
+/// The guard begins at construction, and ends at destruction or release(). It
+/// must end before the mapping is unmapped. Any number of threads may read the
+/// mapping. A default-constructed object guards nothing. The class can be moved
+/// but not copied.
 class MappingGuard {
 public:
   MappingGuard() = default;
   /// Guards the mapping of `size` bytes at `data`, which must begin at a page.
   /// `protection` is the protection of the mapping (PROT_READ, PROT_WRITE).
-  /// Installs the SIGBUS handler of this class if it is not installed. For an
-  /// address outside all guarded mappings, the handler calls the handler that
+  ///
+  /// Installs the SIGBUS handler of this class if it is not installed. A SIGBUS
+  /// at an address outside all guarded mappings is passed to the handler that
   /// the process had before.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
@@ -47,13 +50,14 @@ public:
   /// Ends the guarding.
   void release();
 
-  /// Returns whether a page of the mapping could not be read or written. Bytes
-  /// from that page on may be zeros that are not in the file.
+  /// Returns whether a page of the mapping could not be read or written. If so,
+  /// bytes of the mapping may be zeros instead of the file's content.
   bool hasFailed() const;
 
-  /// A guarded mapping, as the SIGBUS handler reads it. A range that becomes
-  /// free is reused for another mapping, but its memory is never freed. The
-  /// handler therefore needs no lock.
+  /// Address range of one guarded mapping, as the SIGBUS handler reads it.
+  /// After the mapping is released, the object is free, and is reused for
+  /// another mapping. Its memory is never deallocated, so the handler can read
+  /// it without a lock.
   struct Range {
     /// First byte of the mapping; null if the range is free.
     std::atomic<const std::byte *> begin{nullptr};

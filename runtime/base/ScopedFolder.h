@@ -37,11 +37,11 @@ public:
   /// exits on which destructors do not run, for instance after a crash was
   /// caught.
   static void removeAll();
-  /// Installs a handler that calls removeAll() on SIGINT, SIGTERM or SIGHUP and
-  /// then ends the process by the default action of that signal. The handler is
-  /// a thread that waits for these signals, which must be blocked in all other
-  /// threads. Only threads that start later inherit the blocked signals. Call
-  /// this function before the process starts other threads.
+  /// Makes the process call removeAll() when SIGINT, SIGTERM or SIGHUP arrives,
+  /// and then end by that signal. A new thread waits for these signals; all
+  /// other threads must block them. A thread inherits blocked signals from the
+  /// thread that starts it. Therefore call this function before the process
+  /// starts other threads.
   static void removeAllOnSignals();
 
 private:

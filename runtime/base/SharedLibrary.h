@@ -18,8 +18,9 @@ namespace pcc::runtime {
 /// stays loaded until the process ends, even after this object is destroyed.
 class SharedLibrary {
 public:
-  /// Visibility of the library's symbols to libraries that are loaded later:
-  /// only through this object (RTLD_LOCAL), or for all of them (RTLD_GLOBAL).
+  /// Visibility of the library's symbols. Local (RTLD_LOCAL): only this object
+  /// finds the symbols. Global (RTLD_GLOBAL): libraries that are loaded later
+  /// find the symbols, too.
   enum class Symbols { Local, Global };
 
   /// Opens the library with file name `soname`, such as "libnccl.so.2". Uses

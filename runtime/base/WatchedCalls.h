@@ -17,9 +17,11 @@
 namespace pcc::runtime {
 
 /// Counters of the calls of this process into watched libraries (CUDA, NCCL). A
-/// watchdog thread uses them to detect a call that hangs. A call is running if
-/// `begun` is greater than `ended`. If both counters also stay constant for
-/// some time, the running call has not returned during this time.
+/// watchdog thread uses the counters to detect a call that hangs:
+///
+///   begun   ended
+///     7       7     no call is running
+///     8       7     call 8 is running; it hangs if this lasts too long
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
@@ -31,9 +33,9 @@ inline WatchedCalls watchedCalls;
 ///
 ///   watchCalls<&CudaDriver::cuLaunchKernel>(driver);
 ///
-/// The original pointer is stored once per `member` in a static variable.
-/// Therefore all tables of a process must hold the same function. The wrapper
-/// costs a few nanoseconds per call.
+/// The wrapper calls the original function, whose pointer is in a static
+/// variable. All tables of one type share this variable, so they must all hold
+/// the same function. The wrapper costs a few nanoseconds per call.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;

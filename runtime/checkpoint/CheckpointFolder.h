@@ -43,18 +43,21 @@ std::string unfinishedName(const std::string &step, const std::string &job);
 std::string rankFileName(int rank, const char *ending);
 
 /// Appends the names of all checkpoints in `directory` to `names`, valid or
-/// damaged. A loader should try them in the order of `names`: the first one is
-/// the checkpoint that the file `latest` names. All others follow by descending
-/// step. Returns exit code 10 if the directory does not exist, 7 if it cannot
-/// be read.
+/// damaged, in the order in which a loader should try them:
+///
+/// - the checkpoint that the file `latest` names;
+/// - all others, newest first.
+///
+/// Returns exit code 10 if the directory does not exist, 7 if it cannot be
+/// read.
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
 /// Appends to `folders` the paths of the checkpoints that a loader should try,
-/// best first. If `directory` contains a manifest, it is itself a checkpoint,
-/// and only the path `directory` is appended. Otherwise appends the paths of
-/// the checkpoints that listCheckpoints() finds in `directory`. Returns exit
-/// code 10 if there is no checkpoint, 7 if the directory cannot be read.
+/// best first. If `directory` contains a manifest, `directory` is the only
+/// checkpoint. Otherwise the checkpoints are those of listCheckpoints().
+/// Returns exit code 10 if there is no checkpoint, 7 if the directory cannot be
+/// read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 

@@ -100,8 +100,8 @@ private:
 
   /// Creates the directory of checkpoints, and checks that all ranks share it:
   /// rank 0 creates a file with a random name in the directory, and every other
-  /// rank must see the file. The random name is stored in `job`, the ending of
-  /// the folder names of this run's unfinished saves.
+  /// rank must see the file. The random name is kept in `job`. Folders of this
+  /// run's unfinished saves end with it.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -186,8 +186,8 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // Rank 0 continues even if its own write failed: before it removes the
-    // folder, all other ranks must have written their files.
+    // Rank 0 removes the folder after a failure. It therefore waits for the
+    // files of all other ranks, even if its own write failed.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =

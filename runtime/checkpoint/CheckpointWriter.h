@@ -32,8 +32,8 @@ struct CheckpointOptions {
   /// Whether files are written by a background thread while training continues.
   /// Each rank then needs memory for a copy of the tensor pieces that it saves.
   bool inBackground = false;
-  /// Number of complete checkpoints to keep in the directory, the new one
-  /// included; older ones are deleted. 0 keeps all. 1 has the same effect as 2.
+  /// Number of complete checkpoints to keep in the directory, including the new
+  /// one. Older ones are deleted. 0 keeps all; 1 is treated as 2.
   int keep = 0;
   /// Longest time, in seconds, for which rank 0 waits until every rank has
   /// reported that its file is complete. After this time the save fails.
@@ -58,22 +58,22 @@ struct CheckpointOptions {
 /// Saves the training state repeatedly. Each rank has one object, and all ranks
 /// must call open(), save() and finish() in the same order.
 ///
-/// Only open() communicates through the World (all ranks of the run). During
-/// saves the ranks synchronize through files in the checkpoint's folder. A save
-/// in the background therefore never interferes with the collectives of the
-/// training step.
+/// Only open() communicates with other ranks by messages. Saves synchronize
+/// through files in the checkpoint's folder. A save in the background therefore
+/// never interferes with the collectives of the training step.
 ///
-/// Methods return exit code 7 if they cannot save, and 14 if a rank does not
-/// report in time. They return 13 if there is no memory for the copies that a
-/// background save needs. A checkpoint gets its final name only if the save
-/// succeeds.
+/// A checkpoint gets its final name only if the save succeeds. Exit codes of
+/// the methods:
+///
+/// - 7: cannot save
+/// - 13: no memory for the copies of a background save
+/// - 14: a rank does not report in time
 class CheckpointWriter {
 public:
   CheckpointWriter();
-  /// Blocks until this rank has written its own file of the last save. Rank 0
-  /// does not wait for the files of other ranks, so the last save may stay
-  /// unfinished. To complete the last save, call finish() before the
-  /// destruction of this object.
+  /// Blocks until this rank has written its file of the last save. Rank 0 does
+  /// not wait for the files of other ranks, so the last save may stay
+  /// incomplete. A caller that needs the last save must call finish() first.
   ~CheckpointWriter();
 
   /// Prepares all later saves; must be called by all ranks of the world.
@@ -87,19 +87,20 @@ public:
 
   /// Saves the current content of the tensors as the checkpoint of training
   /// step `position.step`, and replaces an existing checkpoint of that step.
-  /// The caller may change the tensors when the call has returned.
+  /// The caller may change the tensors when the call has returned. The call
+  /// returns:
   ///
-  /// In the foreground, rank 0 returns when the whole checkpoint is complete,
-  /// every other rank when its own file is written. In the background, every
-  /// rank returns when it has copied its pieces. If the previous save is still
-  /// in progress, the call first waits for it. If the previous save failed, the
-  /// call returns that error and saves nothing.
+  /// - in the foreground, on rank 0: when the whole checkpoint is complete;
+  /// - in the foreground, on other ranks: when this rank's file is written;
+  /// - in the background: when this rank has copied its pieces.
+  ///
+  /// A call waits for the previous save. If that save failed, returns its error
+  /// and saves nothing.
   Status save(const TrainingPosition &position);
 
-  /// Returns the error of a background save, without blocking. Only a save that
-  /// has ended since the last call of check(), save() or finish() is
-  /// considered. Returns success if there is no such save, or if that save
-  /// succeeded.
+  /// Returns the error of a background save, without blocking. Returns success
+  /// if the save succeeded or is still in progress, or if an earlier call has
+  /// already returned its error.
   Status check();
 
   /// Blocks until the last background save has ended, and returns its error.

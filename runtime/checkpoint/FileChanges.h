@@ -12,12 +12,14 @@
 
 namespace pcc::runtime {
 
-/// Makes the changes of the file system that a save needs. Before each change,
-/// the object calls a listener, so that a test can crash the save at this
-/// point. A change is durable (survives a crash of the machine) only after a
-/// sync. The content of a file needs a sync of the file; a creation, removal or
-/// rename needs a sync of the containing folder. Methods return exit code 7,
-/// with the path, if a change fails.
+/// Makes the changes of the file system that a save needs. Before each change
+/// the object calls a listener, by which a test can simulate a crash. A change
+/// survives a crash of the machine (is durable) only after a sync:
+///
+/// - the content of a file: a sync of the file;
+/// - a creation, removal or rename: a sync of the containing folder.
+///
+/// Methods return exit code 7, with the path, if a change fails.
 class FileChanges {
 public:
   /// Function that is called before a change with the kind of the change

@@ -28,10 +28,10 @@ struct GatheredWeight {
 class GatheredTensors {
 public:
   /// Copies this rank's shards of the trained weights into whole tensors that
-  /// all ranks share. If several ranks hold the same elements, only one of
-  /// these ranks copies. Must be called by all ranks of the world, which must
-  /// be threads of this process. Ranks write disjoint elements, so they may
-  /// call concurrently.
+  /// all ranks share. Must be called by all ranks of the world, which must be
+  /// threads of this process. The calls may overlap, because ranks write
+  /// disjoint elements: if several ranks hold the same elements, only one of
+  /// them copies.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 

@@ -10,9 +10,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Tries to load the checkpoints, newest first, until all ranks can load one.
-/// After each attempt an all-reduce gives all ranks the greatest exit code of
-/// any rank. All ranks therefore make the same decision.
+/// Tries the checkpoints, newest first, until all ranks can load one. After
+/// each attempt, an all-reduce takes the maximum of the ranks' exit codes. All
+/// ranks therefore agree whether the attempt succeeded.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -101,9 +101,8 @@ private:
     return status;
   }
 
-  /// Checks the tensors of the checkpoint that no rank of this run has. If such
-  /// a tensor is a trained parameter, returns an error. For any other tensor,
-  /// adds a message.
+  /// Checks the tensors that are in the checkpoint but on no rank of this run.
+  /// A trained parameter is an error; any other tensor gives a message.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {

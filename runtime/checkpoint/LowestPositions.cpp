@@ -18,8 +18,9 @@ static Status spread(Group &all, int root, std::string &text) {
 }
 
 /// Adds the tensor names in `text`, each terminated by a zero byte, to the map
-/// `lowest` with the pipeline position (virtual pipeline rank) `position`. A
-/// name that is already in the map keeps its pipeline position, which is lower.
+/// `lowest` with the pipeline coordinate `position`. Names are added in
+/// ascending order of `position`, so a name that is already in the map keeps
+/// its lower one.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

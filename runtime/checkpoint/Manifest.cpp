@@ -136,10 +136,9 @@ static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
 }
 
 /// Returns whether the saved pieces (sub-tensors) hold each element of the
-/// tensor exactly once. All pieces come from one layout, which divides each dim
-/// independently into parts. The pieces must therefore be all combinations of
-/// one part per dim. For example, 2 parts of the rows and 3 parts of the
-/// columns need 6 pieces.
+/// tensor exactly once. A layout divides each dim independently into parts, so
+/// the pieces must be all combinations of one part per dim. For example, 2
+/// parts of the rows and 3 parts of the columns need 6 pieces.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<Runs, RunsBefore>> parts(numDims);

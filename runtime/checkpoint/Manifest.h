@@ -84,10 +84,13 @@ struct Manifest {
 std::string toJson(const Manifest &manifest);
 
 /// Parses the manifest file at `path` into `manifest`; the inverse of toJson().
-/// Returns exit code 11 if the file is no valid manifest: it is not JSON, has
-/// another format version or a wrong checksum, or describes a piece that lies
-/// outside its tensor or does not have the size of its index ranges. Returns
-/// exit code 7 if the file cannot be read.
+/// Returns exit code 7 if the file cannot be read, and 11 if it is not a valid
+/// manifest:
+///
+/// - it is not JSON;
+/// - its format version or checksum is wrong;
+/// - a piece lies outside its tensor, or its size in bytes does not match its
+///   index ranges.
 Status readManifest(const std::string &path, Manifest &manifest);
 
 /// Adds the tensors, pieces and files of `other`, the report of one rank, to

@@ -139,10 +139,12 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// Makes each change durable before the next one depends on it, because a crash
-/// may interrupt the sequence anywhere. Manifest and data are durable before
-/// the folder gets its final name. The folder is durable before `latest` names
-/// it.
+/// Each change is made durable (synced) before the next change depends on it,
+/// because a crash may interrupt the sequence anywhere:
+///
+/// - sync the manifest; the data is already synced
+/// - rename the folder to its final name, and sync
+/// - write the name to `latest`, and sync
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {
@@ -174,7 +176,7 @@ void removeOldCheckpoints(const FileChanges &changes,
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };
-  // Skips unfinished folders of this job: they may belong to the next save,
+  // Unfinished folders of this job are kept. They may belong to the next save,
   // which other ranks have already begun.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)

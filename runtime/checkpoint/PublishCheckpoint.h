@@ -16,10 +16,9 @@ namespace pcc::runtime {
 /// reports into `manifest`, deletes the report files, and checks that the saved
 /// pieces (sub-tensors) together hold every element.
 ///
-/// The wait polls the folder. It ends early after `timeout` seconds, or when
-/// another thread sets `isGivenUp` to true. Returns exit code 14 with the ranks
-/// that are missing if the wait ends early, and 7 if a rank has written an
-/// error.
+/// Returns exit code 7 if a rank has written an error. Returns 14, with the
+/// missing ranks, after `timeout` seconds or when another thread sets
+/// `isGivenUp` to true.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
@@ -32,10 +31,13 @@ Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Deletes three kinds of folders from `directory`: folders of unfinished saves
-/// of jobs other than `job`, folders named "….replaced", and old checkpoints.
-/// If `keep` is 0, no old checkpoint is deleted. Otherwise the checkpoint
-/// `step` and the newest max(1, `keep` - 1) of the other checkpoints stay.
+/// Deletes three kinds of folders from `directory`:
+///
+/// - folders of unfinished saves of other jobs than `job`;
+/// - folders named "….replaced";
+/// - old checkpoints, unless `keep` is 0. The checkpoint `step` and the newest
+///   `keep` - 1 other checkpoints (at least one) stay.
+///
 /// Errors are ignored, since the next save tries again.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,

@@ -39,9 +39,9 @@ public:
   }
 
 private:
-  /// Fills the report with all tensors, without pieces and checksums, and
-  /// returns the header of the data file. A tensor of which this rank writes no
-  /// elements is in the report, but not in the header.
+  /// Fills the report with all tensors, without pieces and checksums. Returns
+  /// the header of the data file, which has only the tensors of which this rank
+  /// writes elements.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {

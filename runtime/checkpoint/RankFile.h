@@ -15,11 +15,13 @@ namespace pcc::runtime {
 /// is empty; each piece is then packed from its tensor when it is written.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes this rank's part of a checkpoint. Writes the rank's tensor pieces
-/// (sub-tensors) to `folder`/rank-NNN.safetensors and syncs the file, unless
-/// all pieces are empty. Then writes the report `folder`/rank-NNN.json. The
-/// data is durable before the report appears. Returns exit code 7 if writing
-/// fails.
+/// Writes this rank's two files of a checkpoint to `folder`. Returns exit code
+/// 7 if writing fails.
+///
+/// - rank-NNN.safetensors: the rank's tensor pieces (sub-tensors). The file is
+///   omitted if all pieces are empty.
+/// - rank-NNN.json: the report. It is written only after the data survives a
+///   crash of the machine.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

@@ -12,8 +12,8 @@ StateTensor stateTensorOf(const program::ParameterT &parameter,
   tensor.shape = parameter.shape;
   tensor.layout = layoutOf(*parameter.layout, mesh);
   tensor.data = data;
-  // Among the parameters that a step writes, only optimizer state is
-  // initialized with a constant (`filled`).
+  // A tensor that training writes is a weight or optimizer state. Only
+  // optimizer state is initialized with a constant (`filled`).
   tensor.isState = parameter.filled;
   tensor.stateOf = parameter.state_of;
   tensor.trained = parameter.trainable && !parameter.filled;

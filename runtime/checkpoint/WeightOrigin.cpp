@@ -176,9 +176,9 @@ public:
   }
 
   /// Returns the bytes of the weight after the parameter's elements `value`
-  /// have been written back. If a transform is a slice, the elements that it
-  /// left out are recomputed from the stored weight. The elements of the slice
-  /// then overwrite a part of the recomputed tensor.
+  /// have been written back. The transforms are inverted from the last to the
+  /// first. A slice has only a part of a tensor. The remaining elements of that
+  /// tensor are computed from the stored weight.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);

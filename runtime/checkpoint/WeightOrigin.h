@@ -42,11 +42,11 @@ WeightOrigin originOf(const program::ParameterT &parameter);
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Applies the inverse of the transforms of `origin`. `parameter` has the
-/// elements of the whole parameter, dense and row-major. Each element is
-/// written to `stored`, the bytes of the model's weight, at the element from
-/// which it was derived. Elements of the weight that a slice left out stay
-/// unchanged. `origin` must have passed findOriginFault().
+/// Writes a trained parameter back to the weight from which it was derived, by
+/// the inverse of the transforms of `origin`. `parameter` has the elements of
+/// the whole parameter, dense and row-major. `stored` has the bytes of the
+/// model's weight. Elements of the weight that a slice left out stay unchanged.
+/// `origin` must have passed findOriginFault().
 void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
                std::span<std::byte> stored);
 

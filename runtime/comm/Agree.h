@@ -8,15 +8,18 @@
 namespace pcc::runtime {
 
 /// Makes all ranks agree whether an operation has succeeded. `mine` is the
-/// result on this rank. Returns success on every rank if `mine` is a success on
-/// every rank; otherwise returns an error on every rank. Either all ranks
-/// continue or none does. All ranks of `world` must call; the call blocks until
-/// all have called, at most for the world's deadline. The errors:
+/// operation's result on this rank. If the operation has failed on any rank,
+/// all ranks get an error, so either all ranks continue or none does. Returns
+/// the first of these results that applies:
 ///
-///   on a rank that failed itself   `mine`
-///   on all other ranks             message `otherwise`, with the greatest exit
-///                                  code of any rank
-///   if the reduction itself fails  the error of the reduction
+/// 1. `mine`, if it is an error
+/// 2. the error of the all-reduce of the exit codes, if it fails
+/// 3. an error with the message `otherwise` and the greatest exit code of any
+///    rank, if the operation has failed on another rank
+/// 4. success
+///
+/// All ranks of `world` must call. The call blocks until all have called, at
+/// most for the world's deadline.
 inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {
   int32_t code = mine.code();

@@ -48,19 +48,19 @@ using Ticket = uint64_t;
 /// One rank's view of a group: a fixed, ordered set of ranks that communicate.
 /// Only the rank's thread may call.
 ///
-/// All members must make the same calls in the same order with matching sizes.
-/// Point-to-point messages (post, wait, exchange) are the exception: a member
-/// that neither sends nor receives need not call. post() and advance() return
-/// at once. All other calls block until this rank's part of the operation is
-/// complete, at most for the world's deadline (World::setDeadline).
+/// - Order: all members must make the same calls in the same order with
+///   matching sizes. Point-to-point messages (post, wait, exchange) are an
+///   exception: a member that neither sends nor receives need not call.
+/// - Blocking: post() and advance() return at once. All other calls block until
+///   this rank's part of the operation is complete. In groups on device queues
+///   (CUDA streams), no call blocks: see QueuedGroup.
+/// - Deadline: a call that blocks longer than the world's deadline
+///   (World::setDeadline) returns exit code 14. The message names this rank,
+///   the action, the peers that did not arrive, and the seconds waited.
+/// - Sizes: with threads and MPI, a call returns exit code 11 if members call
+///   with different sizes.
 ///
-/// If the deadline passes, the call returns exit code 14 with a message that
-/// names this rank, the action, the peers that did not arrive, and the seconds
-/// waited. With threads and MPI, a call returns exit code 11 if members call
-/// with different sizes. Both errors end the run on all ranks.
-///
-/// In groups on device queues (CUDA streams), calls do not block: see
-/// QueuedGroup.
+/// Either error ends the run on all ranks.
 class Group {
 public:
   virtual ~Group() = default;
@@ -70,12 +70,13 @@ public:
   /// Returns this rank's index within the group.
   virtual int index() const = 0;
 
-  /// Reduces `in`, an array of `count` elements, element-wise over all members
-  /// of the group, and writes the result to `out` on every member. `in` and
-  /// `out` may be equal; otherwise they must not overlap. With threads and MPI,
-  /// sums of f16 and bf16 accumulate in f32 (TreeReduce.h). With NCCL, NCCL
-  /// chooses the type of the accumulation. Counterpart of MPI_Iallreduce and
+  /// Reduces `in`, an array of `count` elements, element-wise over all members,
+  /// and writes the result to `out` on every member. `in` and `out` may be
+  /// equal; otherwise they must not overlap. Counterpart of MPI_Iallreduce and
   /// ncclAllReduce.
+  ///
+  /// With threads and MPI, sums of f16 and bf16 accumulate in f32
+  /// (TreeReduce.h). NCCL chooses the accumulation type itself.
   virtual Status allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) = 0;
@@ -87,15 +88,16 @@ public:
                            const ActionId &action) = 0;
 
   /// Begins to send all messages `sends` and to receive all messages
-  /// `receives`, sets `ticket` (handle for wait()), and returns. The memory of
-  /// these messages is in use until wait() has returned success for `ticket`.
+  /// `receives`, and returns. Sets `ticket`, the handle for wait(). The
+  /// messages' memory is in use until wait() has returned success for `ticket`.
   ///
-  /// Messages between two members are matched in order: the k-th message that
-  /// one member sends is the k-th message that the other member receives,
-  /// counted over all calls of post() and exchange(). Messages with one peer do
-  /// not wait for messages with another peer. A member may send at most one
-  /// message per call to itself; this message is copied. No collective of the
-  /// group may be called while messages are in flight.
+  /// - Order: messages from one member to another are matched in order, over
+  ///   all calls of post() and exchange(). The third message that member 0
+  ///   sends to member 1 is the third that member 1 receives from member 0.
+  /// - Messages with one peer do not wait for messages with another peer.
+  /// - A member may send at most one message per call to itself. This message
+  ///   is copied.
+  /// - No collective of the group may be called while messages are in flight.
   virtual Status post(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
@@ -148,10 +150,11 @@ public:
 
   /// Creates one group per entry of `groups`. An entry lists the world ranks of
   /// the members, in group order. All ranks of the world must call with the
-  /// same lists, whether they are members or not. `created` gets one entry per
-  /// group: this rank's view of the group, or null if this rank is no member.
-  /// Exit code 11 if an entry is empty, has a rank twice, or has a rank outside
-  /// the world.
+  /// same lists, even if they are no members.
+  ///
+  /// `created[i]` becomes this rank's view of group i, or null if this rank is
+  /// no member. Exit code 11 if an entry is empty, has a rank twice, or has a
+  /// rank outside the world.
   virtual Status createGroups(const std::vector<std::vector<int>> &groups,
                               std::vector<std::unique_ptr<Group>> &created) = 0;
 
@@ -168,11 +171,11 @@ public:
   struct PeerEdge {
     int from, to;
   };
-  /// Creates groups with the arguments of createGroups(), but for
-  /// point-to-point messages only. No rank may be in two of the groups. In
-  /// every group, messages go only along the connections in `edges`. A
-  /// communicator may use a separate channel for each connection, so that a
-  /// message never waits for a message of another connection.
+  /// Creates groups for point-to-point messages only. `groups` and `created`
+  /// have the same meaning as in createGroups(), but no rank may be in two
+  /// groups. In each group, messages may use only the connections in `edges`.
+  /// An implementation may give each connection a channel, so that a message
+  /// never waits for a message of another connection.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
@@ -191,10 +194,11 @@ public:
   virtual double deadline() const = 0;
 
   /// Ends the run on all ranks. Every wait, on any rank, then returns the error
-  /// `reason` with its notes. Ranks in other processes receive the error as one
-  /// message of limited size, so a longer text is cut. If several ranks call
-  /// abort(), only the first reason counts. With threads and MPI any thread may
-  /// call; with NCCL only the rank's thread.
+  /// `reason` with its notes. If several ranks call abort(), only the first
+  /// reason counts. A long text may be cut on ranks in other processes.
+  ///
+  /// With threads and MPI, any thread may call; with NCCL, only the rank's
+  /// thread.
   virtual void abort(const Status &reason) = 0;
 };
 

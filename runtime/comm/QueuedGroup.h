@@ -8,19 +8,17 @@
 namespace pcc::runtime {
 
 /// A group (fixed set of ranks) of devices that have queues, such as CUDA
-/// streams. All buffers are device memory, and no call blocks the host:
+/// streams. All buffers are device memory. A call enqueues its operation behind
+/// the work that is already enqueued, and does not block the host.
 ///
-/// - Every call enqueues its operation. The operation starts after all work
-///   that was enqueued on the device before the call.
-/// - Some calls return no ticket (allReduce, barrier, …). Work that is enqueued
-///   after such a call waits for the call's operation.
-/// - Other calls return a ticket (handle of the operation). Work that is
-///   enqueued after such a call may overlap with the operation, until wait() is
-///   called for the ticket. Work that is enqueued after wait() starts after the
-///   operation. Each ticket must be passed to wait() exactly once.
+/// - A call without a ticket (allReduce, barrier, …): all work that is enqueued
+///   after the call waits for the operation.
+/// - A call with a ticket, the handle of the operation: work that is enqueued
+///   after the call may overlap with the operation. Work that is enqueued after
+///   wait() for the ticket runs after the operation. Each ticket must be passed
+///   to wait() exactly once.
 ///
-/// An operation that fails after it was enqueued is reported by
-/// QueuedWorld::poll().
+/// QueuedWorld::poll() reports an operation that fails after it was enqueued.
 class QueuedGroup : public Group {
 public:
   /// Enqueues an all-reduce with the arguments of allReduce(), and sets
@@ -35,9 +33,15 @@ public:
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
   /// Enqueues a reduce-scatter, and sets `ticket`, the handle for wait(). `in`
-  /// has size() blocks of `count` elements. Member i receives in `out` the
-  /// element-wise reduction of block i over all members, `count` elements.
-  /// `out` may be this member's block, number index(), of `in`. Counterpart of
+  /// has size() blocks of `count` elements. Block i is reduced element-wise
+  /// over all members, and member i receives the result in `out`. An example
+  /// with 2 members and `count` = 1:
+  ///
+  ///            member 0   member 1
+  ///   in       a0 a1      b0 b1
+  ///   out      a0 + b0    a1 + b1
+  ///
+  /// `out` may be block index() of `in`. Counterpart of
   /// MPI_Ireduce_scatter_block and ncclReduceScatter.
   virtual Status postReduceScatter(const void *in, void *out, size_t count,
                                    ElementType type, dist::ReductionKind kind,

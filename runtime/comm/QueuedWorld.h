@@ -9,21 +9,22 @@
 
 namespace pcc::runtime {
 
-/// Functions that a communicator (world) has only if its groups run on device
+/// Additional functions of a communicator (world) whose groups run on device
 /// queues such as CUDA streams (QueuedGroup.h). A call of such a group returns
-/// before its operation is complete. These functions therefore report errors,
-/// progress and missed deadlines of operations. World::queued() returns this
+/// before its operation is complete. Its later failure, completion or missed
+/// deadline is reported by these functions. World::queued() returns this
 /// interface. Only the rank's thread may call.
 class QueuedWorld {
 public:
   virtual ~QueuedWorld() = default;
 
   /// Must be called when the device begins to capture a CUDA graph. Later calls
-  /// of groups are captured instead of executed, and are tracked as calls of
-  /// the graph. The capture ends at the first beginReplay().
+  /// of groups become part of the graph, and are not executed yet. The capture
+  /// ends at the first beginReplay().
   virtual void beginRecording() = 0;
-  /// Must be called before each execution of the captured CUDA graph, so that
-  /// the graph's calls are tracked. No other queued call may be in flight.
+  /// Must be called before each execution of the captured CUDA graph.
+  /// progress() and missed() then report the graph's calls. All calls that were
+  /// enqueued before must be complete.
   virtual void beginReplay() = 0;
   /// Returns an error if, since the run began, an enqueued operation has failed
   /// or another rank has ended the run with an error. Otherwise returns

@@ -14,14 +14,16 @@
 namespace pcc::runtime {
 
 /// Channel between the processes of all ranks, independent of NCCL. It is
-/// opened before the NCCL communicators and stays open while they are used. The
-/// channel distributes start-up data, such as an NCCL unique id. If one rank
-/// fails, the channel sends the error to all other ranks.
+/// opened before the NCCL communicators, and stays open while they are used. It
+/// has two purposes:
 ///
-/// All ranks must call gather() and broadcast() in the same order. If one of
-/// these two calls waits for other ranks for more than about `seconds`, it ends
-/// the run with exit code 14. All other functions may be called from any
-/// thread.
+/// - It distributes start-up data, such as an NCCL unique id: gather(),
+///   broadcast(). All ranks must make these calls in the same order. A call
+///   that waits for other ranks for more than about `seconds` ends the run with
+///   exit code 14.
+/// - It sends the error of a rank to all other ranks: abort(), poll().
+///
+/// Any thread may call the functions other than gather() and broadcast().
 class Rendezvous {
 public:
   virtual ~Rendezvous() = default;

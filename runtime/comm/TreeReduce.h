@@ -95,11 +95,13 @@ void reduceInTreeAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) element-wise over all `inputs` (one array per
-/// member), and writes the result to [begin, end) of each of `outputs`. There
-/// must be at least one input. An output may be the same memory as an input.
-/// f16 and bf16 accumulate in f32 and are rounded once, at the end. For Bool, a
-/// sum is a logical or, and a product is a logical and.
+/// Reduces elements [begin, end) element-wise over all `inputs`, one array per
+/// member, and writes the result to elements [begin, end) of every array in
+/// `outputs`. There must be at least one input. An output may be the same
+/// memory as an input.
+///
+/// - f16 and bf16: accumulate in f32, and are rounded once, at the end.
+/// - Bool: a sum is a logical or, and a product is a logical and.
 inline void reduceInTree(std::span<const void *const> inputs,
                          std::span<void *const> outputs, size_t begin,
                          size_t end, ElementType type,

@@ -38,10 +38,9 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". Action
-/// 0F3 is the forward (F) of microbatch 3 on stage 0. If the call has no value
-/// (tensor name), " of …" is omitted; if it has no action, "(action …)" is
-/// omitted.
+/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". The call
+/// reduces tensor h.0 in action 0F3, the forward (F) of microbatch 3 on stage
+/// 0. " of …" is omitted without a tensor, and "(action …)" without an action.
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())

@@ -108,8 +108,8 @@ static Algorithms read(const std::string &path) {
 
 namespace {
 /// Exclusive lock (flock) on a directory. The constructor waits at most one
-/// second and then continues without the lock. A suspended rank that has the
-/// lock can therefore not block other ranks.
+/// second for the lock and then continues without it. A rank that is suspended
+/// while it has the lock therefore does not block other ranks.
 class FolderLock {
 public:
   explicit FolderLock(const std::string &folder)
@@ -160,9 +160,9 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // A process that did not get the lock writes the file as well. To avoid
-  // conflicts, each process writes a temporary file whose name has the process
-  // id, and renames it.
+  // Several processes may write at the same time, because a process continues
+  // without the lock after one second. Each process therefore writes a
+  // temporary file of its own (named by the process id) and renames it.
   const std::string own = path + "." + std::to_string(getpid());
   if (writeFileAtomically(own, write(all)).ok() &&
       std::rename(own.c_str(), path.c_str()) != 0)

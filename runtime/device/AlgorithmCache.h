@@ -27,10 +27,13 @@ namespace pcc::runtime {
 using AlgorithmBytes = std::array<unsigned char, 64>;
 
 /// Map from problems, such as one matrix product, to the algorithms that a
-/// library selected for the problems in this run or an earlier one. The map is
-/// stored in a file of the bundle (the directory that pcc writes), which all
-/// ranks of a job share. The order of calls is open(), then find() and add()
-/// for each problem, then keep().
+/// library selected for them in this run or an earlier one. The map is stored
+/// in a file of the bundle (the directory that pcc writes), which all ranks of
+/// a job share. Calls are made in this order:
+///
+///   open()         reads the file
+///   find() add()   for each problem
+///   keep()         writes the file
 class AlgorithmCache {
 public:
   /// Reads the file of algorithms in `folder`, the directory of the bundle.

@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 /// Checks that the elements of one index tensor are valid indices. Padding
-/// elements are not checked. If the layout divides the tensor by microbatch,
-/// run() computes anew for each microbatch which elements are padding.
+/// elements are not checked. The positions of the padding depend on the
+/// microbatch if the layout divides the tensor by microbatch.
 class CheckIndicesOperation : public Operation {
 public:
   CheckIndicesOperation(const LoadContext &context,
@@ -39,9 +39,9 @@ public:
   }
 
 private:
-  /// Sets `held` to copies whose sources are the elements to check: the
-  /// elements of this rank's shard of the tensor that are not padding. `at` has
-  /// the mesh coordinates of the rank and the microbatch.
+  /// Sets `held` to the elements to check: the elements of this rank's shard of
+  /// the tensor that are not padding. `at` has the mesh coordinates of the rank
+  /// and the microbatch.
   void useMicrobatch(const Coordinates &at) {
     if (!layout) {
       held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
@@ -60,9 +60,9 @@ private:
     });
   }
 
-  /// Checks the elements of `data` that the nested `loops` visit, beginning at
-  /// index `offset`. Returns the index in `data` of the first element that is
-  /// not a valid index; -1 if all are valid.
+  /// Checks the elements of `data` that the loop nest `loops` visits, from
+  /// index `offset` on. Returns the index of the first element that is not
+  /// valid; -1 if all are valid.
   template <typename T>
   int64_t findIn(const T *data, int64_t offset,
                  std::span<const CopyLoop> loops) const {
@@ -111,9 +111,8 @@ private:
   /// whole buffer is checked.
   std::optional<Layout> layout;
   bool dependsOnMicrobatch = false;
-  /// Copies whose sources are the elements to check: the elements of this
-  /// rank's shard of the tensor that are not padding. The copies are not
-  /// executed.
+  /// Elements to check: the elements of this rank's shard that are not padding.
+  /// They are stored as the sources of copies, which are never executed.
   std::vector<StridedCopy> held;
 };
 } // namespace

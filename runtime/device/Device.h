@@ -29,9 +29,9 @@
 namespace pcc::runtime {
 
 /// Addresses of a program's buffers. A buffer consists of one or more slots of
-/// equal size, and microbatch m uses slot m modulo the number of slots. The
-/// address of a buffer can therefore differ between microbatches, so operations
-/// look it up in each run. The table does not own the memory.
+/// equal size. Microbatch m uses slot m modulo the number of slots, so the
+/// address of a buffer can differ between microbatches. The table does not own
+/// the memory.
 class BufferTable {
 public:
   /// Creates a table with an entry for each buffer of `program`. No buffer has
@@ -69,10 +69,10 @@ private:
 };
 
 /// Access to this rank's shards (local pieces) of the parameters while a
-/// program is loaded. A device may keep a parameter in another memory format
-/// than the dense one, for example in the format that oneDNN prefers. The
-/// device then calls acquire(), copies the shard into its format and calls
-/// drop(). The parameter is then not in memory twice.
+/// program is loaded. A device may keep a parameter in a memory format of its
+/// own, such as the one that oneDNN prefers. The device then calls acquire(),
+/// copies the shard into its format and calls drop(), so that the parameter is
+/// in memory only once.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
@@ -136,21 +136,20 @@ public:
   /// Executes the instruction for microbatch `context.microbatch`. On a device
   /// with a queue, only enqueues the work.
   virtual Status run(const RunContext &context) = 0;
-  /// Makes libraries perform the initialization that would otherwise happen in
-  /// the first run(), such as loading code onto the GPU. Called once before the
-  /// first step, when all buffers have addresses. Arena buffers (intermediate
-  /// results) have undefined contents at this time and may be overwritten.
+  /// Initializes what libraries would otherwise initialize in the first run(),
+  /// such as code that is loaded onto the GPU. Called once before the first
+  /// step, when all buffers have addresses. May overwrite arena buffers
+  /// (intermediate results). The default implementation does nothing.
   ///
-  /// Loading code during a step could deadlock: the load may wait until the GPU
-  /// is idle, while the GPU waits in a receive for a rank that sends later. The
-  /// default implementation does nothing.
+  /// Loading code during a step could deadlock: the load waits until the GPU is
+  /// idle, but the GPU waits in a receive for a rank that sends later.
   virtual Status warmUp(const RunContext & /*context*/) {
     return Status::success();
   }
-  /// Returns whether run() completes all work on the host before it returns,
-  /// even if the device has a queue. A recorded step
-  /// (QueuedDevice::beginRecording) cannot contain work on the host. If true,
-  /// the engine therefore calls run() in each replayed step.
+  /// Returns whether run() does all its work on the host, even on a device with
+  /// a queue. A recorded step (QueuedDevice::beginRecording) does not contain
+  /// this work. The engine therefore calls run() before each replay of the
+  /// recorded step.
   virtual bool runsOnHost() const { return false; }
 };
 
@@ -210,9 +209,8 @@ public:
   virtual Status finishLoading() = 0;
 
   /// Sets `isDone` to whether all work that was begun is complete. Does not
-  /// block. An upload that QueuedDevice::beginUpload() began is ignored until
-  /// copyWithin() is called after it. Returns an error if any of the work has
-  /// failed.
+  /// block. Uploads by QueuedDevice::beginUpload() count only after a later
+  /// copyWithin() was called. Returns an error if any of the work has failed.
   virtual Status poll(bool &isDone) = 0;
 
   /// Returns the interface QueuedDevice of this device, or null if the device

@@ -18,10 +18,9 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// Normalizes the stride of a dim of size 1, which has no effect and may be any
-/// number. If the matrix has only one row, replaces the stride from row to row
-/// by the stride of a dense matrix, which libraries accept. If the matrix has
-/// only one column, replaces the stride from column to column.
+/// Normalizes the stride of a dim of size 1. The stride has no effect, so a
+/// program may contain any number, but libraries accept only the stride of a
+/// dense matrix.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -84,9 +83,9 @@ void MatmulProblem::mergeBatches() {
 }
 
 /// Merges batch dims into the rows of a, c and residual while b is broadcast
-/// over them. The stride of such a batch dim must be m times the stride from
-/// row to row. If m is 1, the stride from row to row has no effect, and the
-/// stride of the batch dim replaces it.
+/// over them. For example, with m = 128 and a row stride of 64, the batch
+/// stride must be 128 * 64. If m is 1, the row stride has no effect, so the
+/// batch stride replaces it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

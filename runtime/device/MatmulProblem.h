@@ -13,8 +13,9 @@
 namespace pcc::runtime {
 
 /// Location of the matrices of one operand in its buffer. All numbers are in
-/// elements. Element (i, j) of the matrix with batch indices b is at offset + Σ
-/// batch[d] · b[d] + i · row + j · column.
+/// elements. The index of element (i, j) of the matrix with batch indices x is
+///
+///   offset + x[0] * batch[0] + x[1] * batch[1] + … + i * row + j * column
 struct MatrixStrides {
   /// Index in the buffer of element (0, 0) of the first matrix.
   int64_t offset = 0;
@@ -44,9 +45,11 @@ struct MatrixStrides {
 /// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
 /// product with m = 1024.
 struct MatmulProblem {
-  /// Sums that the product computes as a second result. OfA: the sum of each
-  /// row of a, a vector [m]. OfB: the sum of each column of b, a vector [n].
-  /// The backward pass uses such a sum over k as the gradient of a bias.
+  /// Sums that the product computes as a second result. The backward pass uses
+  /// them as the gradient of a bias.
+  ///
+  /// - OfA: the sum of each row of a, a vector [m]
+  /// - OfB: the sum of each column of b, a vector [n]
   enum class Sums { None, OfA, OfB };
 
   /// Creates the problem of an instruction, in the simplest form. `type` is the
@@ -63,10 +66,11 @@ struct MatmulProblem {
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  /// Properties of the product. `hasBias`, `hasResidual`: whether the product
-  /// has a bias or a residual. `oneByOne`: whether each product of the batch
-  /// must be computed separately, so that its bits do not depend on the number
-  /// of products in the batch.
+  /// Properties of the product.
+  ///
+  /// - `hasBias`, `hasResidual`: whether the product has a bias, a residual.
+  /// - `oneByOne`: whether each product of the batch must be computed
+  ///   separately. Its bits then do not depend on the size of the batch.
   bool hasBias, hasResidual, oneByOne;
   Sums sums;
 
@@ -77,9 +81,8 @@ struct MatmulProblem {
 
 private:
   /// Returns whether the batch dims `outer` and `outer + 1` of `matrix` can be
-  /// merged into one dim with one stride. This holds if the stride of dim
-  /// `outer` equals the stride of dim `outer + 1` times the size of dim `outer
-  /// + 1`.
+  /// merged into one dim with one stride. For example, dims of sizes 2 and 3
+  /// with strides 30 and 10 can be merged, because 30 = 3 * 10.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
   /// Removes batch dims of size 1. Merges two adjacent batch dims if, in each
   /// matrix, one stride describes both dims.

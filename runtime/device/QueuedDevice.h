@@ -16,22 +16,20 @@ public:
   virtual ~QueuedDevice() = default;
 
   /// Begins to copy `bytes` bytes from page-locked host memory
-  /// (Device::allocatePinned) to device memory. The copy waits for the last
-  /// copyWithin(), but may run concurrently with all other earlier work. The
-  /// host must not overwrite `from` until a copyWithin() that was called after
-  /// this upload is complete.
+  /// (Device::allocatePinned) to device memory. The copy waits for earlier
+  /// calls of copyWithin(), but may overlap with all other earlier work. The
+  /// host must not overwrite `from` until a later copyWithin() is complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
   /// Begins copies within the device's memory. The copies are executed after
   /// all work and uploads that were begun earlier. All work and uploads that
   /// are begun later wait for the copies.
   virtual Status copyWithin(std::span<const DeviceCopy> copies) = 0;
 
-  /// Begins to generate elements of a random tensor with a kernel. `kernel` is
-  /// the index in `image` of a generator kernel (PccGpuCode), and `key` is
-  /// RandomTensor::key. Each element's value depends on `key` and on the
-  /// element's index in the whole tensor. `copies` describes the elements: a
-  /// source offset is an element's index in the whole tensor. The target offset
-  /// is the place in `to`, in elements, at which the value is stored.
+  /// Begins to generate elements of a random tensor in the memory `to`. Each
+  /// element's value depends on `key` (RandomTensor::key) and on the element's
+  /// index in the whole tensor. `kernel` is the index in `image` of a generator
+  /// kernel (PccGpuCode). Each entry of `copies` maps indices in the whole
+  /// tensor (source) to indices in `to` (target).
   virtual Status generate(const ProgramImage &image, int32_t kernel,
                           uint64_t key, std::span<const StridedCopy> copies,
                           void *to) = 0;

@@ -122,9 +122,8 @@ private:
     return Status::success();
   }
 
-  /// Calls `call` under options.loadTimeout, the deadline of loading and
-  /// saving. If the program does not train, returns exit code 2 without calling
-  /// `call`.
+  /// Sets the deadline to options.loadTimeout and calls `call`. If the program
+  /// does not train, calls nothing and returns exit code 2.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -133,9 +132,11 @@ private:
     return call();
   }
 
-  /// Loads the program from the image. Checks that the world has as many ranks
-  /// as the mesh. Also checks that the program was compiled for this rank's
-  /// pipeline position (virtual pipeline rank).
+  /// Loads the program from the image and checks two conditions:
+  ///
+  /// - The run has as many ranks as the mesh.
+  /// - The program belongs to this rank: its pipeline position is the rank's
+  ///   coordinate on the pipeline axis.
   Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
@@ -205,11 +206,13 @@ private:
     return status.failed() ? status : device.upload(constants, given, bytes);
   }
 
-  /// Creates the communicators, and loads weights and instructions.
-  /// Instructions are prepared before the weights get addresses, because a
-  /// device may pack a weight into its preferred format and free the dense one.
-  /// Point-to-point messages are prepared last, because they need the addresses
-  /// of all buffers.
+  /// Creates the communicators, then loads instructions and weights. The order
+  /// matters:
+  ///
+  /// - Instructions come before weights, because preparing an instruction may
+  ///   pack a weight into another memory format and free the dense weight.
+  /// - Point-to-point messages come last, because they need the addresses of
+  ///   all buffers.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;

@@ -13,12 +13,14 @@
 namespace pcc::runtime {
 
 /// One rank of a run: loads its program, executes steps, and writes the
-/// results. Every rank has its own Device and the image (compiled program) of
-/// its pipeline position (virtual pipeline rank). All ranks make the same calls
-/// in the same order, each rank from one thread. A call blocks and may
-/// communicate with the other ranks, unless its comment says "Local". After a
-/// call has failed on any rank, no further call may be made. World::abort then
-/// ends the calls in which other ranks wait.
+/// results. Every rank has a Device of its own. All ranks with the same
+/// coordinate on the pipeline axis (pipeline position) have the same image
+/// (compiled program).
+///
+/// All ranks make the same calls in the same order, each rank from one thread.
+/// A call blocks and may communicate with the other ranks, unless its comment
+/// says "Local". After a call has failed on any rank, no further call may be
+/// made. World::abort then ends the calls in which other ranks wait.
 ///
 /// A rank is used in one of two ways:
 ///
@@ -44,10 +46,10 @@ public:
   /// which the rank owns. Local: does not communicate.
   virtual const program::ProgramT &program() const = 0;
 
-  /// Sets the input arrays that all following steps read. If the options name a
-  /// file or a generator for an input that is in `given`, the array replaces it
-  /// (Inputs::open). The arrays of `given` are borrowed and must stay valid as
-  /// long as steps run. Local: does not communicate.
+  /// Sets the input arrays that all following steps read. An array in `given`
+  /// takes precedence over a file or generator that the options name for the
+  /// same input. The arrays are borrowed and must stay valid as long as steps
+  /// run. Local: does not communicate.
   virtual Status setInputs(const InputArrays &given) = 0;
   /// Executes all steps that the options specify. Inference: the warm-up steps,
   /// then the timed steps. Training: `options.steps` steps, with metrics and
@@ -59,11 +61,11 @@ public:
   /// Writes the output files, the report and the timelines that the options
   /// name, and prints the summary line.
   virtual Status write() = 0;
-  /// Copies this rank's elements of the last step's outputs to `places`. Entry
-  /// i of `places` points to a dense array for the whole output i of the
-  /// program. The array has the element type of .npy files (bf16 becomes f32).
-  /// Threads of other ranks may fill their elements of the same arrays
-  /// concurrently. Local: does not communicate.
+  /// Copies this rank's elements of the last step's outputs to `places`. Each
+  /// entry of `places` is the address of one whole output: a dense array in the
+  /// element type of .npy files (bf16 becomes f32). Other ranks' threads may
+  /// write their elements to the same arrays at the same time. Local: does not
+  /// communicate.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
   // The functions copyWeights(), save() and resume() are only for programs that

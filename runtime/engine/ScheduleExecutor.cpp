@@ -29,11 +29,14 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// A collective that is not split (part Whole) becomes an operation. The Start
-/// of an asynchronous collective creates the collective and appends it to the
-/// queue of its group. A Finish removes the oldest entry of its group's queue.
-/// This is the right entry, because the compiler orders the Finishes of a group
-/// like the Starts.
+/// The field `part` of a collective instruction has one of three values:
+///
+/// - Whole: the instruction becomes one operation.
+/// - Start: creates an asynchronous collective and appends it to the queue of
+///   its group.
+/// - Finish: removes the oldest collective from the queue of its group. The
+///   compiler emits the Finishes of a group in the order of the Starts, so the
+///   oldest collective is the one to finish.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -88,8 +91,7 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
 }
 
 /// Looks up the addresses of the accumulators (such as summed gradients). Then
-/// finds, for each entry of the action table in order, its function and its
-/// messages.
+/// creates one BoundAction for each entry of the action table, in order.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   assert(device && "load() has not been called");
@@ -106,9 +108,10 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // An action that waits for messages gets the name of the next action, if the
-  // next action executes a function. A missed deadline is then reported with
-  // the name of the action that needs the message.
+  // If a wait for messages is followed by an action that executes a function,
+  // the wait gets the name of that action. For example, the wait before 0F3 is
+  // named "0F3". An error about a late message then names the action that needs
+  // the message.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -184,9 +187,10 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Between two instructions, messages in flight are advanced (Group::advance),
-/// because some communicators make progress only within calls. Time in
-/// collectives is added to `spent.wait`, all other time to `spent.compute`.
+/// Some communicators transfer data only while one of their functions is
+/// called. The loop therefore calls advance() before each instruction, for all
+/// messages in flight. Time in collectives is added to `spent.wait`, all other
+/// time to `spent.compute`.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -288,9 +292,9 @@ Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
              : status;
 }
 
-/// In step 1 the actions are executed one by one, so that libraries initialize
-/// what they create lazily. Step 2 is recorded as a CUDA graph, which is then
-/// executed. All later steps execute the graph.
+/// Step 1 executes the actions one by one, because libraries allocate memory
+/// and load code at their first call. Step 2 records the actions as a CUDA
+/// graph and executes the graph. All later steps execute the graph.
 Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
   if (!device->queued() || !mayRecord || numSteps++ == 0)

@@ -47,11 +47,11 @@ public:
   /// Prepares every instruction of every function of the program for execution.
   /// `device` and `groups` are borrowed and must outlive this object.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// Resolves the buffers and peers of all point-to-point messages. Collects
-  /// the accumulators, the buffers (such as summed gradients) that every step
-  /// sets to zero. Must be called after the base addresses of all buffers have
-  /// been set. `world` is borrowed; its flight recorder (log of recent
-  /// communication) gets one entry per executed action.
+  /// Resolves the buffers and peers of all point-to-point messages. Also lists
+  /// the accumulators: buffers, such as summed gradients, that every step sets
+  /// to zero. All buffers must have base addresses. `world` is borrowed; its
+  /// flight recorder (log of recent communication) gets one entry per executed
+  /// action.
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
@@ -119,10 +119,9 @@ private:
     std::vector<size_t> waits;
   };
 
-  /// Map from a communicator group to a first-in, first-out queue of
-  /// asynchronous collectives, used while one function is loaded. Loading the
-  /// Start of a collective appends the collective to the queue. Loading a
-  /// Finish removes the oldest entry of its group's queue.
+  /// For each communicator group, the asynchronous collectives whose Start has
+  /// been loaded and whose Finish has not. The first entry is the oldest one.
+  /// Used only while a function is loaded.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
@@ -191,9 +190,12 @@ private:
   std::vector<std::vector<BoundInstruction>> functions;
   std::vector<BoundAction> acts;
   std::vector<MessageEnd> ends;
-  /// Index of a message in the list `ends`. A key has three parts: whether the
-  /// rank sends (true) or receives, the index of the transfer (a tensor that
-  /// one stage sends to another), and the microbatch.
+  /// Maps one end of a message to its index in the list `ends`. The key has
+  /// three parts:
+  ///
+  /// - true for a send, false for a receive;
+  /// - the index of the transfer (a tensor that one stage sends to another);
+  /// - the microbatch.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
   /// Handles of the transfers for which wait() waits. Used within wait() only.
   /// The vector is a member so that its allocation is reused.

@@ -17,8 +17,8 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // A rank whose weights are all frozen has no update, but has backward passes.
-  // The search therefore includes backward passes.
+  // If all weights of a rank are frozen, its program has no update. A backward
+  // pass alone therefore also identifies a training program.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -122,10 +122,9 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// If rank 0 computes the loss, rank 0 has all metrics and nothing is sent.
-/// Otherwise rank `rankOfLoss` broadcasts the loss, the gradient norm, the
-/// learning rate and the loss scale. If the run has no loss scaling, NaN is
-/// sent as the loss scale.
+/// Two cases need no communication: rank 0 computes the loss, or no rank does.
+/// Otherwise rank `rankOfLoss` broadcasts four numbers: loss, gradient norm,
+/// learning rate and loss scale. NaN stands for an absent loss scale.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {

@@ -17,9 +17,9 @@
 
 namespace pcc::runtime {
 
-/// Returns whether `program` belongs to a training run, that is, whether its
-/// action table has a backward pass or an optimizer update. The program of a
-/// rank whose weights are all frozen has no update, but has a backward pass.
+/// Returns whether `program` trains: its action table has a backward pass or an
+/// optimizer update. If all weights of a rank are frozen, its program has a
+/// backward pass but no update.
 bool trains(const program::ProgramT &program);
 
 /// Returns the error with which a rank ends if RunOptions::isGivenUp returned
@@ -84,8 +84,8 @@ private:
   /// Prints on rank 0 that a signal has ended the run, and how to resume it.
   void tellStop(int signal) const;
   /// Sets `rankOfLoss` on all ranks to the lowest rank whose program computes
-  /// the loss. This rank is needed because rank 0 prints the loss, but its
-  /// program may not compute it.
+  /// the loss. Rank 0 prints the loss, but in a pipeline the last stage
+  /// computes the loss, often on another rank.
   Status findLoss();
   /// Sets `number` to the scalar output `name` of the last step; leaves it
   /// empty on ranks that do not compute that output.
@@ -93,9 +93,9 @@ private:
   /// Sets `metrics` to the loss and other metrics of the last step. If rank 0
   /// does not compute the loss, rank `rankOfLoss` broadcasts its metrics.
   Status readMetrics(StepMetrics &metrics) const;
-  /// Does nothing without --metrics. Otherwise, after the first step, sets
-  /// `peakLive` on all ranks. Entry s is the largest number of forward passes
-  /// of stage s whose activations are alive at once.
+  /// Sets `peakLive` on all ranks after the first step, if --metrics is given.
+  /// Entry s is the largest number of microbatches for which stage s keeps
+  /// activations at the same time.
   Status gatherPeakLive();
   /// Prints loss, gradient norm and speed of the last step on rank 0. Writes
   /// the step's line to the metrics file if there is one.

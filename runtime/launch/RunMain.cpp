@@ -32,10 +32,13 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` from the launcher's environment variables. Exit code 11 if the
-/// bundle has no rank executables; 12 if the bundle needs a launcher and none
-/// started this process, or if the launcher and the bundle have different
-/// numbers of ranks.
+/// Sets `rank` from the launcher's environment variables. Errors:
+///
+/// - exit code 11: the bundle has no rank executables
+/// - exit code 12: the bundle has several ranks, and no launcher has started
+///   this process
+/// - exit code 12: the launcher has started more or fewer ranks than the bundle
+///   has
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   if (worldSize == 0)
@@ -53,9 +56,11 @@ static Status findRank(const Environment &environment,
 }
 
 /// Returns the number of ranks that this process must start as children; 0 if
-/// this process is itself a rank. This process starts ranks if PCC_LAUNCH is
-/// set (by `pcc run`, for GPUs), or if the bundle is for GPUs and no launcher
-/// started this process.
+/// this process is itself a rank. There are two cases in which this process
+/// starts ranks:
+///
+/// - PCC_LAUNCH is set. `pcc run` sets it for GPUs.
+/// - The bundle is for several GPUs, and no launcher has started this process.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);

@@ -9,9 +9,10 @@
 
 namespace pcc::runtime {
 
-/// Changes the coordinates `at` so that the coordinate along the sub-axis
-/// `axis` (a factor of a mesh axis) becomes `digit`. Coordinates on other mesh
-/// axes do not change.
+/// Sets the coordinate of `at` along the sub-axis `axis` to `digit`. A sub-axis
+/// is a factor of a mesh axis. Example: an axis of size 8 is reshaped to [2,
+/// 4], and coordinate 5 is (1, 1). Digit 3 of the second factor gives (1, 3),
+/// coordinate 7.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
   assert(digit >= 0 && digit < axis.size && "no such coordinate");
@@ -44,9 +45,9 @@ static int64_t countElements(const std::vector<StridedCopy> &copies) {
 }
 
 namespace {
-/// The two ends of a copy. A packed message is copied to scratch before a send
-/// (scratch is the target) and from scratch after a receive (scratch is the
-/// source).
+/// The two ends of a copy. A packed message passes through scratch: scratch is
+/// the target of the copy before a send, and the source of the copy after a
+/// receive.
 enum class Side { Source, Target };
 
 /// Builds the plan of the rank at `at`. Each public method plans one kind of
@@ -68,10 +69,10 @@ public:
     return std::move(plan);
   }
 
-  /// Plans an all-gather in which every member contributes its whole `in`. No
-  /// two members may then hold the same piece (shard of the operand). If two
-  /// members do, the collective is planned as a redistribution, which sends
-  /// only one copy of the piece.
+  /// Plans an all-gather in which every member contributes its whole `in`. If
+  /// two members hold the same piece (shard of the operand), plans a
+  /// redistribution instead. Each receiver then gets the piece from only one of
+  /// the two members.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -90,9 +91,9 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a reduce-scatter. All members' pieces (contributions to this rank's
-  /// result), including the rank's own piece, are collected in scratch. They
-  /// are reduced there in a fixed order.
+  /// Plans a reduce-scatter. The pieces are the members' contributions to this
+  /// rank's result. All pieces, including this rank's, are collected in scratch
+  /// and reduced there in a fixed order.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -137,9 +138,9 @@ private:
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets `hasHoles` (indices of `out` that read no element): true if the
-  /// result has views, and the local copies and received messages write fewer
-  /// elements than the result has.
+  /// Sets `hasHoles`: whether some element of `out` is written by no copy and
+  /// no message. Only a result with views (windowed reads) can have such
+  /// elements, for example in the padding of a window.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -149,9 +150,9 @@ private:
 
   /// Returns the member that sends the piece (shard of the operand) with number
   /// `piece` to `receiver`. If the receiver holds the piece, returns the
-  /// receiver itself. Otherwise distributes the receivers evenly over the
-  /// members that hold the piece. For example, if 4 replicas of another piece
-  /// receive from 2 holders, they use the holders 0, 1, 0, 1.
+  /// receiver. Otherwise distributes the receivers evenly over the holders.
+  /// Example: members 0 to 3 hold piece A, members 4 and 5 hold piece B. Then
+  /// members 0, 1, 2, 3 receive B from members 4, 5, 4, 5.
   int sourceFor(int receiver, int64_t piece) const {
     if (pieces[receiver] == piece)
       return receiver;
@@ -164,9 +165,9 @@ private:
         return member;
   }
 
-  /// Replaces the addresses on one side of the copies (source or target) by
-  /// contiguous memory that begins at offset 0. The elements are stored in the
-  /// order of the copies and, within a copy, in loop order.
+  /// Returns `copies` with a new source or target (`side`): contiguous memory
+  /// from offset 0 on. The elements of the first copy come first; within a
+  /// copy, elements are in loop order.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -214,8 +215,9 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Reserves scratch for a piece (the elements of one message), and sets the
-  /// copies between the rank's buffer and scratch.
+  /// Makes a message packed: reserves scratch for its elements, and sets the
+  /// copies between scratch and the rank's buffer. `scratchSide` is the side of
+  /// these copies that lies in scratch.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -260,10 +262,9 @@ static void addAxes(const SubAxes &axes, const Mesh &mesh,
     indices.insert(mesh.indexOf(axis.axis));
 }
 
-/// Calls `visit` with the coordinates of ranks in microbatch 0, until `visit`
-/// returns false. A plan depends only on the axes of the group and of the
-/// layouts. Ranks that differ only on other axes have the same plan, so only
-/// the rank with coordinate 0 on these axes is visited.
+/// Calls `visit` for the ranks that may have different plans, in microbatch 0,
+/// until `visit` returns false. A plan depends only on the axes that the group
+/// or a layout uses. On all other axes, only coordinate 0 is visited.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -302,8 +303,8 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // Maps (sender, receiver) to the element counts of the messages between them,
-  // in message order. A piece that a member keeps is not a message.
+  // Element counts of the messages from one member to another, by (sender,
+  // receiver). Elements that stay on a member are not counted.
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -383,11 +384,11 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Treats each row as one element of a tensor that has only the first `rowDims`
-/// dims. Computes the copies from each member's divided side (its own rows) to
-/// this rank's whole side (space for all rows). The source offsets of the
-/// copies are row indices on the divided side, the target offsets row indices
-/// on the whole side.
+/// Ignores the dims after the first `rowDims` dims, so that each row is one
+/// element. Then computes copies from each member's own rows (divided side) to
+/// this rank's space for all rows (whole side). The source offsets of the
+/// copies are row indices in a member's buffer, the target offsets row indices
+/// in this rank's buffer.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),

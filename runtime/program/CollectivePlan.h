@@ -44,15 +44,19 @@ struct CollectiveSpec {
   /// for AllReduce and Broadcast.
   Layout from = {};
   /// Layout of the result `out`; empty for AllReduce and Broadcast. A dim of
-  /// `out` may be a view (such as a halo or a slice) of the operand's dim.
+  /// `out` may be a view: a windowed read of the operand's dim, such as a halo
+  /// or a slice.
   Layout to = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
 
-/// Elements that this rank sends to one member, or receives from one member. A
-/// packed piece is contiguous in scratch and is copied between scratch and the
-/// rank's buffer. A piece that is not packed is contiguous in the rank's buffer
-/// (`in` for sends, `out` for receives) and needs no copy.
+/// Elements that this rank sends to one member, or receives from one member.
+/// There are two kinds of pieces:
+///
+/// - packed: contiguous in scratch, and copied between scratch and the rank's
+///   buffer;
+/// - not packed: contiguous in the rank's buffer (`in` for sends, `out` for
+///   receives), and sent or received there directly.
 struct PeerPiece {
   /// Index in the group of the member that receives or sends the piece.
   int member = 0;
@@ -67,9 +71,8 @@ struct PeerPiece {
   /// Index of the piece's first element in scratch. Used only if `packed` is
   /// true.
   int64_t scratchOffset = 0;
-  /// Copies if `packed` is true: from the rank's buffer to scratch for a send,
-  /// from scratch to the buffer for a receive. Offsets in scratch count from
-  /// `scratchOffset`.
+  /// Copies of a packed piece: from `in` to scratch for a send, from scratch to
+  /// `out` for a receive. Offsets in scratch count from `scratchOffset`.
   std::vector<StridedCopy> copies = {};
 };
 
@@ -79,9 +82,9 @@ struct CollectivePlan {
   /// Messages to send, at most one per member of the group; ordered by member.
   std::vector<PeerPiece> sends = {};
   /// Messages to receive, at most one per member of the group; ordered by
-  /// member. In a ReduceScatter, the rank's own elements are listed as well.
-  /// All entries of a ReduceScatter are packed, because they are reduced in
-  /// scratch.
+  /// member. In a ReduceScatter, the list also has an entry for this rank's own
+  /// contribution. All entries of a ReduceScatter are packed, because the
+  /// contributions are reduced in scratch.
   std::vector<PeerPiece> receives = {};
   /// Copies of the elements that this rank has in its `in` and needs in its
   /// `out`. They need no message.
@@ -94,26 +97,28 @@ struct CollectivePlan {
   /// false, it writes the result to scratch, and the copies in `unpack` move
   /// the result to `out`.
   bool gathersDirectly = false;
-  /// Copies that unpack an all-gather from scratch to `out`: one list per
-  /// member, for the member's `in`. Source offsets count from the beginning of
-  /// that member's elements in scratch.
+  /// Copies from scratch to `out` after an all-gather; one list per member.
+  /// Source offsets count from the beginning of that member's elements in
+  /// scratch.
   std::vector<std::vector<StridedCopy>> unpack = {};
   /// Elements of scratch that this rank needs.
   int64_t scratchElements = 0;
-  /// Whether some element of `out` is a hole: an index of a view (windowed
-  /// read) that reads no element of the operand, as in padding. All of `out` is
+  /// Whether some element of `out` is a hole: no element of the operand is
+  /// copied to it, as in the padding of a view (windowed read). All of `out` is
   /// then set to zero before the copies.
   bool hasHoles = false;
 };
 
 /// Plans the copies and messages of the rank at `at`. Each element of the
-/// rank's `out` comes from exactly one member, except in a ReduceScatter, which
-/// receives from all members. An element that the rank has in `in` is copied
-/// locally. For any other element, one of the replicas (members that have the
-/// element) sends it; receivers are distributed evenly over the replicas.
+/// rank's `out` comes from one member:
 ///
-/// Plans of different ranks match (see findUnmatchedPiece). Returns an empty
-/// plan for AllReduce and Broadcast.
+/// - from this rank, if the element is in its `in` (a local copy);
+/// - otherwise from one of the members that hold the element. The receivers are
+///   distributed evenly over these members.
+///
+/// A ReduceScatter is an exception: each element is the sum of contributions of
+/// all members. Plans of different ranks match (see findUnmatchedPiece).
+/// Returns an empty plan for AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
@@ -121,46 +126,47 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// needs in microbatch 0. The compiler reserves this number for every rank.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Checks that members agree on their messages: if member r expects a piece
-/// from member s, then s sends a piece of the same size to r, in the same
-/// order. Returns a description of the first mismatch, or an empty string. A
-/// mismatch would deadlock the run.
+/// Checks that members agree on their messages: if member r expects messages
+/// from member s, then s sends to r messages of the same sizes in the same
+/// order. A mismatch would deadlock the run. Returns a description of the first
+/// mismatch, or an empty string.
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Returns the number of scratch elements that an all-reduce of `elements`
-/// elements needs if it is split into two instructions, Start and Finish. Every
-/// member reduces one share of ceil(elements / members) elements. The scratch
-/// of a member has space for the elements that all members contribute to this
-/// share.
+/// Returns the number of scratch elements of an asynchronous all-reduce of
+/// `elements` elements. Every member reduces one share of ceil(elements /
+/// members) elements. For that it receives the share's values from all members.
+/// Example: 10 elements and 4 members give shares of 3 elements and 12 scratch
+/// elements.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
 /// Row indices of a ragged collective, which moves only the rows that its masks
 /// select (`row_dims` in Program.fbs). Dropless mixture-of-experts layers, as
 /// in MegaBlocks (Gale et al. 2023), use ragged collectives to move tokens to
-/// their experts and back. On the divided side, the rows are split over the
-/// members of the group. On the whole side, every member has space for all
-/// rows. An AllGather reads the divided side and writes the whole side; a
-/// ReduceScatter does the opposite.
+/// their experts and back. The operand and the result of a ragged collective
+/// are:
+///
+/// - the divided side: a buffer with this rank's rows. An AllGather reads it, a
+///   ReduceScatter writes it.
+/// - the whole side: a buffer with space for the rows of all members. An
+///   AllGather writes it, a ReduceScatter reads it.
 ///
 /// Example: 6 rows over 2 members, seen from member 1.
 ///
 ///   divided = {0, 1, 2}                 this member's rows in its own buffer
 ///   whole   = {{0, 1, 2}, {3, 4, 5}}    rows of member 0, rows of member 1
 struct RowPlan {
-  /// Indices, in this rank's buffer on the divided side, of the rows that this
-  /// rank has; in the order of transfer. The divided side is the layout that
-  /// splits the rows over the members.
+  /// Indices of this rank's rows in its buffer on the divided side, in the
+  /// order of transfer.
   std::vector<int64_t> divided = {};
-  /// For each member, the indices of the member's rows on the whole side, in
-  /// the order of transfer. The whole side is the layout with space for all
-  /// rows.
+  /// For each member, the indices of that member's rows in this rank's buffer
+  /// on the whole side, in the order of transfer.
   std::vector<std::vector<int64_t>> whole = {};
 };
 
 /// Plans the rows of an AllGather or a ReduceScatter. The first `rowDims` dims
 /// enumerate the rows; the remaining dims are the elements of a row. Returns
-/// std::nullopt if some member's row has no place on the whole side (the layout
-/// with space for the rows of all members).
+/// std::nullopt if this rank's buffer on the whole side lacks some row of some
+/// member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
@@ -169,15 +175,15 @@ std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
 /// Returns the number of scratch elements that every rank needs for a ragged
-/// collective, which moves only selected rows: space for all rows that the rank
-/// may send, and space for all rows that it may receive. If the rows of an
-/// AllGather are consecutive, they are received directly into `out`. Only the
-/// space for sent rows is then needed. Returns 0 if planRows() finds no plan.
+/// collective. The scratch has space for all rows that the rank may send and
+/// for all rows that it may receive. If planRows() finds no plan, returns 0. An
+/// AllGather needs only the space for sent rows if areConsecutive() is true,
+/// because rows are then received directly in `out`.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 
-/// Returns whether the rows of each member are contiguous on the whole side
-/// (the layout with space for the rows of all members).
+/// Returns whether, in `plan.whole`, the rows of each member have consecutive
+/// indices.
 bool areConsecutive(const RowPlan &plan);
 
 } // namespace pcc::runtime

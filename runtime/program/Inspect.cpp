@@ -31,15 +31,16 @@ public:
     return json;
   }
 
-  /// Returns the pipeline position (virtual pipeline rank) of a rank: its
-  /// coordinate on the axis "pp", or 0 if the mesh has no axis "pp".
+  /// Returns the pipeline position of a rank: its coordinate on the pipeline
+  /// axis "pp", or 0 if the mesh has no axis "pp".
   int64_t pipelinePosition(const Coordinates &at) const {
     return mesh.axes[0].name == "pp" ? at[0] : 0;
   }
 
-  /// Parses the layout of one dim: a list of factors. A factor [size, [axis,
-  /// pre, size], …] has a size and the sub-axes over which it is split. A
-  /// sub-axis is the middle dim of the axis reshaped to [pre, size, rest].
+  /// Parses the layout of one dim: a list of factors. A factor has a size and
+  /// the sub-axes over which it is split. Example: the factor [32, ["tp", 2,
+  /// 4]] has size 32. It is split over the middle dim (size 4) of axis "tp"
+  /// reshaped to [2, 4, rest].
   static DimSharding dimOf(const Json &stored) {
     DimSharding dim;
     for (const Json &entry : stored) {
@@ -141,10 +142,10 @@ private:
 };
 } // namespace
 
-/// Removes from the JSON list `list` the entries of other stages than `stages`.
-/// `fields` are the fields of an entry that hold a stage, such as the sender's
-/// and the receiver's stage of a transfer. An entry stays if one of them is in
-/// `stages`.
+/// Removes the entries of the JSON list `list` that concern none of `stages`.
+/// `fields` names the members of an entry that are stages; a transfer, for
+/// example, has a sender's and a receiver's stage. An entry stays if any of
+/// these members is in `stages`.
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {

@@ -23,11 +23,10 @@ struct InspectOptions {
   bool schedule = false;
 };
 
-/// Sets `text` to the description of a bundle. Reads only the file bundle.json,
-/// which describes the programs. For each rank, derives the coordinates and the
-/// index ranges that the rank holds of weights, inputs and outputs. Returns
-/// exit code 11 if bundle.json cannot be read, 2 if the bundle does not have
-/// the rank `options.rank`.
+/// Sets `text` to the description of a bundle. Reads only the file bundle.json.
+/// For each rank, the text lists the coordinates, and the index ranges of the
+/// weights, inputs and outputs that the rank holds. Returns exit code 11 if
+/// bundle.json cannot be read, 2 if the bundle has no rank `options.rank`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

@@ -8,9 +8,11 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-/// Returns the buffers of a kernel. On a GPU, one call of cuDNN may replace the
-/// kernel that computes the key's gradient of an attention. This call computes
-/// all gradients, so the buffer of the query's gradient is listed as well.
+/// Returns the buffers of a kernel. On a GPU, the backward pass of an attention
+/// has one kernel for the query's gradient and one for the key's. If cuDNN is
+/// used, one call in place of the second kernel computes all gradients. The
+/// buffer of the query's gradient is therefore added to the buffers of the
+/// second kernel.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -43,9 +45,8 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Calls listOf() for the instruction `table`. The type `Table` is known only
-/// at run time, so `lists` selects one instance of this function by the kind of
-/// the instruction.
+/// Casts `table` to an instruction of type `Table` and calls listOf(). The
+/// array `lists` has one instance of this function per kind of instruction.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }

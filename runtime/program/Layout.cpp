@@ -63,10 +63,10 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
 }
 
 /// Checks one dim of a layout and appends its sub-axes to `used`. Also limits
-/// the number of segments (contiguous index ranges) that a rank holds. If only
-/// the first factor is split, there is one segment. If a later factor is split,
-/// there are at most as many segments as the product of the sizes of all
-/// factors before it.
+/// the number of segments (contiguous index ranges) that a rank holds. Example:
+/// a dim has factors of sizes 4 and 6. If only the first one is split, a rank
+/// holds one segment. If the second one is split, a rank holds up to 4
+/// segments.
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -149,14 +149,14 @@ static void append(std::vector<Segment> &list, Segment next) {
   list.push_back(next);
 }
 
-/// Returns the segments (contiguous index ranges) of a dim that a rank holds.
-/// They are in ascending order of both local and global indices, because both
-/// nest the factors in the same order.
+/// Returns the segments (contiguous index ranges) of a dim that a rank holds,
+/// in ascending order. Example: a dim of size 24 has factors 4 and 6, and the
+/// second factor is split over 2 ranks. The first rank holds the indices [0,
+/// 3), [6, 9), [12, 15) and [18, 21).
 ///
-/// The list is built from the last (minor) factor to the first. For each
-/// further factor, the segments so far are repeated once per index of the
-/// factor that the rank holds. If the rank holds all of the inner factors, one
-/// long segment is used instead.
+/// The list is built from the last (minor) factor to the first. The segments of
+/// the inner factors are repeated for each index that the rank holds of the
+/// next factor. Adjacent segments are merged.
 static std::vector<Segment> segmentsOf(const DimSharding &dim, const Mesh &mesh,
                                        const Coordinates &at) {
   std::vector<Segment> inner = {{0, 0, 1}};
@@ -194,10 +194,9 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
-/// Compares the rank with lower ranks that differ from it on one axis only.
-/// Comparing one axis at a time is sufficient: the replicas of a shard are all
-/// ranks that have the same coordinates along the sub-axes that the layout
-/// uses.
+/// Compares the rank only with ranks that have a lower coordinate on exactly
+/// one axis. One axis at a time is sufficient: if a lower rank holds the same
+/// shard, a lower rank that differs on one axis only holds it as well.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -232,9 +231,9 @@ struct CommonRuns {
 };
 } // namespace
 
-/// Appends the run `next` (contiguous elements). If `next` has the same length
-/// and the same distance as the runs of the last entry, increments the count of
-/// the last entry instead.
+/// Appends the run `next` (contiguous elements). If `next` continues the last
+/// entry with the same length and distance, increments the count of the last
+/// entry instead. For example, a run at index 16 continues runs at 0 and 8.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -288,11 +287,13 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends to `common` the elements that one piece (index range) of one block
-/// of a view (windowed read) reads. `elements` is a segment (contiguous index
-/// range) of elements that the source holds. `indices` is a segment of view
-/// indices that the target holds. Only elements of `elements` that are read at
-/// `indices` are appended.
+/// Appends to `common` the elements that a source and a target of a copy share
+/// through one part of a view (windowed read):
+///
+/// - `piece` is an index range of block number `block` of the view;
+/// - `indices` are view indices that the target holds (one segment, that is, a
+///   contiguous range);
+/// - `elements` are elements that the source holds (one segment).
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -346,10 +347,10 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Extends copies by one more dim. The result has one copy for each pair of an
-/// entry of `copies` and an entry of `stretches` (the common elements of the
-/// dim). Each copy gets two more inner loops: over the runs, and over the
-/// elements of a run.
+/// Extends copies by one more dim. `stretches` lists the common elements of
+/// that dim as series of runs. The result has one copy per pair (entry of
+/// `copies`, entry of `stretches`). Each copy gets two more inner loops: over
+/// the runs, and over the elements of a run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,

@@ -40,20 +40,20 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// Division of a tensor over ranks: a sharding in which every dim has a list of
-/// factors. The factors of a dim are the sizes into which the dim is reshaped;
-/// each factor is split over mesh axes or not split. Dims that are not split
-/// have factors, too, so that the factors determine the shape.
+/// Division of a tensor over ranks. Every dim has a list of factors: the sizes
+/// into which the dim is reshaped. Each factor is split over mesh axes or not
+/// split. A dim that is not split has a factor as well, so that the factors
+/// determine the shape.
 ///
-/// A layout has no partial axes. Only the target of a collective may have views
-/// (windowed reads of a dim). A dim with a view lists the factors of the viewed
-/// dim.
+/// Unlike a general Sharding, a layout has no partial axes (unreduced partial
+/// sums). Only the target of a collective may have views (windowed reads of a
+/// dim). A dim with a view lists the factors of the viewed dim.
 using Layout = dist::Sharding;
 
 /// Returns the number of ranks of a program's mesh: the product of the sizes of
-/// all axes except the last. The last axis is the time axis "mb", whose
-/// coordinate is the microbatch. The other axes are in rank order (most
-/// significant first), beginning with the pipeline axis.
+/// all axes except the last. The last axis, "mb", is the microbatch. The other
+/// axes are in rank order (most significant first), beginning with the pipeline
+/// axis.
 int64_t numRanks(const Mesh &mesh);
 /// Returns the coordinates of the rank with number `rank`, in microbatch 0.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank);
@@ -75,12 +75,13 @@ std::vector<int64_t> localShape(const Layout &layout);
 int64_t numElements(std::span<const int64_t> shape);
 
 /// Checks a layout against a mesh and a global shape. Returns null if the
-/// layout is valid, otherwise a description of the fault. In a valid layout the
-/// factors of a dim multiply to the dim's size, no size is negative, the axes
-/// exist, and the sub-axes divide their axes and are disjoint. A program from a
-/// file may contain any layout. The check therefore also limits the number of
-/// segments (contiguous index ranges) of a layout, and with it the cost of
-/// later functions.
+/// layout is valid, otherwise a description of the fault. A valid layout
+/// satisfies these conditions:
+///
+/// - The factors of a dim multiply to the dim's size, and no size is negative.
+/// - The sub-axes divide existing axes and are disjoint.
+/// - A rank holds a limited number of segments (contiguous index ranges). This
+///   bounds the cost of later functions for an untrusted file.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
 /// Checks the view (windowed read, such as a halo) of a dim of `size` elements.
@@ -97,11 +98,10 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns copies of all elements that both the source and the target hold,
-/// from the source's memory to the target's memory. Both layouts must divide
-/// the same global shape. If a dim of the target has a view (windowed read),
-/// the target divides the viewed dim. Views of a source are ignored. The copies
-/// are simplified and write disjoint elements.
+/// Returns the copies from `source` to `target` of all elements that both hold.
+/// Both layouts must divide the same global shape. If a dim of the target has a
+/// view (windowed read), the target divides the viewed dim. Views of the source
+/// are ignored. The copies are simplified and write disjoint elements.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);

@@ -67,11 +67,13 @@ static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Runs the FlatBuffers verifier with limits against malicious files. Several
-/// references may share one table, but each becomes a separate copy in memory.
-/// Unpacking a small file could therefore need exponentially more memory. The
-/// depth is limited to 32. The number of tables is limited to the number that
-/// fits into the bytes without sharing.
+/// Runs the FlatBuffers verifier with two limits against malicious files.
+/// Several references may share one table, but unpacking copies the table for
+/// each reference. A small file could therefore need exponentially more memory.
+///
+/// - depth: at most 32
+/// - number of tables: at most the number that fits into the file without
+///   sharing
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -190,8 +192,8 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // A collective without layouts may have views (windowed reads), which the
-  // verifier does not check. These views are ignored here.
+  // If the collective has no layouts, VerifyProgram does not check its views
+  // (windowed reads). The additional views are ignored here.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);

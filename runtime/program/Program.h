@@ -133,10 +133,12 @@ int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
 /// Returns the name of an action in logs and messages: stage, kind and
-/// microbatch, such as "0F3". The kinds are F (forward), B (backward), I (input
-/// gradient), W (weight gradient), U (update), P (post: begins messages) and X
-/// (wait for messages). An unshard, such as an all-gather of weights before the
-/// first microbatch, is printed as "0UNSHARD".
+/// microbatch, such as "0F3". An unshard (such as an all-gather of weights
+/// before the first microbatch) is named "0UNSHARD". The other kinds are:
+///
+///   F  forward          I  input gradient     P  post (begin messages)
+///   B  backward         W  weight gradient    X  wait for messages
+///   U  update
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -16,9 +16,8 @@ extern "C" {
 
 /// A CPU kernel. The function executes iterations [begin, end) of the kernel's
 /// outer loop. These iterations are independent, so threads can share a kernel.
-/// `buffers` and `scalars` are the kernel's arguments. Constants and buffers in
-/// the arena (memory of intermediate results) are aligned to 64 bytes,
-/// parameters only to their element type.
+/// `buffers` and `scalars` are the kernel's arguments. A buffer is aligned to
+/// 64 bytes, unless it is a parameter, which is aligned to its element type.
 typedef void (*PccKernelFunction)(void *const *buffers, const int64_t *scalars,
                                   int64_t begin, int64_t end);
 
@@ -32,10 +31,12 @@ typedef struct PccKernelVariant {
 } PccKernelVariant;
 
 /// All GPU kernels of a program. Kernel n of the program is the function
-/// `pcc_k_<numbers[n]>`. The parameters of a kernel are the addresses of its
-/// buffers, aligned to 16 bytes, followed by its scalars. The parameters of a
-/// kernel that generates random weights are the address of the tensor, followed
-/// by the fields of RandomScalars.
+/// `pcc_k_<numbers[n]>`. Parameters of the two kinds of kernels:
+///
+/// - computation: the addresses of the buffers, aligned to 16 bytes, then the
+///   scalars;
+/// - generator of random weights: the address of the tensor, then the fields of
+///   RandomScalars.
 typedef struct PccGpuCode {
   /// Oldest GPU architecture for which the code is compiled, such as "sm_90".
   const char *arch;
@@ -50,8 +51,8 @@ typedef struct PccGpuCode {
   const uint32_t *numbers;
 } PccGpuCode;
 
-/// The program of one pipeline position and its kernels, as they are linked
-/// into the executable that a rank runs.
+/// The program and the kernels of all ranks with one coordinate on the pipeline
+/// axis, as they are linked into the executable of these ranks.
 typedef struct PccProgramImage {
   /// Sealed program (see sealProgram), aligned to 64 bytes.
   const void *program;

@@ -22,10 +22,10 @@
 
 namespace pcc::runtime {
 
-/// Layout of the table that a multi-tensor launch (one kernel that updates many
-/// tensors) gets as parameter: the sizes of the table, and the index of each
-/// entry in 64-bit words. A part is a group of tensors that are updated
-/// together, such as a weight and its gradient.
+/// Layout of the table that is passed to a multi-tensor launch (one kernel that
+/// updates many tensors). The methods return the sizes of the table's sections
+/// and the index of each entry, in 64-bit words. A part is a group of tensors
+/// that are updated together, such as a weight and its gradient.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
@@ -51,10 +51,10 @@ struct TensorTable {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words at the beginning of the table that hold the
-  /// index of each part's first tile (a fixed number of elements). It is the
-  /// smallest power of two that is not less than `parts`, because the kernel
-  /// finds a part by binary search.
+  /// Returns the number of words of the table's first section. The section
+  /// holds the number of each part's first tile (a tile is a fixed number of
+  /// elements). Its size is `parts` rounded up to a power of two, because the
+  /// kernel finds a part by binary search.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
@@ -63,8 +63,8 @@ struct TensorTable {
   }
   /// Returns the size of the whole table in 64-bit words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns the index of the word that holds the index of the first tile (a
-  /// fixed number of elements) of `part`.
+  /// Returns the index of the word that holds the number of the first tile of
+  /// `part` (a tile is a fixed number of elements).
   static constexpr int64_t firstAt(int64_t part) { return part; }
   /// Returns the index of the word that holds the number of elements of `part`,
   /// a group of tensors that are updated together.

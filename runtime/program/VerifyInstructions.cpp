@@ -97,9 +97,8 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
-  /// Checks the operands that a cuDNN call for the attention would access. One
-  /// cuDNN call computes all gradients. For an instruction of the backward
-  /// pass, all gradients are therefore checked.
+  /// Checks the operands of an attention. In the backward pass, one cuDNN call
+  /// may compute all gradients, so the operands of all gradients are checked.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -150,10 +149,12 @@ public:
   }
 
   /// Checks a multi-tensor launch (TensorTable.h): a kernel that updates many
-  /// tensors. A part is a group of tensors that are updated together. The table
-  /// of parts must fit into the kernel's parameters, and the sizes of the parts
-  /// must match their buffers. The tiles (fixed numbers of elements) of all
-  /// parts must fill the grid.
+  /// tensors. A part is a group of tensors that are updated together; a tile is
+  /// a fixed number of elements of a part.
+  ///
+  /// - The table of parts must fit into the kernel's parameters.
+  /// - The sizes of the parts must match their buffers.
+  /// - The grid must have one block per tile.
   std::string checkParts(const program::KernelT &kernel) const {
     const auto parts = int64_t(kernel.parts.size());
     const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
@@ -175,8 +176,8 @@ public:
   }
 
   /// Checks a matmul with its epilogue (bias, residual, activation). The result
-  /// may overlap an operand in one case only: on a GPU, the residual may be the
-  /// result's buffer.
+  /// must not overlap an operand. One exception holds on a GPU: the residual
+  /// may be the result's buffer with the same strides.
   std::string check(const program::MatmulT &matmul) const {
     const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
     if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
@@ -207,9 +208,9 @@ public:
     return checkSums(matmul);
   }
 
-  /// Checks the row sums of a or the column sums of b (bias gradients). Only a
-  /// GPU can compute them, and only with a product that has no bias, no
-  /// activation and no batch.
+  /// Checks the sums that a matmul computes as a second result: the row sums of
+  /// a or the column sums of b (bias gradients). Only a GPU computes sums, and
+  /// only if the product has no bias, no activation and no batch.
   std::string checkSums(const program::MatmulT &matmul) const {
     const bool ofA = matmul.a_sums != -1;
     if (!ofA && matmul.b_sums == -1)
@@ -228,9 +229,9 @@ public:
                : "has sums of the wrong size or type";
   }
 
-  /// Checks a convolution. A transposed convolution maps the smaller spatial
-  /// shape to the bigger one. Its shapes are therefore checked like those of a
-  /// convolution in the opposite direction.
+  /// Checks a convolution. A transposed convolution enlarges the spatial shape.
+  /// Its input and output are therefore exchanged for the check, as if it were
+  /// a plain convolution from the bigger to the smaller shape.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -321,10 +322,14 @@ public:
   }
 
   /// Checks the field `part` of a collective: Whole, or the Start or Finish of
-  /// a collective that is split into two instructions. Only an all-reduce, a
-  /// reduce-scatter or an all-gather can be split, and only if it does not
-  /// select rows by masks. Only a Start or a Finish can be limited to one
-  /// microbatch.
+  /// a collective that is split into two instructions. A collective can be
+  /// split if it is one of these:
+  ///
+  /// - an all-reduce;
+  /// - a reduce-scatter or all-gather that is not ragged (selects no rows by
+  ///   masks).
+  ///
+  /// Only a Start or a Finish can be limited to one microbatch.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -340,9 +345,11 @@ public:
   }
 
   /// Checks a ragged collective, which moves only the rows that masks select.
-  /// The dims after the row dims must be divided in the same way in operand and
-  /// result. One mask has one byte per row of all members; the other has one
-  /// byte per own row and member.
+  /// The dims after the row dims must be divided equally in operand and result.
+  /// Shapes of the two masks, in bytes:
+  ///
+  /// - `divided_rows`: [rows of this rank, members]
+  /// - `whole_rows`: [rows of all members]
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -481,8 +488,8 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Returns whether the product is added to the contents of `c`. This is the
-  /// case on a GPU if the residual is the buffer `c` with the strides of `c`.
+  /// Returns whether the matmul computes c = c + a b: on a GPU, the residual is
+  /// the buffer of c, with the strides of c.
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;
@@ -567,9 +574,9 @@ private:
   }
 
   /// Returns whether the matrices of one matmul operand lie within its buffer.
-  /// `strides` has one stride per entry of `sizes` (the batch dims), then the
-  /// strides from row to row and from column to column. `offset` is the index
-  /// in the buffer of the operand's first element.
+  /// `sizes` are the batch dims. `strides` has one stride per batch dim, then
+  /// the stride between rows, then the stride between columns. `offset` is the
+  /// index of the first element in the buffer.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,
@@ -604,9 +611,9 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether a window that moves over the spatial dims of `big` has as
-  /// many positions as the spatial dims of `little`. `before` and `after` are
-  /// the padding:
+  /// Returns whether the spatial sizes `big` and `little` match: a window that
+  /// moves over `big` must have `little` positions. `before` and `after` are
+  /// the padding. In each dim:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
@@ -643,9 +650,9 @@ private:
 
 using Finder = std::string (*)(const Checker &, const void *);
 
-/// Calls Checker::check() for the instruction `table`. The type `Table` is
-/// known only at run time, so `finders` selects one instance of this function
-/// by the kind of the instruction.
+/// Casts `table` to an instruction of type `Table` and calls Checker::check().
+/// The array `finders` has one instance of this function per kind of
+/// instruction.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));

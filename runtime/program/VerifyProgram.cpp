@@ -116,16 +116,16 @@ private:
     return {};
   }
 
-  /// Returns whether the program's pipeline position (virtual pipeline rank)
-  /// runs `stage`.
+  /// Returns whether the ranks of this program run `stage`.
   bool isHere(int32_t stage) const {
     return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks that the sub-axes of each communicator group exist in the mesh and
-  /// are disjoint, and that none belongs to the microbatch axis "mb". To do so,
-  /// checks a layout that splits one dim over the sub-axes of the group.
+  /// Checks the sub-axes of each communicator group. They must exist in the
+  /// mesh and be disjoint, and must not belong to the microbatch axis "mb". The
+  /// check passes findLayoutFault() a layout that splits one dim over the
+  /// sub-axes of the group.
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -291,9 +291,8 @@ private:
   }
 
   /// Checks an input or an output of the program; both have the same fields.
-  /// Returns a description of the fault, or an empty string. `isWritten` is
-  /// true for inputs, because the engine writes their buffers; it is false for
-  /// outputs.
+  /// `isWritten` is true for inputs, whose buffers the engine writes. Returns a
+  /// description of the fault, or an empty string.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -339,10 +338,13 @@ private:
     return {};
   }
 
-  /// Checks one end (sender or receiver) of a transfer. `stage` must be a stage
-  /// of the model. If this program has a buffer for the end (`buffer` ≥ 0), the
-  /// program must run the stage. If `isWritten` is true, the buffer must be in
-  /// the arena (memory of intermediate results).
+  /// Returns whether one end (sender or receiver) of a transfer is valid:
+  ///
+  /// - `stage` is a stage of the model.
+  /// - `buffer` is -1, or it is a buffer and the ranks of this program run the
+  ///   stage.
+  /// - If `isWritten` is true, the buffer (if any) is in the arena (memory of
+  ///   intermediate results).
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -377,8 +379,8 @@ private:
   }
 
   /// Returns whether two instructions can be the Start and the Finish of one
-  /// collective. Both must have the same kind, group, buffers, reduction,
-  /// microbatch and value.
+  /// collective. They must agree in kind, group, buffers, reduction, microbatch
+  /// (`only`) and tensor name (`value`).
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
     const auto facts = [](const program::CollectiveT &half) {
@@ -415,10 +417,10 @@ private:
     return {};
   }
 
-  /// Checks that each group has either only whole collectives or only split
-  /// ones. A split collective has two instructions, Start and Finish, and its
-  /// messages are in flight between them. A whole collective of the same group
-  /// could receive these messages by mistake.
+  /// Checks that no group has both whole and split collectives. A split
+  /// collective has two instructions, Start and Finish, and its messages are in
+  /// flight between them. A whole collective of the same group could receive
+  /// these messages by mistake.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -449,10 +451,9 @@ private:
     return checkGroupsOfHalves();
   }
 
-  /// Returns whether all messages are valid. Each message must name an existing
-  /// transfer and microbatch. This program must also have the transfer's
-  /// buffer: `buffer` selects the sender's buffer for sends, the receiver's for
-  /// receives.
+  /// Returns whether all messages are valid: the transfer and the microbatch
+  /// exist, and this program has the transfer's buffer. `buffer` is the field
+  /// for that buffer: `from_buffer` for sends, `to_buffer` for receives.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)

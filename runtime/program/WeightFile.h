@@ -22,11 +22,15 @@ namespace pcc::runtime {
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
 /// Checks that the file at `path` is the weight file that `file` describes.
-/// Compares the size, the modification time and the hashes of sampled pages.
-/// The modification time of files inside the bundle is ignored, because copying
-/// a bundle changes it. If `everything` is true and `file` records a hash of
-/// the whole file, compares this hash as well. Returns exit code 11, with the
-/// difference, if the file is missing or has changed.
+/// Returns exit code 11, with the difference, if the file is missing or has
+/// changed. Compares:
+///
+/// - the size;
+/// - the modification time, unless the file is inside the bundle (copying a
+///   bundle changes it);
+/// - the hashes of sampled pages;
+/// - the hash of the whole file, if `everything` is true and `file` records
+///   one.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

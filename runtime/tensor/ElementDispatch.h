@@ -54,11 +54,12 @@ decltype(auto) dispatch(ElementType type, Visitor &&visit) {
 }
 
 /// Converts `count` contiguous elements of type `from` at `source` to type `to`
-/// at `target`. `source` needs no alignment, since elements of mapped files may
-/// lie at any address; `target` must be aligned to its element type. The two
-/// memory ranges must not overlap. A conversion to Bool yields 1 for every
-/// nonzero value. All other conversions have the result of static_cast; f16 and
-/// bf16 are converted through f32.
+/// at `target`. The two memory ranges must not overlap. `source` needs no
+/// alignment, since elements of mapped files may lie at any address; `target`
+/// must be aligned to its element type.
+///
+/// A conversion to Bool yields 1 for every nonzero value. All other conversions
+/// have the result of static_cast, by way of f32 if a type is f16 or bf16.
 void convertElements(ElementType from, const void *source, int64_t count,
                      ElementType to, void *target);
 

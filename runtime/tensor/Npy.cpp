@@ -79,10 +79,10 @@ static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   return true;
 }
 
-/// Returns the header's dictionary, which precedes the elements. Sets
-/// `dataOffset` to the byte offset in the file at which the dictionary ends.
-/// Returns std::nullopt if the file does not begin with a header. The length of
-/// the dictionary has 2 bytes in version 1 and 4 bytes in later versions.
+/// Returns the header's text (a Python dictionary), and sets `dataOffset` to
+/// the byte offset of the first element. Returns std::nullopt if the file does
+/// not begin with a header. The length of the text is stored in 2 bytes in
+/// version 1, and in 4 bytes in later versions.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),

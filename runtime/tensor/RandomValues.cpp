@@ -48,8 +48,8 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// The loops of `copy` become the last entries of `part.loops`, which are the
-/// innermost loops. The entries before them keep extent 1.
+/// `part.loops` has a fixed number of loops. The loops of `copy` become the
+/// innermost ones; all outer ones keep extent 1.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

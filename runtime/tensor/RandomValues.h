@@ -38,9 +38,11 @@ struct RandomTensor {
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
 /// Returns the parameters of a model input with random values. Floating-point
-/// values are in [-1, 1). Integers are in [0, indexBound), with three
-/// exceptions. If `indexBound` is not positive, the bound is 2. For Bool, the
-/// bound is 2. For one-byte types, a bound over 127 becomes 127.
+/// values are in [-1, 1). Integers are in [0, bound), where bound is
+///
+/// - 2 if the type is Bool or `indexBound` is not positive;
+/// - min(indexBound, 127) for one-byte types;
+/// - `indexBound` for all other types.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
@@ -49,11 +51,13 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
 /// Scalar arguments of the GPU kernel that generates random elements of a
-/// tensor. The kernel has one pointer argument, the memory that it fills,
-/// followed by the fields of this struct, each as an i64. Source offset and
-/// strides address elements of the stored (whole) tensor; an element's index
-/// there determines its value. Target offset and strides address elements of
-/// the memory that the kernel fills.
+/// tensor. The first argument of the kernel is the memory that it fills. The
+/// fields of this struct follow, each as an i64.
+///
+/// - The source offset and strides give an element's index in the whole tensor,
+///   which determines its value.
+/// - The target offset and strides give the element's index in the memory that
+///   the kernel fills.
 struct RandomScalars {
   /// Number of nested loops in the kernel. If a copy has more loops, the
   /// outermost ones run on the host, with one kernel launch per iteration.
@@ -70,8 +74,9 @@ struct RandomScalars {
 };
 
 /// Splits the loop nest `copy` into parts of at most RandomScalars::mostLoops
-/// nested loops, one part per iteration of the remaining outer loops. Calls
-/// `run` with the kernel arguments of each part. `key` is RandomTensor::key.
+/// nested loops. If `copy` has more loops, each iteration of the outermost
+/// loops becomes one part. Calls `run` with the kernel arguments of each part.
+/// `key` is RandomTensor::key.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 

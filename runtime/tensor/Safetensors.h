@@ -39,11 +39,13 @@ std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 /// bytesOf() returned must not outlive the object.
 class SafetensorsFile {
 public:
-  /// Maps the file at `path` and parses its header. Returns exit code 11 if the
-  /// file is malformed. This is the case if the header is longer than the file
-  /// or than 100 MB. It is also the case if tensors overlap, leave gaps or do
-  /// not have the size of their shape. Returns exit code 7 if the file cannot
-  /// be read. `file` is unchanged after an error.
+  /// Maps the file at `path` and parses its header. Returns exit code 7 if the
+  /// file cannot be read, and 11 if it is malformed, for example:
+  ///
+  /// - the header is longer than the file or than 100 MB;
+  /// - tensors overlap, leave gaps, or do not have the size of their shape.
+  ///
+  /// `file` is unchanged after an error.
   static Status open(const std::string &path, SafetensorsFile &file);
 
   /// Returns the entries of all tensors, ascending by their offset in the file.

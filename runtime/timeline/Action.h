@@ -11,11 +11,11 @@
 
 namespace pcc::runtime {
 
-/// Kind of an action of a pipeline schedule. A schedule may split the backward
-/// pass (B) of a stage and microbatch, as in zero bubble (Qi et al. 2023). It
-/// then has an input gradient (I) and a weight gradient (W) instead of B. The
-/// order of the enumerators matters: F, B, I and W come first (isCompute),
-/// messages last.
+/// Kind of an action of a pipeline schedule. The backward pass of a stage and
+/// microbatch is one action B, or it is split into I (input gradient) and W
+/// (weight gradient), as in zero bubble (Qi et al. 2023). Comparisons rely on
+/// the order of the enumerators: F, B, I and W come first (isCompute), messages
+/// last.
 enum class ActionKind : uint8_t {
   Forward,        ///< F: forward pass
   Backward,       ///< B: gradients of inputs and of weights
@@ -50,9 +50,7 @@ struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
   /// Index of the microbatch; -1 for an action of the whole step. For an update
-  /// it is the index of the update's part (0 in U0). An update is split into
-  /// parts if a later part needs a value that an earlier part sends, even from
-  /// another stage.
+  /// that is split into parts, the index of the part: 0 in U0.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;

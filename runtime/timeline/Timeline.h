@@ -37,9 +37,9 @@ struct MemoryPoint {
 };
 
 /// One training or inference step, simulated or measured, as rows of actions
-/// over time. A simulated step has one row per pipeline position (virtual
-/// pipeline rank), a measured step one row per rank of the job. The outer index
-/// of all vectors is the row.
+/// over time. In a simulated step, a row shows one pipeline position, a group
+/// of ranks with the same stages. In a measured step, a row shows one rank. The
+/// outer index of all vectors is the row.
 struct Timeline {
   /// Names of the rows. The list may be shorter than the number of rows. Row N
   /// without an entry has the name "rank N".

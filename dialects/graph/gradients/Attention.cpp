@@ -8,16 +8,23 @@ using namespace pcc::graph;
 
 namespace {
 /// Builds the gradients of an attention op from matmuls and element-wise ops.
-/// The forward op computes y = P v, where the weights P are the softmax over
-/// keys of the scores S = cap(scale q kᵀ) + mask. With the gradient dy of y:
+/// `dy` is the gradient of the result y. The forward op computes, per head:
 ///
-///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
+///   S = cap(scale q kᵀ) + mask   scores, one row per query
+///   P = softmax(S)               weights, each row sums to 1
+///   y = P v
 ///
-/// P is computed again here, because the forward pass does not store it. The
-/// sum Σ dP P is over one row. FlashAttention (Dao et al. 2022) computes Σ dy y
-/// in its place, which is equal in exact arithmetic. With Σ dP P, the rows of
-/// dS sum to 0 even if y and dP are rounded to a narrow type. If the mask hides
-/// all keys from a query, the weights and gradients of that row are 0.
+/// The backward pass computes P again, because P is not stored. It then
+/// computes:
+///
+///   dv = Pᵀ dy
+///   dP = dy vᵀ
+///   dS = P · (dP − mean)         element by element
+///
+/// The mean of a row is Σ P · dP. FlashAttention (Dao et al. 2022) computes it
+/// as Σ y · dy, which is equal in exact arithmetic. With Σ P · dP, each row of
+/// dS sums to 0 even if y and dP are rounded to a narrow type. If the mask
+/// hides all keys from a query, the weights and gradients of that row are 0.
 class AttentionGradient {
 public:
   /// Builds the ops that recompute the softmax weights. `dy` is the gradient of
@@ -75,11 +82,12 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Returns, for each query head, the product of a matrix of `rows` [B, H, S,
-  /// …] and a matrix of `perKey` [B, K, T, …]. H is the number of query heads
-  /// and K the number of key heads. The matrix of `perKey` is that of the key
-  /// head which the query head uses. It is transposed first if `transpose` is
-  /// true.
+  /// Multiplies the matrix of each query head in `rows` by the matrix of its
+  /// key head in `perKey`. The H query heads share K key heads: query head h
+  /// uses key head h / (H / K).
+  ///   transpose  rows          perKey        result
+  ///   false      [B, H, S, T]  [B, K, T, D]  [B, H, S, D]
+  ///   true       [B, H, S, D]  [B, K, T, D]  [B, H, S, T]
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -89,10 +97,10 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Returns, for each key head, the matrix product weightsᵀ · rows, summed
-  /// over the query heads that share the key head. The shapes are `weights` [B,
-  /// H, S, T], `rows` [B, H, S, …] and the result [B, K, T, …], with H query
-  /// heads and K key heads.
+  /// Returns weightsᵀ · rows for each query head, summed over the query heads
+  /// that share a key head. H is the number of query heads and K that of key
+  /// heads:
+  ///   weights [B, H, S, T], rows [B, H, S, D], result [B, K, T, D]
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -185,10 +193,10 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds the two fused gradient ops if GradientBuilder::staysWhole() returns
-/// true and the gradient of the mask is not needed. Otherwise builds all
-/// gradients from matmuls and element-wise ops, because the fused ops do not
-/// compute the gradient of the mask.
+/// Builds the gradients with the two fused gradient ops if
+/// GradientBuilder::staysWhole() returns true. The fused ops do not compute the
+/// gradient of the mask. If that gradient is needed, or if staysWhole() returns
+/// false, builds all gradients from matmuls and element-wise ops.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

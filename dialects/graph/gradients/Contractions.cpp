@@ -16,10 +16,11 @@ struct LetteredValue {
 
 /// Builds the gradient of `operand`, an einsum operand whose dims have the
 /// letters `letters`. The gradient is the product of `terms`, summed over all
-/// letters that are not in `letters`. If a letter of `letters` is in no term,
-/// only `operand` has that letter, and the forward op sums over it. The
-/// gradient is then broadcast along the dim of that letter.
+/// other letters:
 ///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
+/// If no term has a letter of `operand`, the forward op sums over that letter.
+/// The gradient is then broadcast along that dim:
+///   ij->i, gradient of ij:      contract({dy i}) = dy, broadcast along j
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
   std::string all, equation, result;
@@ -49,7 +50,8 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 /// Returns `value`, an operand of a matmul, with an einsum letter for each dim.
 /// The last two dims get the two letters in `matrix`. The batch dims get A, B,
 /// … from right to left. Batch dims of size 1 are removed, because the matmul
-/// may broadcast them.
+/// may broadcast them:
+///   [5, 1, 2, 3] with `matrix` "mk":  [5, 2, 3] with letters "Bmk"
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;

@@ -49,9 +49,9 @@ static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
   return counts;
 }
 
-/// Builds a convolution of `input` by `filter` that has `outputs` results per
-/// spatial dim. To this end, pads or crops the end of the input so that it ends
-/// where the last window ends.
+/// Builds a convolution of `input` by `filter`. `outputs` holds the sizes of
+/// the spatial dims of the result. The end of the input is padded or cropped so
+/// that it ends where the last window ends.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -100,13 +100,15 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
 }
 
 /// Builds the gradient of the filter of a convolution. `input` is the operand
-/// of the convolution, and `dy` is the gradient of its result. The gradient of
-/// filter element [out, in, k] is
+/// of the convolution, and `dy` is the gradient of its result. The padding
+/// before the input is `low`. Filter element [out, in, k] has the following
+/// gradient, summed over batch indices n and outputs o:
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This sum is itself a convolution of `input` by `dy`, in which batch and
-/// channels are exchanged, and strides and dilations are exchanged.
+/// This sum is itself a convolution of `input`, with `dy` as the filter. In
+/// this convolution, batch and channels exchange their roles, and so do strides
+/// and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -137,9 +139,9 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
 }
 
 /// Builds the gradient of the input of a 1x1 convolution; `type` is the type of
-/// that input. Multiplies `dy`, the gradient of the convolution's result, by
-/// the transposed filter matrices. Places the products at the input elements
-/// that the windows read, and 0 at all others.
+/// that input. `dy` is the gradient of the convolution's result. Multiplies
+/// `dy` by the transposed filter matrices, and places the products at the input
+/// elements that the windows read. All other elements are 0.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -210,13 +212,13 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return operands;
 }
 
-/// Builds the gradients of a conv_transpose. It is the adjoint of a convolution
-/// C with the same filter. `dy` is the gradient of the conv_transpose's result.
+/// Builds the gradients of a conv_transpose with the input x, the result y and
+/// the gradient `dy` of y. The op is the adjoint of a convolution C, which has
+/// the same filter and maps the shape of y to that of x.
 ///
-///   gradient of   is
-///   input         C applied to `dy`
-///   filter        the filter gradient of C for the input `dy` of C, with the
-///                 conv_transpose's input as the gradient of C's result
+///   gradient of x       C applied to `dy`
+///   gradient of filter  that of C, if `dy` is the input of C, and x is the
+///                       gradient of the result of C
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

@@ -17,12 +17,13 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Builds gradients by visiting the ops of a block in reverse order.
+/// Builds gradients by visiting the ops of a block in reverse order. When an op
+/// is visited, it contributes a gradient to each value that it uses.
+/// `gradients` maps a value to the sum of the contributions so far.
 ///
-/// Invariant: `gradients` maps each value to the sum of the gradients
-/// contributed by those of its users that have been visited. All users of a
-/// value come after the op that defines the value, and are therefore visited
-/// before that op. The sum is complete when the defining op is visited.
+/// Invariant: when the op that defines a value is visited, the sum of the value
+/// is complete. All users of the value come later in the block, so the reverse
+/// order visits these users first.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,

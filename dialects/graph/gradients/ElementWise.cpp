@@ -105,11 +105,11 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands lhs and rhs of a binary op that
-/// broadcasts them. `left` builds the gradient of lhs in the shape of the
-/// result, and `right` that of rhs. This function then sums each gradient over
-/// the dims along which the op broadcasts the operand. If the gradient of an
-/// operand is not needed, its callback is not called.
+/// Builds the gradients of a binary op that broadcasts its operands lhs and
+/// rhs. The callbacks `left` and `right` build the gradients of lhs and rhs in
+/// the shape of the result. Each gradient is then summed over the dims along
+/// which its operand was broadcast. A callback is not called if its gradient is
+/// not needed.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -169,8 +169,8 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 
 /// Builds the gradients of max or min. The operand that equals the result gets
 /// the gradient `dy`, and the other operand gets 0. If both operands are equal,
-/// each gets half of `dy`. `loses`(a, b) is the comparison that is true if
-/// operand a gets 0: Less for max, Greater for min.
+/// each gets half of `dy`. `loses` is Less for max and Greater for min. For
+/// example, lhs gets 0 from max where lhs is less than rhs.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

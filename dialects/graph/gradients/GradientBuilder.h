@@ -24,7 +24,7 @@ public:
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 
   /// Predicate on a forward op of attention: true if its gradient is built from
-  /// one or two fused ops, false if it is built from matmuls and reductions.
+  /// fused ops, false if it is built from matmuls and element-wise ops.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
   /// Prepares a builder for the gradient of `forward`, which inserts new ops in

@@ -29,11 +29,13 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// Builds the gradient of `data` for a gather_elements that read one element
-/// along `dim` for each index of the other dims. The result is `gradient` where
-/// the index along `dim` equals `index`, and 0 elsewhere. `index` and
-/// `gradient` have size 1 along `dim`, and the shape of `data` in all other
-/// dims. A negative `index` counts from the end of the dim.
+/// Builds the gradient of the data operand of a gather that reads one element
+/// of each line along `dim`. The gradient is `gradient` at that element of the
+/// line, and 0 elsewhere:
+///   data [a b c], index 1, gradient g:  [0 g 0]
+/// `gradient` has the shape of `data`, but size 1 along `dim`. `index` has the
+/// shape of `gradient`, or rank 0 if all lines are read at the same index. A
+/// negative index counts from the end of the dim.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -74,11 +76,13 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// Builds the gradient of the data operand of a gather: a scatter_nd of rows
-/// into zeros. scatter_nd requires that the first dims of `dy` are those of the
-/// indices, and that dim 0 of the data is the gathered dim. The function
-/// therefore transposes `dy`, scatters into zeros of the transposed shape, and
-/// transposes the result back.
+/// Builds the gradient of the data operand of a gather: a scatter_nd of `dy`
+/// into zeros. In a scatter_nd, the scattered dim of the data comes first, and
+/// the dims of the indices come first in `dy`. The function therefore moves
+/// these dims to the front, and finally moves the scattered dim back:
+///   data [4, 6, 5] gathered along dim 1 by indices [2, 3]:  dy [4, 2, 3, 5]
+///   dy as [2, 3, 4, 5] is scattered into [6, 4, 5], then moved to [4, 6, 5]
+/// For a single index, gatherOneBack() builds the gradient without a scatter.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -107,7 +111,8 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
 
 /// Builds the index tuples of a scatter_nd from those of `op`, a gather_nd with
 /// batch dims. scatter_nd has no batch dims, so the batch indices are inserted
-/// at the front of each tuple.
+/// at the front of each tuple. For example, tuple (7) of batch index 2 becomes
+/// (2, 7).
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -130,18 +135,19 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands `data` and `updates` of a scatter. `dy`
-/// is the gradient of the result. `read()` builds the elements of `dy` at the
-/// indices of the updates. `clear(zeros)` builds a copy of `dy` with zeros at
-/// these indices.
+/// Builds the gradients of a scatter. `dy` is the gradient of the result.
 ///
 ///   kind   gradient of data   gradient of updates
 ///   Add    dy                 read()
 ///   Set    clear(zeros)       read()
+///   other  error              error
 ///
-/// If several updates of a Set have equal indices, it is undefined which of
-/// these updates is stored. Each of them then gets the gradient. Emits an error
-/// for any other kind.
+/// `read()` builds a gather that reads `dy` at the indices of the updates.
+/// `clear(zeros)` builds a copy of `dy` that is 0 at these indices.
+///
+/// If several updates of a Set have equal indices, the forward op stores only
+/// one of them. All of them get the gradient, because it is undefined which
+/// update is stored.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -85,13 +85,16 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A range of indices of a padded dim whose elements are copies of operand
-/// elements. For i < count, the element with index start + i copies the operand
-/// element with index source + i · step.
+/// A range of indices of a padded dim, whose elements are copies:
+///   padded[start + i] = operand[source + i · step]  for 0 ≤ i < count
+/// For example, mode reflect pads [a b c] by 2 to [c b a b c b a]. The first
+/// range is [c b a]: start 0, count 3, source 2, step -1.
 struct CopiedRange {
-  /// First index of the range in the padded dim; number of indices in the
-  /// range; operand index whose element is copied to index `start`; and step
-  /// (1, -1 or 0) from one copied operand index to the next.
+  /// Description of one range of a padded dim:
+  ///   start   first index of the range
+  ///   count   number of indices in the range
+  ///   source  index of the operand element that is copied to index `start`
+  ///   step    step from one copied operand index to the next: 1, -1 or 0
   int64_t start, count, source, step;
 };
 } // namespace
@@ -119,11 +122,12 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   return runs;
 }
 
-/// Sums `gradient`, the gradient of the result of a pad, along `dim` over all
-/// copies of each operand element. For each range of copies, slices `gradient`,
-/// reverses the slice if the step is -1, and sums the slice if the step is 0.
-/// Then pads the slice to the operand's size. The result is the sum of all
-/// slices.
+/// Adds up the gradients of all copies of each operand element along `dim`.
+/// `gradient` is the gradient of the pad's result. Each range of copies is
+/// processed in three steps, and the results are added:
+/// - Slice `gradient`.
+/// - Reverse the slice if the step is -1, or sum it if the step is 0.
+/// - Pad the slice with zeros to the size of the operand.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -202,14 +206,13 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// Builds the gradient of rotary. The forward op rotates each pair (p, q) with
-/// cosines c, c' and sines s, s'. The gradients of the pairs are dp and dq:
+/// Builds the gradients of rotary. The forward op rotates each pair (p, q) with
+/// cosines c, c' and sines s, s'. (dp, dq) is the gradient of the rotated pair.
 ///
-///   result     (p c − q s, q c' + p s')
-///   gradient   (dp c + dq s', dq c' − dp s)
+///   rotated pair        (p c − q s, q c' + p s')
+///   gradient of (p, q)  (dp c + dq s', dq c' − dp s)
 ///
-/// The gradient is computed by a rotary op on (dp, dq), for which the two sines
-/// of each pair are exchanged and negated.
+/// The gradient of (p, q) is thus a rotary of (dp, dq) with sines -s', -s.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

@@ -39,15 +39,17 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the gradients of layer_norm or rms_norm. With the normalized operand
-/// h and the gradient dy of the result:
+/// Builds the gradients of layer_norm or rms_norm. `dy` is the gradient of the
+/// result, and h the normalized operand:
 ///
-///   h       = (x − mean(x)) / deviation
-///   result  = h · scale + bias
-///   d x     = (g − mean(g) − h mean(g h)) / deviation,  g = dy scale
-///   d scale = Σ dy h
+///   deviation = sqrt(mean((x − mean(x))²) + epsilon)
+///   h         = (x − mean(x)) / deviation
+///   result    = h · scale + bias
+///   g         = dy · scale
+///   dx        = (g − mean(g) − h · mean(g · h)) / deviation
+///   d scale   = Σ dy · h
 ///
-/// Means are taken over the normalized dims, and the sum over all other dims.
+/// Means are taken over the normalized dims, and the sum Σ over all other dims.
 /// For rms_norm, mean(x), mean(g) and bias are absent.
 template <typename Op> class NormGradient {
 public:

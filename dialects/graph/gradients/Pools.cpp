@@ -9,10 +9,10 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Divides `dy`, the gradient of an average pool's result, by the number of
-/// elements over which each window averages. The number is a product of one
-/// count per spatial dim (graph::countedTaps), so `dy` is divided by one count
-/// after the other. Windows at the edges have smaller counts if the average
-/// excludes padding.
+/// elements that each window averages. This number is the product of one count
+/// per spatial dim (graph::countedTaps), so `dy` is divided dim by dim. For
+/// example, a 3x3 window in a corner averages 2 · 2 elements if it excludes a
+/// padding of 1.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -61,17 +61,20 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 
 namespace {
 /// Builds the gradient of a max pool without a scatter. The gradient of each
-/// window belongs to the first element (tap) of the window that equals the
-/// maximum.
+/// window goes to one input element: the first element of the window that
+/// equals the maximum.
 ///
-/// A phase consists of the input elements whose indices are equal modulo the
-/// stride. Windows are one stride apart, so a given tap reads elements of one
-/// phase only, whatever the window. For each phase, the gradients of all taps
-/// that read it are added element by element. Finally, the phases are
-/// interleaved into the gradient of the input.
+/// The input consists of phases: input elements whose indices are equal modulo
+/// the stride. A tap is an element of the window, such as its first element. In
+/// all windows, a given tap reads elements of the same phase, because windows
+/// are one stride apart. For 3 taps and stride 2:
 ///
-///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
-///                                tap 1 at 2 o + 1: phase 1
+///   output o       reads the inputs 2 o, 2 o + 1 and 2 o + 2
+///   taps 0 and 2   read phase 0, the even inputs
+///   tap 1          reads phase 1, the odd inputs
+///
+/// For each phase, the gradients of all taps that read the phase are added.
+/// Finally, the phases are interleaved into the gradient of the input.
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
@@ -102,10 +105,10 @@ private:
                                   op.getStrides()[dim]);
   }
 
-  /// Adds gradients to the phase (input elements of equal index modulo the
-  /// strides) that the window element `tap` reads. These are the gradients of
-  /// the windows whose first maximum is at `tap`. `tap` holds one index per
-  /// spatial dim.
+  /// Adds the gradients of some windows to a phase (input elements of equal
+  /// index modulo the strides). The windows are those whose first maximum is at
+  /// the window element `tap`. The phase is the one that `tap` reads. `tap`
+  /// holds one index per spatial dim.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -125,8 +128,8 @@ private:
   /// into the gradient of the input, and returns it. With stride 2 in one dim,
   /// the phases [a, c, e] and [b, d, f] yield [a, b, c, d, e, f].
   ///
-  /// Dims are interleaved one at a time, from the last to the first. `phases`
-  /// is sorted so that phases that differ only in the last dim are adjacent.
+  /// Dims are interleaved one at a time, from the last to the first. With
+  /// strides 2 and 2, the order of `phases` is (0, 0), (0, 1), (1, 0), (1, 1).
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)
@@ -160,8 +163,8 @@ private:
 
   /// Builds a boolean tensor with one element per window. It is true if the
   /// first maximum of the window is at the window element `tap`. Must be called
-  /// for all taps in row-major order, because `found` accumulates which windows
-  /// have had their maximum at an earlier tap.
+  /// for all taps in row-major order. `found` marks the windows that had their
+  /// maximum at a tap of an earlier call.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))

@@ -39,11 +39,12 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   return b.where(wins, b.castLike(b.div(b.widen(dy), count), x));
 }
 
-/// Builds, for each element of the operand of a product reduction, the product
-/// of all other elements that are reduced with it. Dividing the whole product
-/// by the element would fail for an element 0. The function therefore
-/// multiplies only elements that are not 0, and sets the result to 0 if another
-/// element is 0.
+/// Builds, for each operand element of a product reduction, the product of all
+/// other elements that are reduced with it:
+///   [2 5 3]:  [15 6 10]
+///   [2 0 3]:  [0 6 0]
+/// Computes the product of all elements other than 0, and divides it by each
+/// element other than 0. If one of the other elements is 0, the result is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
   Value zero = b.isZero(x), own = b.castLike(zero, x);

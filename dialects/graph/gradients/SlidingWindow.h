@@ -26,10 +26,10 @@ struct SlidingWindow {
   /// only the channels of that group.
   int64_t group;
 
-  /// Returns how many consecutive input elements, padding included, the outputs
-  /// 0 to `outputs - 1` span along spatial dim `dim`. `taps` is the size of the
-  /// filter along that dim. The range begins at index -low, the first element
-  /// of padding.
+  /// Returns how many consecutive input elements the windows of the first
+  /// `outputs` outputs cover along spatial dim `dim`, padding included. `taps`
+  /// is the size of the filter along that dim. For stride 2 and 3 taps, 4
+  /// outputs cover 9 elements. The first of these elements has index -low.
   int64_t reach(size_t dim, int64_t outputs, int64_t taps) const {
     return (outputs - 1) * strides[dim] + (taps - 1) * dilations[dim] + 1;
   }

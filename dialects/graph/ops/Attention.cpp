@@ -69,11 +69,12 @@ AttentionKeyGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks that query [B, H, S, D], key [B, K, T, D] and value [B, K, T, E] of
-/// `op` have matching shapes and hold floats. B is the batch, H and K are the
-/// numbers of query and key heads, S and T the numbers of queries and keys, and
-/// D and E the widths of keys and values. Checks that the mask, if there is
-/// one, broadcasts to [B, H, S, T].
+/// Checks that the operands of `op` have matching shapes and hold floats:
+///
+///   query  [B, H, S, D]   B batch, H query heads, S queries, D key width
+///   key    [B, K, T, D]   K key heads, which divide H; T keys
+///   value  [B, K, T, E]   E value width
+///   mask                  optional; broadcasts to [B, H, S, T]
 static LogicalResult verifyAttention(AttentionOpInterface op) {
   auto query = tensorType(op.getQuery()).getShape(),
        key = tensorType(op.getKey()).getShape(),
@@ -136,9 +137,12 @@ LogicalResult AttentionKeyGradientOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Returns the number of floating-point operations of an attention op. For each
-/// query head, the op computes `ofKeys` matrix products of S x T x D
-/// multiply-adds and `ofValues` matrix products of S x T x E multiply-adds. S
-/// and T are the numbers of queries and keys. D and E are the widths of keys
+/// query head, the op computes these matrix products:
+///
+///   `ofKeys` products of S · T · D multiply-adds, such as q kᵀ
+///   `ofValues` products of S · T · E multiply-adds, such as weights · v
+///
+/// S and T are the numbers of queries and keys. D and E are the widths of keys
 /// and values.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
@@ -153,10 +157,8 @@ double AttentionOp::getFlops() {
 }
 
 /// Counts three matrix products per head: the scores, the gradient of the
-/// probabilities, and the gradient of the queries. All gradients of attention
-/// together need five products, and the key gradient op counts the remaining
-/// two. The key gradient op may compute the scores and the gradient of the
-/// probabilities again, which is not counted.
+/// probabilities, and the gradient of the queries. The key gradient op may
+/// compute the first two products again. This repetition is not counted.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }

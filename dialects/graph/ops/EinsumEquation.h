@@ -21,11 +21,12 @@ struct EinsumEquation {
   /// contains `->` and each term consists of distinct letters.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
   /// Returns a map from each letter of the equation to the size of its dims.
-  /// `types` are the types of the operands, which are ranked tensors. Fails if
-  /// the number of operands differs from the number of terms, or if the rank of
-  /// an operand differs from the length of its term. Also fails if two dims
-  /// with one letter differ in size, or if the result has a letter that no
-  /// operand has.
+  /// `types` are the types of the operands, which are ranked tensors. Fails in
+  /// these cases:
+  /// - The number of operands differs from the number of operand terms.
+  /// - The rank of an operand differs from the length of its term.
+  /// - Two dims with the same letter have different sizes.
+  /// - The result has a letter that no operand has.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

@@ -14,11 +14,11 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Infers the types of the results of group_rows. A row is a pair of a token
-/// and an expert that processes the token. The results are the token of each
-/// row, the expert of each row, the gate (routing weight) of each row, and the
-/// number of rows of each expert. Each result per row has space for `chosen`
-/// rows per token, or for all pairs of token and expert if there are fewer than
-/// `chosen` experts.
+/// and an expert that processes the token. For each row, the results hold the
+/// token, the expert and the gate (routing weight). For each expert, the last
+/// result holds the number of rows. The number of rows that fit in the results
+/// is
+///   tokens · min(chosen, experts)
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,

@@ -68,9 +68,9 @@ LogicalResult GatherElementsOp::verify() {
 }
 
 /// Infers the result shape of a gather_nd. The last dim of the indices holds
-/// the index tuples. The result has all other dims of the indices, followed by
-/// the remaining dims of the data, which are neither batch dims nor indexed by
-/// tuples.
+/// the index tuples. The result has all other dims of the indices, then the
+/// dims of the data after the batch dims and the indexed dims:
+///   data [2, 3, 4], indices [2, 5, 1], 1 batch dim:  result [2, 5, 4]
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,

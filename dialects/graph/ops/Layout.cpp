@@ -139,10 +139,8 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
     return -1;
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
-  // Compute the period of the padding, in elements. Mode wrap repeats the dim
-  // every `size` elements. Mode reflect runs to the end of the dim and back,
-  // without repeating the two edge elements, so it repeats every 2 · size - 2
-  // elements.
+  // Compute the period of the padding, in elements. For [a b c], mode wrap
+  // repeats a b c (period 3), and mode reflect repeats a b c b (period 4).
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;

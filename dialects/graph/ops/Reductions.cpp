@@ -200,9 +200,10 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();
   bool padded = op.getKind() == PoolKind::AverageWithPadding;
-  // Count the window elements before index `end`. It is the end of the input
-  // or, if `padded`, of the trailing padding without the overhang. Elements in
-  // the leading padding (negative indices) count only if `padded`.
+  // Count the window elements before index `end`. If `padded`, all padding
+  // counts except the overhang (padding that only ONNX's ceil_mode adds).
+  // Otherwise, only elements of the input count: neither trailing padding nor
+  // leading padding, which has negative indices.
   int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   if (padded)
     end += op.getPads()[dim + numDims] - op.getOverhang()[dim];

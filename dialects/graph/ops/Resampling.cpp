@@ -58,9 +58,10 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns operand indices and their weights. The weighted sum of these operand
-/// elements is the result element that is sampled at the fractional operand
-/// index `place`. The indices may lie outside the operand.
+/// Returns the terms (operand index and weight) whose sum is the value of the
+/// operand at the fractional index `place`. Indices may lie outside the
+/// operand.
+///   mode linear, place 1.25:  index 1 with weight 0.75, index 2 with 0.25
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

@@ -23,11 +23,10 @@ using Taps = llvm::SmallVector<Tap, 4>;
 bool isResized(ResizeOp op, int64_t dim);
 
 /// Returns the terms (operand index and weight) whose sum is element `i` of the
-/// result along `dim`: one term in mode nearest, two in mode linear, four in
-/// mode cubic. An index outside the operand is replaced by the nearest valid
-/// index. If `op` has `exclude_outside`, terms with an index outside the
-/// operand get weight 0 instead, and the remaining weights are scaled to sum to
-/// 1.
+/// result along `dim`. Mode nearest has one term, linear two, and cubic four. A
+/// term whose index lies outside the operand uses the nearest valid index. If
+/// `op` has `exclude_outside`, such a term instead has weight 0, and the other
+/// weights are scaled to sum to 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

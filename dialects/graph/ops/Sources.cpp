@@ -32,8 +32,8 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Verifies that the parameter which the op writes may be written: it is
-/// trainable, or it is a state, a parameter that starts with a fill value.
+/// Verifies that the op may write its parameter. Only trainable parameters and
+/// states may be written. A state is a parameter that starts with a fill value.
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

@@ -35,13 +35,13 @@ struct MaskRow {
 /// Computes the attention scores of one query head of one batch element.
 class ScoredHead {
 public:
-  /// Selects one query head of one batch element: `pair` = batch index · H +
-  /// head. The operands are query, key, value and, at the end, the mask if `op`
-  /// has one. The shapes of query, key and value are
-  ///   [B, H, S, D], [B, K, T, D], [B, K, T, E]
-  /// B is the batch, H and K are the numbers of query and key heads, S and T
-  /// the numbers of queries and keys, and D and E the widths of keys and
-  /// values.
+  /// Selects query head `pair % H` of batch element `pair / H`. The first three
+  /// operands have the following shapes. If `op` has a mask, it is the last
+  /// operand.
+  ///
+  ///   query  [B, H, S, D]   B batch, H query heads, S queries, D key width
+  ///   key    [B, K, T, D]   K key heads, T keys
+  ///   value  [B, K, T, E]   E value width
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -190,10 +190,12 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Computes one row of the gradient of q kᵀ. On entry, `products` is the row of
-/// dP = dy valueᵀ. On return, it is weight · (dP − mean) · slope, element by
-/// element. The mean is Σ weight · dP over the row. If `known` has a value, it
-/// is used as the mean and not computed again. Returns the mean.
+/// Computes one row of the gradient of q kᵀ in place. On entry, `products`
+/// holds the row of dP = dy valueᵀ. On return, each element is
+///
+///   weight · (dP − mean) · slope,  where mean = Σ weight · dP over the row
+///
+/// If `known` has a value, that value is used as the mean. Returns the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -209,8 +211,7 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 
 namespace {
 /// Inputs and intermediate results of an attention gradient op for one query of
-/// one head. `scores`, `slopes` and `products` have one element per key.
-/// `gradient` is a row of dy.
+/// one head. The members below `gradient` have one element per key.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads

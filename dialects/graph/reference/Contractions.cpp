@@ -129,12 +129,16 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies two terms (tensors with einsum letters) and sums over the letters
-/// that both terms have but `keep` does not. Letters that only one term has are
-/// not summed. The dims of the result are, in order: the letters of `keep` that
-/// both terms have, the letters of `a` alone, and the letters of `b` alone.
+/// Multiplies two terms, which are tensors with einsum letters. There are four
+/// groups of letters:
 ///
-///   ab and bc, keep ac:  batch "", m = a, k = b, n = c, result ac
+///   batch  letters in `a`, `b` and `keep`
+///   k      letters in `a` and `b` but not in `keep`; they are summed
+///   m      letters in `a` only
+///   n      letters in `b` only
+///
+/// The dims of the result are batch, m and n, in this order. For example, xab
+/// times xbc with `keep` xac has batch x, m a, k b and n c. The result is xac.
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);

@@ -54,9 +54,11 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 
 namespace {
 /// A block of a matrix, copied into panels. A panel holds `width` rows of lhs,
-/// or `width` columns of rhs, and is stored as [k][width]. The elements that
-/// one tile of the result needs are thereby contiguous. The last panel is
-/// padded with zeros.
+/// or `width` columns of rhs. Elements with equal index along k, the summed
+/// dim, are adjacent:
+///   lhs rows (a b c) and (d e f), width 2:  panel a d b e c f
+/// The elements that one tile of the result needs are thereby contiguous. The
+/// last panel is padded with zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;

@@ -12,9 +12,10 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Returns result strides for each dim of an operand of `shape`: the distance,
-/// in elements of the result, that corresponds to one step along the operand's
-/// dim. The stride is 0 along the reduced dims, whose indices are in `dims`.
+/// Returns strides with which a loop over an operand of `shape` can address the
+/// result of a reduction. `dims` are the indices of the reduced dims. Their
+/// stride is 0:
+///   shape [2, 3, 4], dims {1}:  {4, 0, 1}
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
   int64_t stride = 1;

@@ -34,11 +34,12 @@ inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
   return strides;
 }
 
-/// Merges adjacent dims of N tensors of shape `shape` so that loops over the
-/// tensors have fewer levels. Two dims are merged if, in each of the tensors,
-/// one stride can describe both dims. Dims of size 1 are removed. `strides`
-/// holds the strides of each tensor. Both arguments are updated. Loops over the
-/// merged dims visit the same elements in the same order:
+/// Merges adjacent dims of N tensors of shape `shape`, so that loops over the
+/// tensors have fewer levels. strides[k] holds the strides of tensor k. Two
+/// dims are merged if, in every tensor, the first stride equals the second
+/// stride times the second size. Dims of size 1 are removed. Both arguments are
+/// updated. Loops over the merged dims visit the same elements in the same
+/// order:
 ///   [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}
 template <size_t N>
 void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
@@ -65,11 +66,12 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. Merges dims where possible (mergeDims()). Then calls `row(offsets,
-/// count, steps)` for each row of `count` elements along the last dim. Element
-/// i of the row is at index offsets[k] + i * steps[k] in the memory of tensor
-/// k. If a size in `dims` is 0, `row` is not called. If the tensors have rank
-/// 0, `row` is called once, with count 1.
+/// order. Calls `row(offsets, count, steps)` for each row of `count` elements
+/// along the last dim. In the memory of tensor k, element i of the row has the
+/// index
+///   offsets[k] + i * steps[k]
+/// Dims are merged first where possible (mergeDims()). `row` is never called if
+/// the tensors are empty. `row` is called once, with count 1, for rank 0.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {

@@ -57,12 +57,13 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Calls `visit(out, in, count)` for each row of outputs along the last dim,
-  /// for the window element (tap) whose row-major index is `tap`. With that
-  /// tap, output `out` + i reads the input element `in` + i * strides.back(),
-  /// where 0 ≤ i < `count`. `out` and `in` are row-major indices in one
-  /// channel. Outputs for which the tap reads padding are skipped, and so are
-  /// outputs whose index along spatial dim 0 is outside [begin, end).
+  /// Calls `visit(out, in, count)` for each row of `count` outputs along the
+  /// last dim for which window element `tap` reads the input and not padding.
+  /// `out` is the index of the first output, and `in` that of the input element
+  /// which this output reads. All indices are row-major, in one channel. Output
+  /// out + i reads input in + i * strides.back().
+  ///   input [4], 3 taps, stride 1, padding 1, tap 0:  visit(1, 0, 3)
+  /// Skips outputs whose index along spatial dim 0 is outside [begin, end).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -91,11 +92,10 @@ struct WindowWalk {
                          });
   }
 
-  /// Calls `visit(out, in, count)` for each row of outputs along the last dim
-  /// for which the window element (tap) with row-major index `tap` reads the
-  /// input and not padding. The row has `count` outputs. `out` is the row-major
-  /// index of the first output, and `in` that of the input element which the
-  /// first output reads.
+  /// Calls `visit(out, in, count)` for each row of `count` outputs along the
+  /// last dim for which window element `tap` reads the input and not padding.
+  /// `out` is the index of the first output, and `in` that of the input element
+  /// which this output reads. All indices are row-major.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

@@ -34,10 +34,11 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 //===----------------------------------------------------------------------===//
 
 /// Stores the im2col matrix of `numChannels` channels in `columns`. The
-/// elements of the channels begin at `in`. The matrix has one row per pair of a
-/// channel and a window element (tap). It has one column per output whose index
-/// along spatial dim 0 is in [begin, end). An entry is the input element that
-/// the output reads with the tap, or 0 if the tap reads padding.
+/// elements of the channels begin at `in`.
+///   row     a pair of a channel and a window element (tap)
+///   column  an output whose index along spatial dim 0 is in [begin, end)
+///   entry   the input element that the output reads with the tap, or 0 if the
+///           tap reads padding
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -57,9 +58,9 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns the number of output indices along spatial dim 0 for which one
-/// im2col matrix has columns. It is the largest number for which the matrix
-/// takes at most 32 MiB, but at least 1.
+/// Returns how many output indices along spatial dim 0 convolve() processes at
+/// a time. This is the largest number for which the im2col matrix takes at most
+/// 32 MiB, but at least 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());

@@ -8,18 +8,22 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Factors (loop indices that a sharding may split over ranks) of the sharding
-/// rules of attention and its gradients. The dims of the first three operands
-/// consist of these factors:
+/// Factors of the sharding rules of attention and its gradients. A factor is a
+/// loop index that a sharding may split over ranks. The dims of the first three
+/// operands consist of these factors:
 ///
 ///   query [batch, shared own, queries, inner]
 ///   key   [batch, shared, keys, inner]
 ///   value [batch, shared, keys, outer]
 ///
-/// `shared` is the number of key heads, and `own` the number of query heads per
-/// key head. `inner` and `outer` are the widths of keys and values. `keys` and
-/// `inner` must not be split (kind Whole). If the attention is causal and
-/// `queries` is split, each rank needs the index of its first query.
+///   shared  key heads
+///   own     query heads per key head
+///   inner   width of queries and keys
+///   outer   width of values
+///
+/// `keys` and `inner` are of kind Whole: they must not be split. If the
+/// attention is causal and `queries` is split, each rank needs the index of its
+/// first query.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
@@ -67,10 +71,10 @@ struct AttentionFactors {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Ring attention (Liu et al. 2023) splits the keys over the ranks that
-    // split the queries, but each rank needs whole rows of the mask. The last
-    // dim of the mask therefore does not have the factor of the keys, but a
-    // separate factor of kind Whole (not to be split).
+    // Each rank needs whole rows of the mask. The last dim of the mask
+    // therefore gets a Whole factor (not to be split). It does not share the
+    // factor of the keys, because ring attention (Liu et al. 2023) splits that
+    // factor.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());

@@ -75,10 +75,10 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the factors (loop indices) of the spatial dims of a tensor of
-/// `shape` [N, C, spatial…]. Adds a factor of kind Whole (not to be split) to
-/// `rule` for each of these dims. Callers may add windows with slideWindows(),
-/// so that the spatial dims of the result can be split.
+/// Adds a factor (loop index) of kind Whole to `rule` for each spatial dim of a
+/// tensor of `shape` [N, C, spatial…], and returns these factors. A Whole
+/// factor must not be split. slideWindows() may later make the factors of the
+/// result Parallel.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
@@ -91,13 +91,16 @@ static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Returns the sharding rule of a grouped convolution. Each channel dim
-/// consists of two factors: the group, and the channel within the group. The
-/// group is a Parallel factor (split without communication) of input, filter
-/// and result. The input channel is a Sum factor: if it is split, each rank
-/// computes partial sums. The output channel is a Parallel factor. The dims of
-/// the filter are [group out, in, spatial…] or, if `transposed`, [group in,
-/// out, spatial…].
+/// Returns the sharding rule of a grouped convolution. Its factors are:
+///
+///   batch, group, output channel  Parallel (split without communication)
+///   input channel                 Sum (if split, ranks have partial sums)
+///   spatial dims                  Whole (not to be split)
+///
+/// A channel dim of the input or result consists of two factors: the group, and
+/// the channel within the group. The filter has the dims
+///
+///   [group out, in, spatial…] or, if `transposed`, [group in, out, spatial…]
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);

@@ -69,9 +69,9 @@ bool pcc::graph::isZeros(Value value) {
 
 /// Returns the sharding rule of a broadcasting op through which partial sums
 /// may pass. `operands` are the indices of the operands that may be partial
-/// sums. If `together` is true, these operands must all be partial sums or all
-/// be complete. If it is false, at most one of these operands may be a partial
-/// sum.
+/// sums. `together` tells how many of them may be partial at once:
+///   true   all or none, as in a + b
+///   false  at most one, as in a · b
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {

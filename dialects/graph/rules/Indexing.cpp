@@ -107,9 +107,9 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Adds the updates of a scatter to the operands that may be partial sums, if
-/// the scatter adds the updates to a tensor of zeros. From partial sums of the
-/// updates, the scatter then computes partial sums of the result.
+/// Lets the updates of a scatter be partial sums if the scatter adds the
+/// updates to a tensor of zeros. The result of the scatter is then a partial
+/// sum, too.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
@@ -135,8 +135,9 @@ ShardingRule ScatterElementsOp::getShardingRule() {
 }
 
 /// Makes the dims of the data that the index tuples address Whole factors (not
-/// to be split). All other dims of the data, and all dims of the indices except
-/// the last, become Parallel factors (split without communication).
+/// to be split), and also the last dim of the indices, which holds the tuples.
+/// All other dims are Parallel factors (split without communication).
+///   data [3, 4], indices [5, 1], result [5, 4]:  3 Whole, 4 and 5 Parallel
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -161,10 +162,11 @@ ShardingRule GatherNdOp::getShardingRule() {
 }
 
 /// Makes the dims of the data Parallel factors: each rank writes the elements
-/// of its shard. If the scatter adds its updates, makes the dims that number
-/// the updates Sum factors. Each rank then adds some of the updates, and the
-/// results of all ranks are summed. To count the data only once, one rank
-/// starts from the data and all others from zeros.
+/// of its shard. If the scatter adds numbers, makes the dims of the indices,
+/// except the last, Sum factors. If such a dim is split:
+/// - Each rank adds a part of the updates.
+/// - One rank starts from the data, and all others from zeros.
+/// - The result is the sum over the ranks.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),

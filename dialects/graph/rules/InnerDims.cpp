@@ -136,9 +136,11 @@ ShardingRule ArgReduceOp::getShardingRule() {
 }
 
 /// Makes the dim of topk an Inner factor: if it is split, the ranks exchange
-/// intermediate results. First, each rank gathers the k best values of every
-/// rank's part. Then the global indices of the k overall best values are summed
-/// over the ranks. A rank contributes 0 for each value that is not in its part.
+/// intermediate results in two steps.
+/// - Each rank gathers the k best values of the part of every rank. From these,
+///   it selects the k overall best values.
+/// - The indices of the selected values are summed over the ranks. The rank
+///   that has a value contributes its index, and all others contribute 0.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

@@ -24,12 +24,13 @@ namespace {
 ///
 ///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
 ///
-/// In each step, the rest of a dim is its size divided by the factors found so
-/// far. If the smaller of the two rests divides the larger one, it becomes a
-/// common factor. Otherwise, as for [6, 4] and [4, 6], the dims get separate
-/// Whole factors (not to be split). Common factors resume when the dims
-/// processed so far have equal numbers of elements in both shapes: at the 5 of
-/// [6, 4, 5] and [4, 6, 5].
+/// Each step compares the parts of the current two dims that have no factor
+/// yet: 6 and 2, then 3 and 12, then 4 and 4. If the smaller part divides the
+/// larger one, it becomes a common factor. Otherwise, the dims get separate
+/// Whole factors (not to be split), until the dims processed so far have equal
+/// numbers of elements in both shapes:
+///
+///   [6, 4, 5] and [4, 6, 5]:  Whole 6, 4 and Whole 4, 6; common factor 5
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -51,9 +52,9 @@ public:
   Tensor operand, result;
 
 private:
-  /// Advances `dim` to the first dim of `shape` whose factors do not yet
-  /// multiply to the size of the dim. Sets `rest` to that size divided by these
-  /// factors. Returns false if there is no such dim.
+  /// Advances `dim` to the first dim of `shape` of which a part has no factor
+  /// yet. Sets `rest` to the size of that part: 3 for a dim of size 6 that has
+  /// the factor 2. Returns false if there is no such dim.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -123,11 +124,13 @@ ShardingRule BroadcastOp::getShardingRule() {
 /// communication). A sliced dim is read through a window: each rank receives
 /// the elements that its shard of the result needs.
 ///
-/// If the step is 1, and the size of the slice divides the dim and the start,
-/// the slice is one of several equal blocks, such as q in a fused q, k, v.
-/// Ranks can then also split each block without a window. The dim of the
-/// operand has two factors: the number of blocks (Whole, not to be split) and
-/// the size of a block. The dim of the result has only the second factor.
+/// The slice may be one of several equal blocks of the dim, such as q in a
+/// fused [q k v]. Ranks can then also split every block without a window:
+///
+///   slice [4:8] of [12]:  factors {3, 4} of the operand, {4} of the result
+///
+/// The number of blocks (3) is Whole (not to be split), and the size of a block
+/// (4) is Parallel.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -158,12 +161,12 @@ ShardingRule SliceOp::getShardingRule() {
 }
 
 /// Makes all dims except the concatenated one Parallel factors (split without
-/// communication). If all n operands have equal sizes, each operand is a block
-/// of the result. The concatenated dim of an operand is then one factor, the
-/// size of a block. The concatenated dim of the result consists of the factor n
-/// (Whole, not to be split) and the size of a block. Operands of different
-/// sizes are read through windows instead: each rank receives the elements that
-/// its shard needs.
+/// communication). The concatenated dim depends on the sizes of the operands:
+/// - If the sizes are equal, each operand is a block of the result. The size of
+///   a block is a Parallel factor, and the number of blocks is Whole (not to be
+///   split). Two operands [4] have the factors {4}, and the result has {2, 4}.
+/// - Otherwise, the operands are read through windows: each rank receives the
+///   elements that its shard of the result needs.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -224,9 +227,10 @@ static ShardingRule untouchedRule(Operation *op,
 
 /// Returns the stretches of a padded dim: ranges of padded indices that read
 /// the operand at a constant step. `size` is the size of the dim before
-/// padding, and `low` and `high` are the padding on each side. With constant
-/// padding, an operand index that is negative or at least `size` lies in the
-/// padding.
+/// padding, and `low` and `high` are the padding on each side.
+///   reflect, size 3, low 2, high 0:  read 2, 1 | 0, 1, 2
+///   constant, same sizes:            read -2, -1, 0, 1, 2
+/// An index outside the operand, such as -2, stands for the constant.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;

@@ -7,7 +7,8 @@ using namespace pcc::graph;
 
 /// Returns the kind of the factor (loop index) over which a reduction of `kind`
 /// runs. For a mean, the kind is Sum: each rank divides its sum by the number
-/// of elements of the whole tensor, so the sum over the ranks is the mean.
+/// of elements that all ranks reduce together. The sum over the ranks is then
+/// the mean.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -59,9 +60,10 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // An average pool divides each sum by the number of counted elements in the
-  // window. If padding or overhang makes that number differ between windows,
-  // the dim must not be split.
+  // An average pool divides the sum of a window by the number of elements that
+  // it counts. The dim must not be split if this number differs between
+  // windows. The cause can be padding, or overhang (padding that ONNX's
+  // ceil_mode adds).
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2, low = getPads()[i],
            high = getPads()[i + extents.size()];

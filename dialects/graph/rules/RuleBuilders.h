@@ -34,8 +34,8 @@ bool isZeros(mlir::Value value);
 
 /// Appends `window`, a windowed read (halo exchange), to the windows of `rule`.
 /// The rule must already have the factors of result 0. If `window.optional` is
-/// false, dim `window.dim` of result 0 can be split only with the window. The
-/// function then makes the factors of that dim Parallel and contiguous.
+/// false, only the window lets ranks split dim `window.dim` of result 0. In
+/// that case, the factors of that dim become Parallel and contiguous.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches (ranges of result indices that read at a constant

@@ -27,9 +27,9 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
-/// Implements bindInputs, which determines the size of every dim of every model
-/// input. `binding` at first lists the inputs without shapes. bindShapes then
-/// sets the shapes given by --shape, and bindDims sets all other shapes.
+/// Implements bindInputs. The constructor lists all inputs in `binding`, still
+/// without shapes. Then bindShapes sets the shapes that --shape gives, and
+/// bindDims sets the shapes of all other inputs.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options)
@@ -210,11 +210,14 @@ private:
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Returns one error for the dims without a size. A note repeats the user's
-  /// command and adds a --dim for each of `unboundDims` and a --shape for each
-  /// of `unboundInputs`, with example sizes. `unboundInputs` holds the names of
-  /// inputs with a dim that has neither a size nor a name. Only --shape can set
-  /// the size of such a dim.
+  /// Returns one error for all dims without a size. Its note repeats the user's
+  /// command and adds an option with an example size:
+  ///
+  ///   for each name in `unboundDims`     --dim batch=8
+  ///   for each name in `unboundInputs`   --shape x=8x128
+  ///
+  /// An input is in `unboundInputs` if one of its dims has neither a size nor a
+  /// name. Only --shape can set the size of this dim.
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,

@@ -9,9 +9,9 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Returns the number of bytes per element in the byte vectors of this file. A
-/// boolean takes one byte, although DenseElementsAttr may pack eight into a
-/// byte.
+/// Returns the number of bytes per element in an unpacked byte vector, such as
+/// that of toBytes. A boolean takes one byte there, whereas DenseElementsAttr
+/// may pack eight booleans into a byte.
 static size_t byteWidth(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
@@ -73,9 +73,9 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   return fromBytes(type, to);
 }
 
-/// Views `bytes` as a row-major tensor [outer, size, inner], where `inner` is
-/// in bytes. Returns whether, for each outer index, all `size` slices are
-/// equal.
+/// Returns whether a row-major tensor x of shape [outer, size, inner] repeats
+/// along its middle dim: x[o, i] equals x[o, 0] for all o and i. `bytes` holds
+/// the tensor, and `inner` is a number of bytes.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

@@ -85,10 +85,10 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// An error has one of two exit codes. If type inference fails, shapes
-/// contradict each other, possibly because of dims that the user set, and the
-/// code is `mismatchExitCode`. If a later check fails, the model is invalid,
-/// and the code is CannotRead.
+/// The exit code of an error depends on the step that fails:
+///
+///   type inference   `mismatchExitCode`: sizes from the user may be the cause
+///   later checks     CannotRead: the model is invalid
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -132,11 +132,10 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `op` is a broadcast that must stay an op instead of becoming
-/// a constant: its result has rank 2 or more and repeats elements. A result of
-/// this kind is usually a mask. A constant would store every repetition and
-/// grow with the batch. A result of rank 1 holds sizes or indices and may
-/// become a constant.
+/// Returns whether `op` is a broadcast that must not become a constant: its
+/// result repeats elements and has rank 2 or more, as a mask has. A constant
+/// would store every repetition and grow with the batch. A result of rank 1
+/// holds sizes or indices and may become a constant.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -200,8 +199,8 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // Evaluate a clone of the op on scalars, and erase the clone. `scalar` is
-  // null if the clone cannot be evaluated.
+  // All elements of the result are equal, so compute only one: evaluate a clone
+  // of the op on scalars. `scalar` is null if the clone cannot be evaluated.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));

@@ -54,12 +54,11 @@ struct OptionalOperand {
 ///
 /// An op is folded (replaced by a constant) if its operands are known during
 /// the import. Known values are constants, broadcasts of constants, and tensors
-/// of any size whose elements are all equal. If a folded tensor consists of
-/// equal slices along a dim, one slice becomes a constant that is broadcast, so
-/// that a mask does not grow with the batch:
+/// whose elements are all equal. A folded constant stores equal slices only
+/// once, so that a mask does not grow with the batch:
 ///
-///   iota [1, 4] <= iota [4, 1]   -> constant [4, 4]
-///   that mask for a batch of 8   -> broadcast of constant [4, 4] to [8, 4, 4]
+///   iota [1, 4] <= iota [4, 1]  -> constant [4, 4]
+///   mask of 8 equal slices      -> broadcast of constant [4, 4] to [8, 4, 4]
 class Emitter {
 public:
   /// Creates an emitter that inserts ops at the insertion point of `builder`,
@@ -193,11 +192,14 @@ public:
   /// or --shape, else 3.
   const ExitCode mismatchExitCode;
 
-  /// Completes `op`, which has just been created with placeholder result types:
-  /// infers the result types, verifies the op, moves broadcasts of its operands
-  /// below the op (see SinkBroadcasts.h) and folds the op. Returns the first
-  /// result of `op`, or an equal value if another op replaces `op`. Returns
-  /// null on an error. If `op` fails or is replaced, it is erased.
+  /// Completes `op`, which was created with placeholder result types:
+  ///
+  ///   1. infers the result types and verifies `op`
+  ///   2. tries to move broadcasts of operands below `op` (SinkBroadcasts.h)
+  ///   3. if step 2 changes nothing, tries to fold `op`
+  ///
+  /// Returns the first result of `op`, or an equal value that replaces the
+  /// result. Returns null on an error. Erases `op` if it fails or is replaced.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the builder whose insertion point receives the ops.

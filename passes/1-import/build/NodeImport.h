@@ -13,9 +13,8 @@ namespace pcc::onnx_import {
 
 /// Interface between one ONNX node and its normalizer, the function that
 /// creates the graph ops of the node. The normalizer reads operands and
-/// attributes with the getters, which check them, and passes the values of the
-/// outputs to `set`. The number of operands has been checked against the op
-/// table before.
+/// attributes with the getters, which check them. It passes the value of each
+/// output to `set`.
 ///
 /// Errors work as in Emitter: after the first error no op is created, and a
 /// getter returns a default, such as null, 0 or f32.
@@ -46,8 +45,8 @@ public:
   /// Returns the length of the operand list. Omitted operands, whose names are
   /// empty, are counted.
   size_t numOperands() const { return node.inputs.size(); }
-  /// Returns the value of operand `i`. Returns null if the operand is absent,
-  /// or if its value cannot be created, which is an error.
+  /// Returns the value of operand `i`; null if the operand is absent. If the
+  /// value cannot be created, records an error and returns null.
   mlir::Value operand(size_t i);
   /// Returns the values of operand `first` and of all later operands. The entry
   /// of an absent operand is null.
@@ -103,9 +102,9 @@ public:
   /// Creates the value of `tensor`, which an attribute of the node holds: a
   /// constant, or a weight if the tensor has more than `foldLimit` elements.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
-  /// Returns the dim whose index is the attribute `name`, or `otherwise` if the
-  /// node lacks the attribute. A negative index counts from the end of `rank`
-  /// dims. The result lies in [0, rank).
+  /// Returns the dim index in the attribute `name`; `otherwise` if the node
+  /// lacks the attribute. A negative index counts from the end of `rank` dims.
+  /// The result lies in [0, rank).
   int64_t dim(llvm::StringRef name, int64_t otherwise, int64_t rank);
 
   //===--------------------------------------------------------------------===//
@@ -132,11 +131,12 @@ public:
   /// Returns whether output `i` may be used by another node or by the graph's
   /// outputs: it exists and has a name.
   bool isOutputUsed(size_t i) const;
-  /// Defines output `i` of the node as `value`. Does nothing if an error is
-  /// recorded, if `value` is null or if the output is unnamed. If `value` is
-  /// the only result of an op without `graph.name`, the op gets the output's
-  /// name as `graph.name`. Constants, weights and pins (ops that fix a
-  /// sharding) get no name.
+  /// Defines output `i` of the node as `value`. Does nothing after an error,
+  /// for a null `value` or for an unnamed output. The op that defines `value`
+  /// gets the output's name as `graph.name`, with these exceptions:
+  ///
+  ///   - an op that has several results or already has a name
+  ///   - a constant, a weight or a pin (op that fixes a sharding)
   void set(size_t i, mlir::Value value);
   /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
   /// nothing after an error or if the output is unnamed.

@@ -8,14 +8,14 @@
 
 namespace pcc::onnx_import {
 
-/// A function that creates the graph ops for a node of one form (opset version)
-/// of an ONNX op, and returns the value of the node's first output. If the node
-/// has several outputs, the function may instead define each of them with
-/// NodeImport::set and return null. Returns null after an error, too.
+/// A function that imports one node: creates the node's graph ops and returns
+/// the value of its first output. For a node with several outputs, the function
+/// may instead define each output with NodeImport::set and return null. Also
+/// returns null after an error.
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
-/// One form of an ONNX op: its operands and attributes from opset version
-/// `since` of its domain up to the version before the op's next form.
+/// One form of an ONNX op: the operands and attributes that the op has from
+/// opset version `since` on, until a later form of the op replaces this form.
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
@@ -48,9 +48,8 @@ public:
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds forms (operands and attributes since an opset version) of the ops of
-  /// one domain; `domain` is "" for the standard ops. The forms of each op must
-  /// be in ascending order of `since`.
+  /// Adds forms of ops of one domain to the table; `domain` is "" for the
+  /// standard ops. The forms of each op must be in ascending order of `since`.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
   /// Returns whether the table has the op type of `node`, in any opset version.
@@ -64,18 +63,16 @@ public:
   /// is older than the op's first form.
   const OpForm *find(const onnx::Node &node) const;
 
-  /// Calls `f` with the domain and the form, for each form (operands and
-  /// attributes since an opset version) of each op. The ops are visited in the
-  /// order of domain and op type.
+  /// Calls `f(domain, form)` for each form of each op, in the order of domain
+  /// and op type.
   void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
 
 private:
-  /// Returns all forms (operands and attributes since an opset version) of the
-  /// op of `node`, oldest first; null if the table lacks the op.
+  /// Returns all forms of the op of `node`, oldest first; null if the table
+  /// lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Forms (operands and attributes since an opset version) of each op, oldest
-  /// first. The key is "domain:op"; see `key`.
+  /// Forms of each op, oldest first. The key is "domain:op"; see `key`.
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

@@ -75,10 +75,9 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Creates a smaller concat; the caller broadcasts its result. If a broadcast
-/// repeats every input along a dim other than the concatenated dim, the inputs
-/// of the smaller concat have size 1 along that dim. Returns null if there is
-/// no dim of this kind.
+/// Returns concat(a, b) for concat(broadcast a, broadcast b). The caller
+/// broadcasts the result. The broadcasts must repeat all operands along a
+/// common dim other than the concatenated dim; otherwise returns null.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -90,10 +89,9 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Creates a smaller slice; the caller broadcasts its result. The input of the
-/// smaller slice has size 1 along each dim along which a broadcast repeats the
-/// input of `op`. Returns null if no dim is repeated or if the result has no
-/// elements.
+/// Returns slice(a) for slice(broadcast a). The caller broadcasts the result.
+/// Along a repeated dim, the new slice takes the only index. Returns null if no
+/// dim is repeated or if the result has no elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -107,9 +105,8 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Creates a smaller transpose; the caller broadcasts its result. The input of
-/// the smaller transpose has size 1 along each dim along which a broadcast
-/// repeats the input of `op`. Returns null if no dim is repeated.
+/// Returns transpose(a) for transpose(broadcast a). The caller broadcasts the
+/// result. Returns null if no dim is repeated.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -117,9 +114,9 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Creates a smaller cumsum; the caller broadcasts its result. The input has
-/// size 1 along each dim, other than the summed dim, along which a broadcast
-/// repeats the input of `op`. Returns null if there is no dim of this kind.
+/// Returns cumsum(a) for cumsum(broadcast a). The caller broadcasts the result.
+/// The broadcast must repeat a dim other than the summed dim; otherwise returns
+/// null.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -130,11 +127,10 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Creates a smaller reshape; the caller broadcasts its result. The input has
-/// size 1 along each dim along which a broadcast repeats the input of `op`.
-/// Returns null unless the reshape only adds or removes dims of size 1, because
-/// it could otherwise merge a repeated dim with another dim. Also returns null
-/// if no dim is repeated or if there are no elements.
+/// Returns reshape(a) for reshape(broadcast a). The caller broadcasts the
+/// result. The reshape must only add or remove dims of size 1; any other
+/// reshape could merge a repeated dim with another dim. Returns null for other
+/// reshapes, if no dim is repeated, or if there are no elements.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

@@ -7,14 +7,14 @@
 
 namespace pcc::onnx_import {
 
-/// Moves broadcasts of operands below `op`, so that `op` works on smaller
-/// operands:
+/// Creates a copy of `op` on smaller operands, and a broadcast of its result:
+///
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
-/// Attention masks and token positions are therefore computed without the batch
-/// dim. Returns the value of the new broadcast; null if no operand can be made
-/// smaller. `op` itself stays, and the caller erases it. Supports element-wise
-/// ops, concat, slice, transpose, cumsum and reshape; returns null for other
-/// ops.
+///
+/// Attention masks are thereby computed without the batch dim. Returns the
+/// value of the new broadcast, and leaves `op` to the caller. Returns null if
+/// no operand can be made smaller. Supports element-wise ops, concat, slice,
+/// transpose, cumsum and reshape; returns null for other ops.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
 /// Removes explicit broadcasts from the operands of an element-wise op. The op

@@ -55,9 +55,9 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Sets `trained` on the parameter, which allows `graph.set_parameter` to write
-/// it. A parameter with a `fill` (an initial value instead of a weight file)
-/// can be written without `trained`.
+/// Marks the parameter as `trained`, because `graph.set_parameter` may
+/// otherwise not write it. A parameter with a `fill` (one initial value instead
+/// of a weight file) needs no mark.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

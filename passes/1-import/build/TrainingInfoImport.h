@@ -10,11 +10,15 @@
 namespace pcc::onnx_import {
 
 /// Imports the training step that a model's ONNX TrainingInfo describes, after
-/// the model's nodes have been imported. The value that the Gradient nodes
-/// differentiate is the loss; it becomes the only result of @main. Each entry
-/// of update_binding, which assigns a value to an initializer, becomes a
-/// `graph.set_parameter`. Gradients are not built here: phase 2-prepare derives
-/// them from the ops that will run.
+/// the model's nodes have been imported:
+///
+///   loss             the value that the Gradient nodes differentiate; becomes
+///                    the only result of @main
+///   update_binding   pairs of an initializer and its new value; each becomes a
+///                    `graph.set_parameter`
+///
+/// Gradients are created later: phase 2-prepare derives them from the ops that
+/// will run.
 class TrainingInfoImport {
 public:
   /// Prepares the import of the first TrainingInfo of `model`, which must have

@@ -64,10 +64,10 @@ public:
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Redefines `name` as `value`, another SSA value that equals the earlier
-  /// one. An example is a `dist.pin` (an op that fixes a sharding) of the
-  /// earlier value. If `name` is an initializer, its entry in `initializers` is
-  /// kept, whereas `define` removes the entry.
+  /// Changes the SSA value of `name` to `value`, which equals the earlier
+  /// value. An example is a `dist.pin` (an op that fixes a sharding) of the
+  /// earlier value. An initializer keeps its entry in `initializers`, unlike in
+  /// `define`.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.

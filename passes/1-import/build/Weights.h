@@ -18,12 +18,14 @@ namespace pcc::onnx_import {
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
 /// Turns initializers and other tensors of an ONNX model into `graph.parameter`
-/// symbols, whose bytes the import never reads, or into constants:
+/// symbols or into constants:
 ///
-///   parameter  a float tensor with a dim and more than one element, and every
-///              tensor with more than `foldLimit` elements, if a file holds the
-///              elements in raw form; also every initializer that training writes
+///   parameter  a tensor that lies in a file as raw bytes, if it has more than
+///              `foldLimit` elements or holds two or more floats
+///   parameter  every initializer that training writes
 ///   constant   all other tensors
+///
+/// The import never reads the bytes of a parameter that lies in a file.
 class Weights {
 public:
   /// Prepares the creation of parameters in `module`. Reads from the model's
@@ -48,9 +50,12 @@ public:
   /// error in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
   /// Returns the elements of `tensor`, read from its file if necessary. Returns
-  /// null without an error if training writes the tensor or if it has more than
-  /// `foldLimit` elements. Returns null with an error in `emitter` if pcc lacks
-  /// the element type or the file cannot be read.
+  /// null in these cases:
+  ///
+  ///   no error             training writes the tensor, or it has more than
+  ///                        `foldLimit` elements
+  ///   error in `emitter`   pcc lacks the element type, or the file cannot be
+  ///                        read
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
   /// Creates the SSA value of a tensor that a node holds in an attribute. A

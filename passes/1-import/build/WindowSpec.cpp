@@ -38,10 +38,10 @@ static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
                    " elements");
 }
 
-/// Computes the pads for auto_pad SAME_UPPER and SAME_LOWER, so that ceil(input
-/// / stride) windows fit along each spatial dim. If the total padding of a dim
-/// is odd, the extra element is at the high end if `upper` is true, else at the
-/// low end.
+/// Computes the pads for auto_pad SAME_UPPER (`upper` is true) and SAME_LOWER.
+/// Each spatial dim gets the padding that ceil(size / stride) windows need. If
+/// this padding is an odd number of elements, the extra element is at the high
+/// end for SAME_UPPER, and at the low end for SAME_LOWER.
 static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t windows = llvm::divideCeil(input, window.strides[i]);
@@ -54,13 +54,12 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
 }
 
 /// Applies ceil_mode: adds one more window per dim if elements are left over
-/// and the window would start within the input or the low pad. The high pad
-/// grows by the elements that this window needs beyond the padded input.
-/// `overhang` records this growth. For 6 elements, a window of 3 and a stride
-/// of 2:
+/// and the window would start within the input or the low pad. If the window
+/// ends behind the padded input, the high pad grows by the elements in between.
+/// Their number is `overhang`. For 6 elements, a window of 3 and a stride of 2:
 ///
-///   starts 0, 2      the floor of (6 - 3) / 2 gives two windows
-///   starts 0, 2, 4   ceil_mode: one more element is needed, so overhang is 1
+///   starts 0, 2      without ceil_mode; element 5 is left over
+///   starts 0, 2, 4   with ceil_mode; the window 4, 5, 6 gives overhang 1
 static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t &high = window.pads[i + spatial.size()];

@@ -25,9 +25,8 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// If the operand needs no pin (op that fixes a sharding), creates no value,
-/// because an annotation alone must not create a weight. If the operand needs a
-/// pin and is an initializer without an SSA value, creates that SSA value.
+/// Creates the SSA value of an initializer only if the initializer needs a pin
+/// (op that fixes a sharding). An annotation alone must not create a weight.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));

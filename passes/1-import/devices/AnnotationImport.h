@@ -28,10 +28,9 @@ public:
       : annotations(annotations), values(values), builder(builder) {}
 
   /// Creates a `dist.pin` (an op that fixes a sharding) for each operand of
-  /// `node` for which the node's annotations request a sharding. Creates none
-  /// if the operand already has that sharding. Until pinResults is called, the
-  /// operand's name stands for the pinned value. Must be called before `node`
-  /// is imported.
+  /// `node` that does not have the sharding that the node's annotations
+  /// request. Until pinResults is called, the operand's name stands for the
+  /// pinned value. Must be called before `node` is imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
   /// Redefines the operand names that pinOperands has changed, so that they
   /// stand for the original values again. Then creates pins (ops that fix a
@@ -53,10 +52,10 @@ public:
 
 private:
   /// Creates a pin (op that fixes a sharding) of the operand `name` for its use
-  /// by `node`. The pin has the sharding that the node requests. For a constant
-  /// without this request, the pin has the sharding that is requested at the
-  /// definition. Creates no pin if there is no request, or if the value already
-  /// has the requested sharding where it is defined.
+  /// by `node`. The sharding of the pin is the one that the node requests. For
+  /// a constant without that request, it is the one requested at the
+  /// definition. Creates no pin without a request, or if the value has that
+  /// sharding already.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
   /// Creates a pin (op that fixes a sharding) of the result `name` of `node`,

@@ -77,11 +77,12 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
           "same shard");
 }
 
-/// Splits the shard number of each device into one part number per factor of a
-/// split dim (such as 12 in 12 x 64). The part number of the last factor varies
-/// fastest. Entry [f][d] of the result is the part of factor f that device d
-/// holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1 1} and {0
-/// 1 0 1}.
+/// Returns the number of the part of factor f that device d holds, as entry
+/// [f][d]. A factor is one of the sizes whose product is a split dim. For
+/// counts {2, 2} and shards {0 1 2 3}:
+///
+///   entry 0   {0 0 1 1}    the first factor varies slowest
+///   entry 1   {0 1 0 1}
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -95,10 +96,10 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether `count` entries of `part` grow by equal steps from 0, as in
-/// 0 1 2 3, 0 2 4 6 or 0 0 0 0. `part` has one entry per device: the number of
-/// the part of a split dim that the device holds. The entries of the devices 0,
-/// `stride`, 2 · `stride`, … are compared.
+/// Returns whether the part numbers of `count` devices grow from 0 by equal
+/// steps, as in 0 1 2 3, 0 2 4 6 or 0 0 0 0. The devices are 0, `stride`, 2 ·
+/// `stride`, …. part[d] is the number of the part that device d holds of one
+/// factor of a split dim.
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -116,11 +117,9 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axis sizes, minor axis first. Each entry of `parts` belongs to one
-  // factor (such as 12 in a dim of 12 x 64), which is cut into numbered parts;
-  // the entry lists the part that each device holds. An axis gets the largest
-  // size that divides the number of remaining devices and along which the part
-  // numbers of every factor grow by equal steps or stay 0.
+  // Find the axis sizes, minor axis first. Each axis gets the largest size that
+  // meets two conditions. The size divides the number of remaining devices. And
+  // along the axis, the part numbers of every factor grow by equal steps.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -168,12 +167,13 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns the sub-axes, major first, over which a factor of a split dim is
-/// split. part[d] is the number of the part that device d holds. On every
-/// device d, the combined coordinate along the sub-axes equals part[d]. Returns
-/// an empty list if there are no such sub-axes. The candidates are the sub-axes
-/// of prime size along which `part` changes, sorted by step: the sub-axis with
-/// the largest step is major. The final loop checks the candidates.
+/// Returns sub-axes, major first, whose combined coordinate on each device d is
+/// part[d], the number of the part that device d holds. Returns an empty list
+/// if there are no such sub-axes. On the mesh dp=2,tp=2:
+///
+///   part {0 1 0 1}  ->  tp
+///   part {0 1 2 3}  ->  dp, tp
+///   part {0 2 1 3}  ->  tp, dp
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -192,9 +192,9 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Returns, for each factor of a split dim in `layout` (such as 12 in 12 x 64),
-/// the axis of `mesh` whose size is the factor's number of parts. A factor with
-/// one part gets no axis. Returns an error if no axis or several axes have the
+/// Returns, for each factor of `layout` (such as 12 in a dim of 12 x 64), the
+/// axis of `mesh` whose size is the factor's number of parts. A factor with one
+/// part gets no axis. Returns an error if no axis or several axes have that
 /// size.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {

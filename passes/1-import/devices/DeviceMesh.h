@@ -28,15 +28,17 @@
 namespace pcc::onnx_import {
 
 /// Assignment of the shards of one tensor to the devices of one pipeline stage.
-/// A factor is one of the sizes whose product is the size of a split dim, such
-/// as the 12 heads in a dim of 12 x 64. Each factor is cut into equal parts. A
-/// shard is one combination of parts, one of each factor; shards are numbered
-/// row-major over these parts. With two factors of 2 parts each, shard 2 is
-/// part 1 of the first factor and part 0 of the second.
+/// A split dim is a product of factors: 768 may be 12 heads x 64. Each factor
+/// is cut into equal parts. A shard has one part of each factor. For two
+/// factors of two parts each:
+///
+///   shard               0  1  2  3
+///   part of factor 0    0  0  1  1
+///   part of factor 1    0  1  0  1
 struct ShardLayout {
-  /// Number of parts into which each factor of a split dim (such as 12 in 12 x
-  /// 64) is cut, in the order of the annotation. The product of these numbers
-  /// is the number of shards.
+  /// Number of parts of each factor (such as 12 in a dim of 12 x 64), in the
+  /// order of the annotation. The product of these numbers is the number of
+  /// shards.
   std::vector<int64_t> counts;
   /// Number of the first device of the pipeline stage. Entry i of `shards`
   /// belongs to device firstDevice + i.
@@ -58,22 +60,28 @@ StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
 /// Returns the axis sizes, major to minor, of the mesh with the fewest axes
-/// that can express all `layouts` (assignments of shards to devices). A mesh
-/// expresses a layout if each factor of a split dim is split over axes of the
-/// mesh. Layouts without a device list are ignored. The product of the sizes is
-/// `numDevices`. In the examples, entry i of `shards` is the shard of device i.
-/// An irregular layout may fit no mesh; axesOf then reports the error.
-///   shards {0 0 1 1} and {0 1 0 1} -> 2, 2     shards {0 1 2 3} -> 4
+/// that can express all `layouts`: each factor is split over axes of the mesh.
+/// The product of the sizes is `numDevices`. Examples, where entry i of
+/// `shards` is the shard of device i:
+///
+///   shards {0 0 1 1} and {0 1 0 1}   ->   2, 2
+///   shards {0 1 2 3}                 ->   4
+///
+/// Layouts without a device list are ignored. An irregular layout may fit no
+/// mesh; axesOf then reports the error.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns, for each factor of a split dim in `layout` (such as 12 in 12 x 64),
-/// the axes of `mesh` over which the factor is split, major first. For a layout
-/// without a device list there are two cases. If there are as many shards as
-/// devices, device i holds shard i. Otherwise each factor is split over the
-/// only axis whose size is the factor's number of parts. Returns an error if no
-/// axes express the layout. The error's message has no subject; the caller
-/// prepends the name of the annotation.
+/// Returns, for each factor of `layout` (such as 12 in a dim of 12 x 64), the
+/// axes of `mesh` over which the factor is split, major first. For a layout
+/// without a device list there are two cases:
+///
+///   one shard per device      device i holds shard i
+///   other number of shards    each factor is split over the only axis whose
+///                             size is the factor's number of parts
+///
+/// Returns an error if no axes express the layout. The error's message has no
+/// subject; the caller prepends the name of the annotation.
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 
@@ -82,10 +90,10 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 std::string textOf(const dist::Mesh &mesh);
 
 /// Sets the device list of `spec`, the ONNX annotation of a tensor. Entry i of
-/// `axes` holds the axes over which factor i of the split dims (such as 12 in
-/// 12 x 64) is split. The first device of the mesh has the number
-/// `firstDevice`. Devices that hold the same shard form a group; there are no
-/// groups if every shard has one device. axesOf is the inverse function.
+/// `axes` holds the axes over which factor i (such as 12 in a dim of 12 x 64)
+/// is split. The devices of `mesh` have consecutive numbers from `firstDevice`
+/// on. If several devices hold each shard, the list contains groups of devices.
+/// axesOf is the inverse function.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

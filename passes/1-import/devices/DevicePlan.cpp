@@ -116,11 +116,14 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Let V be the value of --virtual-stages: the number of stages that each
-/// pipeline position (group of devices with the same stages) runs. Stage s runs
-/// on position s modulo the number of positions. The number of positions is
-/// --pp if given. Otherwise it is the number of stages divided by V, but at
-/// least 1. The number of positions must divide the number of devices.
+/// Computes the number of pipeline positions. A position is a group of devices
+/// that runs V stages, where V is the value of --virtual-stages:
+///
+///   number of positions   --pp if given, else max(1, number of stages / V)
+///   position of stage s   s modulo the number of positions
+///
+/// The number of positions must divide the number of devices. If annotations
+/// assign stages, there must be V stages per position.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -157,10 +160,10 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// The devices of `layout` determine the pipeline position (group of devices
-/// with the same stages) of `node`. If each position runs one stage, the
-/// devices also determine the stage. If each position runs several stages, the
-/// node's annotation must contain the stage.
+/// Derives the pipeline position (group of devices with the same stages) of
+/// `node` from the devices of `layout`. If each position runs one stage, the
+/// position determines the stage. Otherwise the node's annotation must contain
+/// the stage. Returns an error if that stage runs on another position.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)

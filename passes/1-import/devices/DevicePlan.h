@@ -44,14 +44,14 @@ Status refuse(const onnx::Node &node, std::string_view tensor,
 /// mesh of its devices and its pipeline stages. Device numbers are ranks. The
 /// devices of one pipeline position (group of devices with the same stages)
 /// have consecutive numbers. With 2 stages of 4 devices each, devices 0 to 3
-/// run stage 0, and devices 4 to 7 run stage 1. The first of these rules that
-/// applies chooses the configuration:
+/// run stage 0, and devices 4 to 7 run stage 1. The first of these
+/// configurations that exists applies:
 ///
-///   1. --configuration NAME chooses NAME, or no configuration for NAME = none
-///   2. the metadata `pcc.configuration` names a configuration
-///   3. nodes have annotations for one configuration only
-///   4. of the configurations that nodes have annotations for, only one has as
-///      many devices as the user's mesh
+///   1. the one that --configuration names, or none for --configuration none
+///   2. the one that the metadata `pcc.configuration` names
+///   3. the only one for which nodes have annotations
+///   4. the only one for which nodes have annotations and that has as many
+///      devices as the user's options require
 ///
 /// README.md states the rules in full.
 class DevicePlan {
@@ -85,11 +85,11 @@ public:
   /// subgraph come after the node whose attribute holds the subgraph.
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
-  /// Returns, for each factor of a split dim in `spec` (such as 12 in 12 x 64),
-  /// the mesh axes over which the factor is split, major first. `spec` must be
-  /// part of an annotation in annotated(). Returns an error if no axes express
-  /// the split. The error's message has no subject; the caller prepends the
-  /// name of the annotation.
+  /// Returns, for each factor of the split dims in `spec`, the mesh axes over
+  /// which the factor is split, major first. (A dim of 768 may have the factors
+  /// 12 and 64.) `spec` must belong to a node of annotated(). Returns an error
+  /// if no axes express the split. The error's message has no subject; the
+  /// caller prepends the name of the annotation.
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 

@@ -93,9 +93,9 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// A factor is one of the sizes whose product is a split dim, such as 12 in 12
-/// x 64. plan.axesOf returns one list of mesh axes per factor, for all dims in
-/// the order of the annotation. `next` points to the list of the next factor.
+/// `factors` lists the mesh axes of each factor, for all split dims in the
+/// order of the annotation. (A split dim of 768 may have the factors 12 and
+/// 64.) `next` points to the axes of the next factor.
 Status ShardingAnnotations::convert(const NodeAnnotation &word,
                                     const Shape &shape,
                                     RequestedSharding &asked) const {

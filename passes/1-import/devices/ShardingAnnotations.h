@@ -40,20 +40,20 @@ public:
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
   /// Sets `asked` to the sharding that the value `name` gets where it is
-  /// defined. The value's metadata and the annotation of the node that produces
-  /// the value determine the sharding; it is an error if the two differ. If
-  /// there is neither, the annotations of the nodes that read the value
-  /// determine the sharding. If these annotations differ, `asked` becomes
-  /// empty.
+  /// defined. The first of these sources that exists determines the sharding:
+  ///
+  ///   1. the value's metadata, or the annotation of the node that produces the
+  ///      value; it is an error if the two differ
+  ///   2. the annotations of the nodes that read the value; `asked` becomes
+  ///      empty if these annotations differ
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding of the model's output `name`. If the graph
-  /// output has metadata, the metadata determine the sharding. Without
-  /// metadata, `asked` becomes the sharding that the value gets where it is
-  /// defined.
+  /// Sets `asked` to the sharding of the model's output `name`. Metadata of the
+  /// graph output determine the sharding. Without metadata, `asked` becomes the
+  /// sharding that shardingAtDefinition returns.
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 

@@ -62,17 +62,21 @@ bool hasNestedExternalData(const Model &model);
 /// Finds the files that hold external data (tensor bytes outside of the model
 /// file) without opening them. The directories in which such a file may lie
 /// are, in search order:
-///  1. the directory of the model's path as given
-///  2. the directory of the file to which the model's path resolves
-///  3. ExternalDataOptions::extraRoot
-/// Directories 1 and 2 differ in a Hugging Face cache, where model and data are
-/// symlinks into a directory of blobs.
 ///
-/// The location in the model must be a relative path without "..". After all
-/// symlinks are resolved, the file must be a regular file in one of these
-/// directories. Outside of directory 3 it must also have exactly one hard link,
-/// because a second link could make a file from elsewhere appear there. Each
-/// location is looked up once, and the result is cached.
+///   1. the directory of the model's path as given
+///   2. the directory of the file to which the model's path resolves
+///   3. ExternalDataOptions::extraRoot
+///
+/// Directories 1 and 2 differ in a Hugging Face cache, where model and data are
+/// symlinks into a directory of blobs. A data file must meet these conditions:
+///
+///   - The model gives its location as a relative path without "..".
+///   - After symlinks are resolved, it is a regular file in one of the three
+///     directories.
+///   - Outside of directory 3 it has only one hard link. A second link could
+///     make a file from elsewhere appear in the directory.
+///
+/// Each location is looked up once, and the result is cached.
 class ExternalData {
 public:
   /// Determines the directories in which the data files of the model at
@@ -85,18 +89,16 @@ public:
   /// as given, before symlinks of the model file are resolved.
   const std::string &root() const { return rootPath; }
 
-  /// Returns where the elements of `tensor` lie: in its external file or, for a
-  /// tensor without external data, in the model's own file. In the second case
-  /// Tensor::raw must be a view of the model file (see Model::fileOffset). If
-  /// the elements were decoded into other memory, the function returns an
-  /// error.
+  /// Returns where the elements of `tensor` lie: in an external file, or in the
+  /// model's own file. In the model's own file, Tensor::raw must be a view of
+  /// that file (see Model::fileOffset). Elements that were decoded into other
+  /// memory are an error.
   ///
-  /// In external data an absent `offset` means 0, and an absent `length` means
-  /// the byte size of the tensor. Any other `length` is an error.
+  /// The model may omit the `offset` of external data, which is then 0. If the
+  /// model gives a `length`, it must be the byte size of the tensor.
   ///
-  /// Errors have exit code CannotRead, or InputOutput if the system denies
-  /// access to the file. Each message names the tensor and, as the model writes
-  /// it, the location.
+  /// Errors have exit code InputOutput if the system denies access to the file,
+  /// otherwise CannotRead.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
 private:

@@ -33,10 +33,12 @@ namespace pcc::onnx {
 /// one training step; see MergeTrainingInfo.h. Without a TrainingInfo, `trains`
 /// has no effect.
 ///
-/// Errors have the exit code CannotRead if the model cannot be read,
-/// Unsupported if it uses a feature that pcc does not support, CannotMeet if
-/// its device annotations cannot be satisfied, and InputOutput if the operating
-/// system refuses access or memory.
+/// An error has one of these exit codes:
+///
+///   CannotRead    the model cannot be read
+///   Unsupported   the model uses a feature that pcc does not support
+///   CannotMeet    the model's device annotations cannot be satisfied
+///   InputOutput   the operating system refuses access or memory
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 

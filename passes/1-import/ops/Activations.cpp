@@ -146,8 +146,8 @@ static Value shrink(NodeImport &n) {
 
 /// Calls `make` with operand 0 and the dim that the attribute `axis` names, and
 /// returns the result. Before opset 13, softmax normalized over all dims from
-/// `axis` on. In that case operand 0 is first reshaped to [outer, inner],
-/// `make` is called with dim 1, and its result is reshaped back.
+/// `axis` on. In that case operand 0 is first reshaped to [outer, inner], the
+/// dim is 1, and the result is reshaped back.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);

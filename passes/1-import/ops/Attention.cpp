@@ -112,11 +112,13 @@ private:
 
   /// Sets `mask` and `causal` so that each query attends to the keys that the
   /// node permits. The permitted keys depend on the mask operand, is_causal,
-  /// the sliding window and the numbers of valid keys (operand 6). With the
-  /// flag `causal` of `graph.attention`, the last query attends to all keys.
-  /// With ONNX's is_causal, the first query attends to all past keys and to the
-  /// first key after them. If these two rules differ, `mask` gets an explicit
-  /// comparison of indices, and the flag is not set.
+  /// the sliding window and the numbers of valid keys (operand 6). With S
+  /// queries and T keys, of which P are past keys, the two causal rules are:
+  ///
+  ///   is_causal of ONNX            query i attends to the keys 0 to i + P
+  ///   `causal` of graph.attention  query i attends to the keys 0 to i + T - S
+  ///
+  /// If P is not T - S, `mask` expresses ONNX's rule, and `causal` is false.
   void readMask() {
     if (n.failed())
       return;
@@ -139,11 +141,13 @@ private:
     }
   }
 
-  /// Restricts the keys to which a query attends to a sliding window. The
-  /// attribute `name` is the size of the window: the largest number of keys
-  /// before the query (sign -1) or after the query (sign 1). `predicate`
-  /// compares a key's index with the limit. A negative size, which is the
-  /// default, means no limit.
+  /// Applies one limit of the sliding window to `mask`. The attribute `name`
+  /// holds the window's size w; a negative size, the default, means no limit.
+  /// If p is the key index of the query's own token, the arguments are:
+  ///
+  ///   name                rule           predicate        sign
+  ///   left_window_size    key >= p - w   GreaterOrEqual   -1
+  ///   right_window_size   key <= p + w   LessOrEqual      1
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -250,8 +254,7 @@ private:
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
   /// `threeDims`: whether the node's operands have rank 3. `causal`: whether
-  /// queries must not attend to later keys and `mask` does not express this
-  /// rule; false if `mask` expresses it.
+  /// later keys must be hidden in addition to the keys that `mask` hides.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -267,10 +270,11 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 //===----------------------------------------------------------------------===//
 
 /// Converts a table of cosines or sines, [B, S, D/2] or [S, D/2], to the shape
-/// that `graph.rotary` requires: [B, 1, S, D] or [1, 1, S, D]. The table has
-/// one entry per rotated pair of elements; the result repeats the entry for
-/// both elements of the pair. A pair consists of two adjacent elements if
-/// `interleaved` is true, else of the elements i and i + D/2.
+/// that `graph.rotary` requires: [B, 1, S, D] or [1, 1, S, D]. Each entry is
+/// repeated for the two elements of a rotated pair:
+///
+///   a b  ->  a a b b   interleaved: a pair has adjacent elements
+///   a b  ->  a b a b   otherwise: a pair has the elements i and i + D/2
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};

@@ -173,9 +173,9 @@ private:
     return text;
   }
 
-  /// Removes repeated letters from the term (letters of the dims) of operand
-  /// `i`. For "ii", elements off the diagonal are set to 0, and the second dim
-  /// is summed.
+  /// Removes repeated letters from the equation's term for operand `i`: "ii"
+  /// becomes "i". In the operand, elements off the diagonal are set to 0, and
+  /// the second of the two dims is summed.
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {

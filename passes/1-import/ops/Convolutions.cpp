@@ -60,9 +60,10 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Computes the pads for which a transposed convolution yields the spatial
-/// sizes `output`. If the sizes are larger than the result without pads, the
-/// difference is added to `extra` (output_padding), and the pads are 0.
+/// Computes the pads of a transposed convolution from the spatial sizes
+/// `output` that its result must have. Pads make the result smaller. If the
+/// result is too small even without pads, the missing elements are added to
+/// `extra` (output_padding).
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {

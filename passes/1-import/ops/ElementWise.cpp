@@ -13,9 +13,12 @@ template <typename Op> static Value unary(NodeImport &n) {
 }
 
 /// Aligns `rhs` with `lhs` for broadcasting. Before opset 7 the attribute
-/// `axis` names the dim of `lhs` to which dim 0 of `rhs` corresponds. Appending
-/// dims of size 1 to `rhs` gives the same alignment by NumPy's rule. Since
-/// opset 7 `rhs` is returned unchanged.
+/// `axis` names the dim of `lhs` to which dim 0 of `rhs` corresponds. Dims of
+/// size 1 are then appended to `rhs`, so that NumPy's rule applies:
+///
+///   lhs [2, 3, 4], rhs [3], axis 1  ->  rhs [3, 1]
+///
+/// Since opset 7 `rhs` is returned unchanged.
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)

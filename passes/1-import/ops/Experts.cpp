@@ -17,12 +17,13 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Operands that contain the weights of the two factors of a gated linear unit,
-/// the gate and the linear factor (attribute swiglu_fusion):
+/// Layout of the weights of a gated linear unit (attribute swiglu_fusion). The
+/// unit has two weight matrices, one for the gate and one for the linear
+/// factor:
 ///
-///   Apart        in two weight operands
-///   Interleaved  in alternate rows of the first weight
-///   Halves       in the first and the second half of the first weight's rows
+///   Apart        each matrix is an operand
+///   Interleaved  one operand holds both, in alternate rows
+///   Halves       one operand holds both, one after the other
 enum Fusion { Apart, Interleaved, Halves };
 
 /// Imports one MoE (mixture of experts) node as matmul, activation and gating
@@ -96,10 +97,9 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that exactly one operand contains the weights of swiglu's linear
-  /// factor. Without fusion it is the third weight operand. With fusion the
-  /// first weight operand contains the weights of both factors. Returns false
-  /// after an error.
+  /// Checks that the weights of swiglu's linear factor are given exactly once:
+  /// as the third weight operand if `fusion` is Apart, else within the first
+  /// weight operand. Returns false after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -165,16 +165,16 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one factor of a gated linear unit, of shape [experts, tokens,
-  /// inner]. It is the slice at `index`, 0 or 1, along dim `dim` of `both`,
-  /// which has size 2 along `dim`.
+  /// Returns one of the two factors of a gated linear unit, of shape [experts,
+  /// tokens, inner]. `both` holds the two factors at the indices 0 and 1 of dim
+  /// `dim`; `index` selects one.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
 
   /// Returns the hidden values after the activation, [experts, tokens, inner].
-  /// If the first weight operand contains the weights of both factors of the
-  /// gated linear unit (is fused), one matmul computes both factors.
+  /// If one operand holds both weight matrices of the gated linear unit, one
+  /// matmul computes both factors.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -192,10 +192,10 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates, [tokens, experts]. The gate of a token's best k experts
-  /// is the router's probability. With the attribute normalize_routing_weights,
-  /// the gate is divided by the sum of these k probabilities. The gate of all
-  /// other experts is 0.
+  /// Returns the gates, [tokens, experts]. For a token's best k experts, the
+  /// gate is the router's probability; for all other experts, it is 0. With the
+  /// attribute normalize_routing_weights, each gate is divided by the sum of
+  /// the token's gates.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);

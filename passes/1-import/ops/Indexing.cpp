@@ -87,10 +87,10 @@ struct IndexVector {
 };
 } // namespace
 
-/// Returns `part`, which holds one component of every index tuple, as a vector.
-/// For example, `part` may hold the row index i of each tuple (i, j). Returns
-/// nothing if the elements are not known during the import or vary along
-/// several dims.
+/// Returns one component of all index tuples as a vector, such as the row index
+/// i of each tuple (i, j). `part` is the tensor that holds this component.
+/// Returns nothing if its elements are not known during the import or vary
+/// along several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -110,11 +110,13 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Splits the index tuples `indices` into their components, one vector per
-/// component. Example: indices[i, j] = (r[i], c[j]) gives the vectors r and c.
-/// Each component must vary along at most one dim of the index tensor. If two
-/// components vary, the later component must vary along a later dim. Returns
-/// nothing for other indices.
+/// Splits the index tuples `indices` into one vector per component:
+///
+///   indices[i, j] = (r[i], c[j])   ->   vectors r and c
+///
+/// Each component may vary along only one dim of the index tensor. A later
+/// component must vary along a later dim, so (c[j], r[i]) is excluded. Returns
+/// nothing for excluded indices.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;

@@ -208,9 +208,11 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
 }
 
 /// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes [N, C, H ·
-/// b, W · b]. The operand's channel dim combines two block indices and a
-/// channel. The block indices are major in mode DCR, and the channel is major
-/// in mode CRD.
+/// b, W · b]. The attribute mode gives the order of the indices that the
+/// operand's channel dim combines, major to minor:
+///
+///   DCR   row in the block, column in the block, channel
+///   CRD   channel, row in the block, column in the block
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);

@@ -45,11 +45,15 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
   }
 }
 
-/// Sets the result sizes of the dims `axes` to `sizes`, and computes the scale
-/// of each dim from its size. The attribute keep_aspect_ratio_policy may
-/// request one common scale: the smallest of these scales for "not_larger", the
-/// largest for "not_smaller". The sizes are then computed from the common scale
-/// and rounded.
+/// Sets the result sizes and the scales of the dims `axes`. The scale of a dim
+/// is its requested size in `sizes` divided by its size in the operand. The
+/// attribute keep_aspect_ratio_policy has these values:
+///
+///   stretch       each dim has its own scale
+///   not_larger    all dims have the smallest of the scales
+///   not_smaller   all dims have the largest of the scales
+///
+/// With a common scale, the result sizes are computed from it and rounded.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");

@@ -104,11 +104,10 @@ static SmallVector<Value, 3> adagrad(Update &u) {
 ///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
 ///   X = (1 - norm_coefficient_post) X
 ///
-/// In the first step (T = 0) a select chooses R without the bias correction √(1
-/// - beta^T) / (1 - alpha^T), which would be 0 / 0. The ops still compute the
-/// correction, but with 1 in place of T. Otherwise a NaN in the correction
-/// would reach the gradients of the select, although the select does not choose
-/// the correction.
+/// The bias correction √(1 - beta^T) / (1 - alpha^T) would be 0 / 0 in the
+/// first step (T = 0). A select then chooses R without the correction. The
+/// other value of the select uses 1 in place of T, because a NaN in it would
+/// make the gradients of the select NaN.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -173,11 +172,13 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
 }
 
 /// Creates a placeholder for the gradient of the loss with respect to the
-/// parameter that `weight` reads. Its `graph.gradient_of` attribute names the
-/// parameter; phase 2-prepare replaces the placeholder by the gradient. A
-/// `graph.accumulate` reads the placeholder, and all other ops read the
-/// `graph.accumulate`. The other ops therefore run once per step, after all
-/// microbatches. `name` is the weight's ONNX name, for messages.
+/// parameter that `weight` reads. Phase 2-prepare replaces the placeholder %g:
+///
+///   %g = graph.loss_gradient {graph.gradient_of = @w}
+///   %s = graph.accumulate %g
+///
+/// Returns %s. Ops that read %s run once per step, after all microbatches.
+/// `name` is the weight's ONNX name, for messages.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -191,10 +192,10 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
 }
 
 /// Imports Gradient, which returns the gradients of `y` with respect to the
-/// values named in `xs`. ONNX lets the node's operands replace the values named
-/// in `xs` and `zs`. This is unsupported: each operand must be the named value
-/// itself. If the import makes a training step from TrainingInfo, the outputs
-/// are placeholders for the gradients.
+/// values named in `xs`. The node has one operand per name in `xs` and `zs`.
+/// ONNX lets an operand replace the named value, but pcc supports only the
+/// named value itself. If the import makes a training step from TrainingInfo,
+/// the outputs are placeholders for the gradients.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

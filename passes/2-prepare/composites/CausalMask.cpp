@@ -178,11 +178,11 @@ static bool compares(Predicate predicate, double a, double b) {
 
 /// Returns whether all elements of the comparison `op` that are in `region`
 /// (above the diagonal, or not) have the property `what`. `op` must compare the
-/// position numbers of keys t with those of queries s, in either order, with
-/// equal steps. The result then depends monotonically on t - s, so it is enough
-/// to check the smallest and the largest t - s of the region. Returns false for
-/// comparisons of other values. Also returns false for equality, which is not
-/// monotonic.
+/// position numbers of keys t with those of queries s, and both must grow by
+/// equal steps. Returns false for other comparisons and for equality.
+///
+/// The result depends only on t - s, and monotonically. Therefore the smallest
+/// and the largest t - s of the region are sufficient.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -253,11 +253,12 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether all elements of the sum `op` have the property `what`. The
-  /// function `of` returns whether all elements of an operand have a given
-  /// property. -infinity plus any number is -infinity, because no mask holds
-  /// +infinity. A low number (at most -65504) stays low if the other operand is
-  /// 0 or low.
+  /// Returns whether all elements of the sum `op` = a + b have the property
+  /// `what`. `of(x, p)` returns whether all elements of x have the property p.
+  ///
+  ///   Infinite   a or b is -infinity; no mask holds +infinity
+  ///   Low        a or b is low (at most -65504), the other one is 0 or low
+  ///   Zero       a and b are 0
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

@@ -31,13 +31,14 @@ struct CausalMask {
 };
 
 /// Proves facts about `mask`, which is either boolean (true keeps a key) or
-/// float (added to the scores). If the last two dims differ or are smaller than
-/// 2, nothing is proven.
+/// float (added to the scores). The last two dims must be equal and at least 2,
+/// else no fact is proven. These elements hide their key:
 ///
-/// An element false or -infinity always hides its key. A finite number of at
-/// most -65504 (the lowest f16) hides its key only if `keepsOthers` is true.
-/// Each query then has a key to whose score the mask adds 0, so the softmax
-/// weight of the hidden key underflows to 0.
+///   false, -infinity               always
+///   -65504 (lowest f16) or lower   if `keepsOthers` is true
+///
+/// In the second case each query has a key to whose score the mask adds 0.
+/// Therefore the softmax weight of the hidden key underflows to 0.
 ///
 /// The proof examines the ops that compute the mask, up to a limited number:
 /// constants, comparisons of token positions, selects, sums and boolean ops. If

@@ -31,10 +31,11 @@ static constexpr double absorbing = -1e30;
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// One step of masking the scores. There are two forms. If `keep` is null, the
-/// tensor `addend` is added to the scores. If `keep` is not null, `addend` is
-/// null, and each score has an element in the boolean tensor `keep`. If this
-/// element equals `kept`, the score stays; otherwise it becomes `fill`.
+/// One step of masking the scores, in one of two forms:
+///
+///   `keep` is null    the tensor `addend` is added to the scores
+///   `addend` is null  scores become `fill` where the boolean tensor `keep` is
+///                     not `kept`
 struct Mask {
   Value addend, keep;
   bool kept = true;
@@ -66,9 +67,8 @@ struct Heads {
 //===----------------------------------------------------------------------===//
 
 /// Removes multiplications and divisions by uniform numbers (constants whose
-/// elements are all equal) from `value`. Multiplies or divides `scale` by these
-/// numbers, so that the new `scale` times the returned value equals the old
-/// `scale` times `value`.
+/// elements are all equal) from `value`, and applies these numbers to `scale`.
+/// For x · 2 / 8 it returns x and multiplies `scale` by 2 / 8.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -103,10 +103,10 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Reads the scores in `value` and adds `mask` to their list of masks, as the
-/// mask that is applied last. `result` must be the result of applying `mask` to
-/// `value`. Returns nullopt if `value` has another form, or if broadcasting
-/// with the mask makes `result` larger than `value`.
+/// Reads the scores in `value`, and adds `mask` to their list of masks as the
+/// mask that is applied last. `result` is the model's tensor after that mask.
+/// Returns nullopt if `value` has another form, or if `result` has another
+/// shape than `value`, because the mask is larger.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -147,11 +147,13 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Multiplies `scores`, masks included, by `scale`. The attention op scales the
-/// product of query and key before it masks. The product's factor and the fill
-/// number of each mask are therefore multiplied by `scale`. Returns nullopt if
-/// `scale` is not positive, if a mask is an added tensor, or if a scaled fill
-/// number is above `vanishing`.
+/// Multiplies masked scores by `scale`. The attention op scales before it
+/// masks. Therefore the scale of the scores and the fill number of each mask
+/// are multiplied. Returns nullopt in these cases:
+///
+///   - `scale` is not positive
+///   - a mask is an added tensor
+///   - a scaled fill number is above `vanishing` (-1e9)
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -217,10 +219,10 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // With a finite fill value, the model's softmax of an entirely hidden row
-    // is uniform. The attention op does not replace scores by the fill value,
-    // but adds the fill value to them. The op's softmax of that row is uniform
-    // only if the fill value absorbs the scores.
+    // Consider a row whose scores are all hidden. The model replaces each score
+    // by the fill value, so the softmax is uniform. The attention op adds the
+    // fill value to each score. The sums are equal only if the fill value is so
+    // low that it absorbs the scores.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;

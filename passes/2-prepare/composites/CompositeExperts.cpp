@@ -86,8 +86,9 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
 }
 
 /// Returns the letters of those dims of `gate` whose size is not 1. `letters`
-/// names the dims of the tensor to which `gate` is broadcast. Dims are aligned
-/// at the right, so the last letter belongs to the last dim of `gate`.
+/// names the dims of the tensor to which `gate` is broadcast. For a gate of
+/// shape [4, 1] and the letters abc, the dims of the gate are b and c, and the
+/// result is b.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;

@@ -129,9 +129,10 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds `value` to `candidates`, and all values from which at most `depth`
-/// sums, products, quotients and powers compute `value`. If `value` is the
-/// argument of a gelu's erf or tanh, one of these values is the gelu's x.
+/// Adds the values to `candidates` that may be the x of a gelu. `value` is the
+/// argument of the gelu's erf or tanh. Candidates are `value` and, through at
+/// most `depth` ops, the operands of sums, products, quotients and powers. For
+/// x / 1.414 they are x / 1.414 and x; constants are left out.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();

@@ -31,9 +31,9 @@ struct Query {
     return {other, otherDim, steps - 1};
   }
   /// Returns the query for `operand`, which an op broadcasts to the shape of
-  /// `value`. The query is about the dim of `operand` that becomes dim `dim` of
-  /// `value`. Returns nullopt if `operand` lacks that dim or is repeated along
-  /// that dim.
+  /// `value`. Dims are aligned at the right: dim 2 of a value of rank 3 is dim
+  /// 0 of an operand of rank 1. Returns nullopt if `operand` lacks the dim or
+  /// is repeated along it.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -53,8 +53,8 @@ static int64_t count(const Query &query);
 
 /// Returns the bound on non-zero elements for `operand`, which an op broadcasts
 /// to the shape of `query.value`. If the operand is repeated along dim
-/// `query.dim`, the bound is the size of the dim, because repetitions of one
-/// non-zero element may fill the dim.
+/// `query.dim`, all repetitions may be non-zero. The bound is then the size of
+/// the dim.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
@@ -112,11 +112,11 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns the bound on non-zero elements for a comparison. An `equal` op may
-/// compare one number, repeated along dim `query.dim`, with numbers that all
-/// differ along this dim, as in equal(index, iota). The bound is then 1,
-/// because at most one number is equal. For all other comparisons the bound is
-/// the size of the dim.
+/// Returns the bound on non-zero elements for a comparison. The bound is 1 for
+/// an `equal` like equal(index, iota): the first operand repeats one number
+/// along dim `query.dim`, and the numbers of the second operand all differ
+/// along this dim. At most one of them is equal. For other comparisons the
+/// bound is the size of the dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -151,10 +151,13 @@ static int64_t countScattered(Operation *op, const Query &query) {
 }
 
 /// Returns the bound on non-zero elements for a reshape. If the reshape keeps a
-/// dim of its input as dim `query.dim` of the result, returns the bound of the
-/// input along that dim. A dim is kept if it has the same size and if all later
-/// dims together have the same number of elements. Otherwise returns the size
-/// of dim `query.dim`.
+/// dim of its input as dim `query.dim`, the bound is that of the input's dim. A
+/// kept dim has the same size, and the same number of elements in all later
+/// dims:
+///
+///   [2, 3, 8] to [6, 8]   dim 1 of the result is dim 2 of the input
+///
+/// Otherwise the bound is the size of dim `query.dim`.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -194,10 +197,10 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound on non-zero elements for an einsum. If an operand has dim
-/// `query.dim` of the result, the operand's bound times the number of summed
-/// terms is a bound of the result. The smallest of these bounds is returned;
-/// without one, the size of the dim.
+/// Returns the bound on non-zero elements for an einsum. For dim i of ij,jk->ik
+/// it is the bound of the left operand along i, times the size of j, but at
+/// most the size of i. If several operands have the dim, the smallest bound is
+/// returned.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());

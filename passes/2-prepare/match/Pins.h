@@ -12,12 +12,12 @@
 
 namespace pcc::prepare {
 
-/// Scope guard for rewrites. The constructor sets `graph.pinned` on the ops of
-/// `function` whose sharding the user fixes with --shard: the `graph.name` of
-/// the op matches one of the module's seeds (entries of `dist.seeds`). The
-/// destructor removes these attributes. In between, no rewrite erases a pinned
-/// op or matches it as part of a pattern (see `definedBy`). `function` may
-/// change, but must outlive the guard.
+/// Scope guard for rewrites of `function`. While the guard exists, ops whose
+/// sharding the user fixes with --shard have the attribute `graph.pinned`. No
+/// rewrite erases a pinned op or matches it as part of a pattern (see
+/// `definedBy`). The user's --shard options are in `dist.seeds` of the module,
+/// and name ops by `graph.name`. `function` may change, but must outlive the
+/// guard.
 class Pins {
 public:
   /// Sets `graph.pinned` on the ops of `function` that a seed (entry of

@@ -73,12 +73,15 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. The `graph.name` of `op`
-/// and its pin (user-fixed sharding) move to the op that defines `value`. This
-/// defining op must have one result and no name yet, and must not be a constant
-/// or a parameter read. Fails without a change if the types differ, or if `op`
-/// is pinned and the name cannot be moved. Exception: an unnamed constant may
-/// replace a pinned op, although it gets neither name nor pin.
+/// Replaces `op`, which has one result, by `value`. If possible, the
+/// `graph.name` of `op` and its pin (user-fixed sharding) move to the op that
+/// defines `value`:
+///
+///   unnamed op with one result     gets name and pin
+///   unnamed constant               gets neither
+///   any other, or parameter read   gets neither; fails if `op` is pinned
+///
+/// Also fails if the types differ. A failure changes nothing.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 

@@ -7,14 +7,14 @@
 
 namespace pcc::prepare {
 
-/// Common subexpression elimination: replaces each op of `block` without memory
-/// effects by an earlier op with equal operands and properties, and erases it.
-/// The two ops may differ in locations and in discardable attributes, such as
-/// names; the earlier op keeps its own. Pinned ops, whose sharding the user
-/// fixes, are kept. Returns the number of erased ops.
+/// Common subexpression elimination in `block`: if two ops without memory
+/// effects have equal operands and properties, the earlier op replaces the
+/// later one. Pinned ops, whose sharding the user fixes, are kept. Returns the
+/// number of erased ops.
 ///
-/// MLIR's CSE pass compares discardable attributes, so it would keep equal ops
-/// of different names.
+/// Locations and discardable attributes, such as names, may differ. MLIR's CSE
+/// pass compares these attributes, so it would keep equal ops of different
+/// names.
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

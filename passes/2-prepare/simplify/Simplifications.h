@@ -40,9 +40,9 @@ void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
 /// 5]. The rewrite moves the reshape up to an earlier reshape or a constant and
 /// merges the two, so that fewer reshapes remain (SimplifySplits.cpp).
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers whose indices contain the index of the batch row
-/// that they read. The row becomes a batch dim of the gather, so that the batch
-/// can be sharded (SimplifyIndexing.cpp).
+/// Adds rewrites of gathers in which batch row i reads row i of the data, and i
+/// is part of the indices. The row becomes a batch dim of the gather, so that
+/// the batch can be sharded (SimplifyIndexing.cpp).
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

@@ -82,8 +82,8 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites a gather_nd whose index tuple number r begins with r, so that it
-/// reads row r:
+/// Rewrites a gather_nd in which index tuple r begins with its own number r.
+/// Each tuple r then reads row r of the data:
 ///   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
 ///     ->  gather_nd(x, i) with the rows as a batch dim
 /// Returns null for other forms of gather_nd.

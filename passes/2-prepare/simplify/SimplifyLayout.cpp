@@ -61,10 +61,8 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // If `to` has several adjacent dims of size 1, the first of them may get
-      // the dim of size 1 of `from` that corresponds to the second. The second
-      // then gets an empty list. This assignment is also correct, because dims
-      // of size 1 are interchangeable.
+      // Adjacent dims of size 1 are interchangeable: a dim of size 1 of `from`
+      // may be assigned to any of them.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }

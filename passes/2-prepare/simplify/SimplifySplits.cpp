@@ -23,10 +23,13 @@ using namespace pcc::prepare;
 static constexpr int maxDepth = 8;
 
 namespace {
-/// A reshape that divides dim 0 into several dims: it turns the shape [size, …]
-/// of rank `rank` into [parts…, …]. A value is in split form after this
-/// reshape. If dim 0 of a value has size 1, the value is broadcast along dim 0;
-/// in split form each of the new dims has size 1.
+/// A split: a reshape that divides dim 0 into several dims, such as [8, 5] to
+/// [2, 4, 5]. A value in split form has the shape that the split gives it:
+///
+///   shape     split form
+///   [8, 5]    [2, 4, 5]
+///   [1, 5]    [1, 1, 5]    the value is broadcast along dim 0
+///   [5]       [5]          the value lacks dim 0
 class Split {
 public:
   /// Returns the split (division of dim 0 into several dims) that the reshape
@@ -45,9 +48,12 @@ public:
   }
 
   /// Returns whether `value` can be computed in split form (with dim 0 divided)
-  /// without a new reshape in the program. The split is moved to the operands
-  /// through at most `depth` ops, until it reaches a constant or a reshape. A
-  /// reshape or constant can produce the split form directly.
+  /// without a new reshape in the program. The search visits the operands of
+  /// `value` through at most `depth` ops. On every path it must reach one of
+  /// these:
+  ///
+  ///   - a reshape or constant, which can produce the split form directly
+  ///   - a value that the split does not change
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -92,9 +98,8 @@ private:
   /// becomes [8, 4, …].
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether the split (division of dim 0) does not change `value`. A
-  /// value whose rank is lower than the rank of the split reshape's operand has
-  /// no dim 0 to divide, because it is broadcast along that dim.
+  /// Returns whether the split (division of dim 0) does not change `value`: its
+  /// rank is so low that it is broadcast along dim 0.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape that `value` has in split form (with dim 0 divided).
@@ -108,9 +113,10 @@ private:
   }
 
   /// Returns whether the split (division of dim 0) can be moved from the result
-  /// of `op` to its operands. Two conditions must hold. If dim 0 of the
-  /// operands is divided, `op` must compute its result with dim 0 divided. And
-  /// vanishesIn must return true for each operand.
+  /// of `op` to its operands:
+  ///
+  ///   - `op` can compute its result in split form from operands in split form
+  ///   - vanishesIn returns true for each operand that is split
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)

@@ -57,8 +57,8 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// Builds one cross-entropy loss. The scores have the shape [..., classes]. The
-/// labels, and the terms of which the loss is the mean, have the shape [...].
+/// Builds one cross-entropy loss, which is the mean of one term per label. The
+/// scores have the shape [..., classes]; labels and terms have the shape [...].
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,

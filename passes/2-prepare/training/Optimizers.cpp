@@ -31,10 +31,10 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds a step of Adam (Kingma and Ba 2015) and returns the new weight.
-/// `weight` is w, and g is the gradient. For AdamW, weight decay has already
-/// been applied to `weight`. The bias corrections are applied to scalars, as in
-/// PyTorch:
+/// Builds step t of Adam (Kingma and Ba 2015), counted from 1, and returns the
+/// new weight. `weight` is w, and `gradient` is g. For AdamW, weight decay has
+/// already been applied to `weight`. m and v are optimizer states; b1 and b2
+/// are the settings beta1 and beta2:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,

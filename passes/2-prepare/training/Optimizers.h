@@ -22,8 +22,8 @@ struct UpdateInputs {
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
   /// Returns the weight's optimizer state with a given name, such as
-  /// "momentum", as the step before has written it; zeros in the first step. A
-  /// state has the weight's type. May be called once per name.
+  /// "momentum", at the beginning of the step; zeros in the first step. A state
+  /// has the weight's type. May be called once per name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
   /// Writes the value that the state with a given name has in the next step.
   /// `state` must have been called with this name before.

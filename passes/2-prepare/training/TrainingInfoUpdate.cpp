@@ -12,9 +12,9 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// Replaces the results of `graph.accumulate` ops, not their operands. Only
-// these ops read the placeholder of a gradient, and `gradients` are already
-// accumulated over the microbatches.
+// Replaces the results of the `graph.accumulate` ops that read a gradient's
+// placeholder, and erases these ops. They are not needed, because `gradients`
+// are already accumulated over the microbatches.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {

@@ -36,11 +36,10 @@ public:
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
   /// Replaces each placeholder (op `graph.loss_gradient` with
-  /// `graph.gradient_of`) by the gradient of its weight, or by zeros if
-  /// `gradients` lacks the weight. `gradients` maps weight names to gradients
-  /// of the whole step. Then sorts the ops of the function topologically, and
-  /// sets `graph.updates` on ops and `state_of` on parameters as the class
-  /// comment describes.
+  /// `graph.gradient_of`) by the gradient of its weight. `gradients` maps
+  /// weight names to gradients of the whole step; the gradient of a missing
+  /// weight is zero. Then sorts the ops topologically, and sets the attributes
+  /// that the class comment describes.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);

@@ -38,12 +38,16 @@ using graph::Predicate;
 
 namespace {
 /// State of the online softmax for all queries of one stripe (contiguous piece
-/// of the sequence). For each query, `top` is the largest score so far, `sum`
-/// the sum of exponentials, and `out` the weighted sum of values. All three are
-/// null before the first step of the ring. Their dims are batch, key heads,
-/// parts of the ring, query heads per key head, queries per part, and a last
-/// dim. The last dim has size 1 in `top` and `sum`, and the width of the values
-/// in `out`.
+/// of the sequence). All members are null before the first step of the ring.
+///
+///   member   for each query                   last dim
+///   top      largest score so far             1
+///   sum      sum of exp(score - top)          1
+///   out      sum of exp(score - top) · value  width of the values
+///
+/// The dims of each member are
+///
+///   [batch, key heads, parts, query heads per key head, queries, last dim]
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -120,10 +124,10 @@ private:
     return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Returns the keys and values that move around the ring. If
-  /// ringPacksKeysAndValues is true, the result is one value, joined along the
-  /// last dim; otherwise it is two values. A stripe is a contiguous piece of
-  /// the sequence. The shape is
+  /// Returns the keys and values that move around the ring. They are one
+  /// tensor, joined along the last dim, if ringPacksKeysAndValues is true, and
+  /// otherwise two tensors. The shape is as follows, where a stripe is a
+  /// contiguous piece of the sequence:
   ///
   ///   [batch, key heads, stripes, tokens of a stripe with padding, …]
   SmallVector<Value, 2> makeKeyValues() {
@@ -212,14 +216,17 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the mask for one stripe of queries (contiguous piece of the
-  /// sequence), in the shape
+  /// Returns the user's mask for one stripe of queries (contiguous piece of the
+  /// sequence) and the keys up to the end of the stripe. The shape is
   ///
-  ///   [batch, key heads, parts, query heads per key head, queries, keys]
+  ///   [batch, key heads, pairs, query heads per key head, queries, keys]
   ///
-  /// Let c be the number of parts of the ring. If the mask depends on queries
-  /// and keys, `parts` counts the c · c pairs (part of queries, part of keys).
-  /// If it depends only on queries or only on keys, `parts` is c; otherwise 1.
+  /// where `pairs` depends on the number c of parts of the ring:
+  ///
+  ///   c · c   if the mask depends on queries and keys: all pairs of
+  ///           (part of the queries, part of the keys)
+  ///   c       if the mask depends on only one of them
+  ///   1       if the mask depends on neither
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -275,9 +282,10 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // In step s, rank p of c ranks has part (p + s) mod c of the keys. If p + s
-    // has reached c, these keys come before all queries that the rank has in
-    // this stripe (contiguous piece of the sequence).
+    // In step s, rank p of c ranks has part (p + s) mod c of the keys. If the
+    // sum wraps around, this is one of the parts 0 to p - 1. Its keys then come
+    // before all queries that rank p has in this stripe (contiguous piece of
+    // the sequence).
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -286,10 +294,12 @@ private:
                                                            number(before)));
   }
 
-  /// Returns a Boolean mask for the scores of one step of the ring. It is false
-  /// for keys that are only padding. Returns null if there is no padding or if
-  /// the attention is causal, because padding comes after all queries and the
-  /// causal mask hides it.
+  /// Returns a Boolean mask for the scores of one step of the ring: false for
+  /// keys that are only padding. Returns null if no mask is needed:
+  ///
+  /// - There is no padding.
+  /// - The attention is causal. Padding comes after all queries, so the causal
+  ///   mask hides it.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -334,9 +344,10 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. If the type is narrower than f64, `factor`
-  /// is represented as the sum of two f32 numbers. Plans are verified in f64,
-  /// where a factor that is rounded to f32 would be a visible error.
+  /// Returns `value` times `factor`. If the type is narrower than f64, the
+  /// constant `factor` is rounded to f32. This error would be visible, because
+  /// plans are verified in f64. Therefore the product of `value` and the
+  /// rounding error is added.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -431,9 +442,13 @@ private:
   /// keys move.
   const ShardedOp &ring;
   dist::SubAxes axes;
-  /// Sizes: batch, number of key heads, number of query heads per key head, and
-  /// number of parts of the ring. `size` is the number of tokens that one part
-  /// has of a stripe (contiguous piece of the sequence), padding included.
+  /// Sizes of the attention. A stripe is a contiguous piece of the sequence.
+  ///
+  ///   batch      size of the batch
+  ///   keyHeads   number of key heads
+  ///   group      number of query heads per key head
+  ///   count      number of parts of the ring
+  ///   size       tokens of one stripe in one part, with padding
   int64_t batch, keyHeads, group, count, size;
   /// Whether there may be a step of the ring in which some query sees no key.
   bool hides;

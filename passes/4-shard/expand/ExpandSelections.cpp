@@ -49,11 +49,15 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices, in the whole dim, of the k elements that a top-k
-/// selects. Each of the n parts has k' candidates, and `index` [n, k'] holds
-/// the indices of the candidates within their part. `winners` holds the indices
-/// of the k selected candidates in the list of all n·k' candidates. The list
-/// has the shape `flat`.
+/// Returns the indices, in the whole dim, of the elements that a top-k selects
+/// from candidates. Example with 2 parts of 4 elements, 2 candidates from each
+/// part, and k = 2:
+///
+///   index     [[1, 3], [0, 2]]   candidates of part 0 and of part 1
+///   winners   [3, 0]             indices into the list of 4 candidates
+///   result    [6, 1]             4 + 2 and 0 + 1
+///
+/// `flat` is the shape of the list of candidates.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -68,15 +72,15 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Replaces a top-k along a split dim of v elements by ordinary ops. Each of
-/// the n parts selects its own k' = min(k, size) candidates. Then all ranks
-/// select k among the candidates of all parts:
+/// Replaces a top-k of v elements, split over n ranks, by ordinary ops:
 ///
-///   x [v] as [n, v / n@n]   own topk [n, k']   whole topk [n·k'] -> [k]
+/// 1. Reshapes [v] to [n, size], with one part per rank.
+/// 2. Selects k' = min(k, size) candidates in each part: [n, k'].
+/// 3. Selects k of all candidates, [n · k'], on every rank.
 ///
 /// Among equal values, the one with the lowest index is selected, as in the
-/// original op. This holds because candidates are in the order of the parts,
-/// and padding comes after all elements.
+/// original op: candidates are in the order of the parts, and padding comes
+/// last.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

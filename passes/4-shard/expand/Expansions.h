@@ -8,20 +8,21 @@
 
 namespace pcc::shard {
 
-/// A function that replaces one op by ordinary ops, whose results have global
-/// shapes. The op has a split Inner factor (a dim whose parts exchange values,
-/// such as the dim of a softmax), or it is a ring attention or an attention
-/// split in stripes (contiguous pieces of the sequence). The new ops need a
-/// reshard (change of sharding) only for the values that ranks exchange.
+/// A function that replaces a split op by ordinary ops with global shapes. The
+/// split op is one of these:
+///
+/// - An op whose ranks must exchange values because a factor of kind Inner is
+///   split, such as a softmax along a split dim.
+/// - A ring attention.
+/// - An attention in stripes (contiguous pieces of the sequence).
+///
 /// Returns one value per result of the op; null for a result without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// Table of the expansions by op name. An expansion is a function that replaces
-/// a split op by ordinary ops. There is one for every op whose sharding rule
-/// has Inner factors (dims whose parts exchange values). Each family of ops,
-/// such as norms, adds its expansions in one of the functions that are declared
-/// below.
+/// Table of expansions by op name. An expansion is a function that replaces a
+/// split op by ordinary ops. Every op whose sharding rule has Inner factors
+/// (dims whose parts exchange values) has one.
 class Expansions {
 public:
   /// Creates the table with the functions that replace split ops, for all kinds
@@ -63,10 +64,9 @@ void addScanExpansions(Expansions &expansions);
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Describes dim number `dim` of the first operand of `op`. Takes the
-  /// sharding of the dim from the sharding in which `op` needs the operand. The
-  /// dim must be exactly one factor of kind Inner (a dim whose parts exchange
-  /// values).
+  /// Describes dim number `dim` of the first operand of `op`, split as `op`
+  /// needs it. The dim must be a single factor of kind Inner (a dim whose parts
+  /// exchange values).
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the

@@ -10,15 +10,14 @@
 
 namespace pcc::shard {
 
-/// Builds the ops that replace one op of a sharded function. New ops are
-/// inserted before the replaced op and get its location and its stage. The
-/// sharding of a new op is propagated from the shardings of its operands
-/// (`propagateFromOperands`). An operand of the replaced op counts as sharded
-/// in the way in which the replaced op needs it.
+/// Builds the ops that replace one op of a sharded function. A new op is
+/// inserted before the replaced op and gets its location and stage.
 ///
-/// A new op may need an operand in another sharding, for example without a
-/// partial sum or with a dim whole. The pass `insert-reshards`, which runs
-/// later, adds the communication.
+/// The sharding of a new op follows from the shardings of its operands
+/// (`propagateFromOperands`). For an operand of the replaced op, this is the
+/// sharding in which the replaced op needs it. The builder adds no
+/// communication. Where a new op needs an operand in another sharding, the pass
+/// `insert-reshards` adds it later.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
   /// Prepares to replace the IR op `op.op`, which must not be null.
@@ -68,26 +67,27 @@ public:
                      double filling);
 
 private:
-  /// Returns the first result of `op`, a new op that changes the size of dim
-  /// `dim` of `value`. Stores the sharding of this result: it is that of
-  /// `value`, and axes that split dim `dim` of `value` split the resized dim as
-  /// well.
+  /// Stores the sharding of the new op `op`, and returns its first result. `op`
+  /// changes the size of dim `dim` of `value`. Its result is sharded like
+  /// `value`, and dim `dim` is split over the same axes at its new size.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
   /// Returns the sharding that new ops assume for `value`. For an operand of
   /// the replaced op, it is the sharding in which the replaced op needs the
   /// operand. For any other value, it is the sharding stored in the IR, or
   /// whole (not split) if none is stored.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores the stage and the sharding of the new op `op`. Partial sums (values
-  /// that ranks still have to add) must not pass through it, so the operands
-  /// are needed without partial sums.
+  /// Stores the stage and the sharding of the new op `op`. Operands that are
+  /// partial sums (values that ranks still have to add) will be reduced before
+  /// the op.
   void finish(mlir::Operation *op) override {
     record(op, /*partialsPass=*/false);
   }
-  /// Stores the stage and the sharding of the new op `op` in its attributes. If
-  /// `partialsPass`, partial sums (values that ranks still have to add) pass
-  /// from operands to results where the rule of `op` allows it. If not, the
-  /// operands are needed without partial sums.
+  /// Stores the stage and the sharding of the new op `op` in its attributes.
+  /// `partialsPass` decides about operands that are partial sums (values that
+  /// ranks still have to add):
+  ///
+  /// - If true, they pass to the results if the rule of `op` allows it.
+  /// - If false, they will be reduced before the op.
   void record(mlir::Operation *op, bool partialsPass);
 
   /// Stage of the replaced op; null if the function has no stages.

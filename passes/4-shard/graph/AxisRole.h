@@ -9,14 +9,12 @@
 
 namespace pcc::shard {
 
-/// The purpose of a mesh axis. The role of an axis decides which factors (dims
-/// of an op, or parts of dims) the axis may split. FactorTag in ShardedOp.h
-/// marks these factors. An axis with role Sequence must split the sequence in
-/// every op on tokens that allows it (SequenceOps.h).
+/// The purpose of a mesh axis. The role decides which factors (dims of an op,
+/// or parts of dims) the axis may split; FactorTag in ShardedOp.h lists them.
 ///
-/// Four roles exist only in models with divided experts. Axes with these roles
-/// split the batch or the sequence outside of the expert region (the ops
-/// between tokens and experts; ExpertDims.h). Inside of the region, they may
+/// The four roles with `Experts` in their names exist only in models whose
+/// experts are divided among ranks. Their axes split the batch or the sequence.
+/// In the expert region (the ops around the experts; ExpertDims.h), they may
 /// split other dims as well.
 enum class AxisRole : uint8_t {
   /// Data parallelism: splits the batch of every input that has one. This is

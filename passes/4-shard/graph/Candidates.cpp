@@ -8,10 +8,12 @@ using namespace pcc::shard;
 using graph::FactorKind;
 
 /// Returns whether `op` must not split a further factor (dim, or part of a dim)
-/// of kind `kind`. There are two reasons. A result can be partial in one kind
-/// of reduction only, so a Sum factor and a Max factor cannot both be split. An
-/// Inner factor (dim whose parts exchange values) cannot be split while
-/// operands are partial.
+/// of kind `kind`, for one of these reasons:
+///
+/// - A result can be partial in one kind of reduction only. A Sum factor and a
+///   Max factor cannot both be split.
+/// - An Inner factor (dim whose parts exchange values) cannot be split while
+///   operands are partial.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -53,10 +55,10 @@ struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Position of the new parts (sub-axes) among the axes that already split the
-  /// factor (dim, or part of a dim). If true, the new parts come before the
-  /// first axis that is minor to them in some seed (requested sharding). If
-  /// false, the new parts come last (most minor).
+  /// Whether new parts (sub-axes) may be inserted among the axes that already
+  /// split the factor. If true, they are inserted before the first axis that
+  /// follows them in some seed (requested sharding). If false, they are
+  /// appended as the most minor axes.
   bool reorder = false;
   /// The factor (dim, or part of a dim) may be split only over those parts of
   /// the axis that have the indices `first` to `end` - 1.
@@ -65,9 +67,16 @@ struct FillMode {
 } // namespace
 
 /// Splits `factor` of `op` (a dim, or part of a dim) over the first n of
-/// `parts` and returns n. n is the largest number with which every rank still
-/// has an element, but at least 1 if the factor is not full. A factor is full
-/// if it is split over as many ranks as it has elements; n is then 0.
+/// `parts`, and returns n. n is the largest number with which every rank has an
+/// element. At least the first part is used, unless the factor is full, that
+/// is, split into as many parts as it has elements:
+///
+///   6 elements, parts 2 and 2:                n = 2
+///   3 elements, parts 2 and 2:                n = 1
+///   3 elements, part 5:                       n = 1
+///   3 elements split over 3 ranks, part 2:    n = 0
+///
+/// If `how.overfill` is true, all parts are used.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -92,9 +101,9 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 }
 
 /// Returns the ways in which `factor` (a dim, or part of a dim) may be split
-/// over `parts`, sub-axes of one axis. The first way uses the default order of
-/// axes. Further ways exist only if seeds (shardings that the user requests)
-/// need them.
+/// over `parts`, sub-axes of one axis. The first way uses all parts, as the
+/// most minor axes. Other ways are added if seeds (requested shardings) split
+/// values in such a way.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
@@ -140,11 +149,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the factors (dims, or parts of dims) that may be split over the
-/// remaining parts of an axis if factor `first` has too few elements for all
-/// parts. They are the factors that some strategy in `strategies` splits.
-/// Unless `mixesDims` is true, only factors that directly follow `first` in
-/// some dim are returned.
+/// If factor `first` (a dim, or part of a dim) has too few elements for an
+/// axis, other factors may be split over the rest of the axis. Returns these
+/// factors: those that `strategies` may split and, unless `mixesDims` is true,
+/// that come right after `first` in some dim.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -156,11 +164,13 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends to `candidates` a copy of `op` in which `factor` (a dim, or part of
-/// a dim) is split over as many of `parts`, sub-axes of one axis, as it has
-/// elements for. If some parts are left, also appends a copy for each factor in
-/// `others` that has enough elements. In this copy, the other factor is split
-/// over all remaining parts.
+/// Appends to `candidates` copies of `op` that are split over `parts`, sub-axes
+/// of one axis. The first copy splits `factor` (a dim, or part of a dim) over
+/// as many parts as it has elements for. Each further copy also splits one of
+/// the factors `others` over all remaining parts. Example with parts 2 and 2:
+///
+///   factor of 2, others of 8 and 1:   2@part0
+///                                     2@part0, 8@part1
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -218,10 +228,10 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // A window (range of an operand's dim that the op reads) may be smaller than
-  // the dim, as for a slice. If an op reads only the window, it can need less
-  // memory even if no axis splits the dim. Therefore each candidate is added a
-  // second time, with `usesAllWindows` set.
+  // A window is the range of an operand's dim that the op reads, such as the
+  // range of a slice. A rank that fetches only the window may need less memory,
+  // even if no axis splits the dim. Therefore, if a window is smaller than its
+  // dim, each candidate is added a second time, with `usesAllWindows` set.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -244,11 +254,11 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Returns a pair for each factor of the rule in `dim`: the factor, and the
-/// factor of the sharding `split` that contains it. A factor of `split` can
-/// contain several factors of the rule, because the rule may cut a dim more
-/// finely. For example, a factor of 12 in `split` contains the factors 3 and 4
-/// of the rule.
+/// Pairs each factor (part of a dim) of the rule in `dim` with the factor of
+/// `split`, a sharding of the dim, that contains it. Example:
+///
+///   rule   3, 4, 2
+///   split  12, 2      pairs (3, 12), (4, 12), (2, 2)
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -266,11 +276,12 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns `op` with its factors (dims, or parts of dims) split as in `seed`, a
-/// requested sharding. Only axes of `seed` that are in `decided` are used. Axes
-/// that the seed does not mention still split their factors. Among the axes of
-/// a factor, the time axis (microbatches) comes first, then the axes of the
-/// seed, then other axes.
+/// Returns `op` split as in `seed`, a requested sharding. Each factor (dim, or
+/// part of a dim) is split over these axes, in this order:
+///
+/// - The time axis (microbatches), if it splits the factor in `op`.
+/// - The axes of the seed that are in `decided` (assigned so far).
+/// - Axes that split the factor in `op` and that the seed does not name.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

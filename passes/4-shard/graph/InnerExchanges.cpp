@@ -20,10 +20,10 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to `reshard`, which gathers an inner value of an op (a value
-/// that the parts of the op exchange). Each part contributes `perPart` elements
-/// to the dim. For 4 parts with 3 elements each, the dim has 12 elements: split
-/// over `axes` before the reshard, whole after it.
+/// Appends to `reshard` a dim along which values of all parts are gathered.
+/// Each part has `perPart` elements in the dim. For 4 parts of 3 elements, the
+/// dim has 12 elements. It is split over `axes` before the reshard and whole
+/// after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);

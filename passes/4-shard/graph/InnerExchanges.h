@@ -9,10 +9,10 @@
 
 namespace pcc::shard {
 
-/// A reshard (change of sharding) of an inner value of a split op, that is, of
-/// a value that the op computes on the way to its result. The reshard makes the
-/// inner value (such as the maximum of a softmax) whole on every rank. In ring
-/// attention, it moves keys or values to the next rank.
+/// A reshard (change of sharding) of a value that a split op computes on the
+/// way to its result, such as the maximum of each row in a softmax. Every rank
+/// then has the whole value. In ring attention, the value is the keys or
+/// values, and each rank gets the part of the next rank.
 struct InnerReshard {
   /// Shardings before and after the reshard (change of sharding).
   dist::Sharding from, to;
@@ -22,15 +22,18 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards by which the parts of a split op exchange values. If an
-/// Inner factor (a dim whose parts exchange values) is split, the reshards make
-/// the inner values of the op, such as the maximum of a softmax, whole. In ring
-/// attention, the reshards move keys and values. For any other op, the list is
-/// empty. Examples, with dims split over d, t and c:
+/// Returns the reshards by which the parts of a split op exchange values:
+///
+/// - If an Inner factor (a dim whose parts exchange values) is split: one
+///   reshard for each value that the op computes on the way to its result.
+/// - For ring attention: the reshards that move keys and values.
+/// - For any other op: none.
+///
+/// Examples with dims that are split over axes d, t and c:
 ///
 ///   softmax [8@d, 12@t] of f32:  [8@d] partial max(t) -> [8@d],
 ///                                [8@d] partial sum(t) -> [8@d]
-///   topk 3 of [8@d, 12@t], t=2:  [8@d, 6@t] -> [8@d, -]
+///   topk 3 of [8@d, 12@t], t=2:  [8@d, 6@t] -> [8@d, -], 3 per part
 ///   ring attention, c parts:     keys and values, c - 1 times
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 

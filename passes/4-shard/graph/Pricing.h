@@ -19,15 +19,17 @@ int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
-/// Returns whether a value with this sharding is a partial sum in each
-/// microbatch, that is, partial along the time axis. Only `graph.accumulate`,
-/// which adds up all microbatches, can complete such a value.
+/// Returns whether a value with this sharding is partial along the time axis.
+/// Each microbatch then has one addend of the value, and `graph.accumulate`
+/// must add the addends of all microbatches.
 bool isPartialInTime(const dist::Sharding &sharding);
 
 /// Returns the cost of a reshard of one tensor from `from` to `to`. The penalty
-/// `brokenRulePenalty` is added if the reshard is impossible, or if only one of
-/// the two shardings is partial over microbatches (still to be summed over
-/// them).
+/// `brokenRulePenalty` is added in two cases:
+///
+/// - The reshard is impossible.
+/// - Only one of the shardings is partial along the time axis
+///   (isPartialInTime). A reshard cannot add up microbatches.
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
                    const dist::Sharding &from, const dist::Sharding &to);
 
@@ -37,10 +39,10 @@ plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
 /// the ops that break them.
 inline constexpr double brokenRulePenalty = 1e15;
 
-/// Returns the time that one rank needs to compute its part of `op`, in whole
-/// picoseconds in spite of the function's name. Sums of whole numbers do not
-/// depend on the order of the additions. Returns 0 if the planner has no
-/// cluster profile (bandwidths and speeds).
+/// Returns the time that one rank needs to compute its part of `op`. In spite
+/// of the name, the unit is the picosecond. The time is a whole number, so that
+/// a sum of times does not depend on the order of the additions. Returns 0 if
+/// the planner has no cluster profile (bandwidths and speeds).
 double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard

@@ -20,12 +20,16 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits the first factor (dim, or part of a dim) in `covering` over `axes`.
-/// The factors in `covering` together correspond to one factor of a tensor's
-/// sharding, which is split over `axes`. Does nothing in three cases:
+/// Splits a factor (dim, or part of a dim) of `op` as one factor of a tensor's
+/// sharding, which is split over `axes`. `covering` lists the factors of `op`
+/// that together form the factor of the sharding. The first of them is split:
 ///
-/// - There are several factors, and the size of the first one is not a multiple
-///   of the number of parts.
+///   sharding 12@t with t = 3, covering 6 and 2:   6@t, 2
+///
+/// Does nothing in three cases:
+///
+/// - There are several factors in `covering`, and the number of ranks does not
+///   divide the size of the first one.
 /// - The first factor is of kind Whole or Inner.
 /// - The first factor is split already, or `op` uses one of the axes already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
@@ -39,9 +43,12 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
 }
 
 /// Splits the factors (parts) of one dim of `op` over the axes that split the
-/// equal factors in `sharding`. Compares both lists of factors from major to
-/// minor. Stops at the first factor of `sharding` that does not end where a
-/// factor of the rule ends.
+/// dim in `sharding`. Matches each factor of `sharding` with the factors of
+/// `op` that have its size as their product, from major to minor. Stops if
+/// there are none:
+///
+///   op 3, 4, 5; sharding 12@t, 5:   12 matches 3 and 4, so 3 is split
+///   op 3, 8, 5; sharding 12@t, 10:  stops at 12
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {

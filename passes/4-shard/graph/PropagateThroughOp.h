@@ -8,11 +8,13 @@
 namespace pcc::shard {
 
 /// Returns `op` split as the shardings of its operands, `operands`, suggest
-/// (sharding propagation as in GSPMD, Xu et al. 2021). An axis of an operand is
-/// used only if the parts of the op then need no communication. If two operands
-/// split a factor (dim of the op, or part of one) differently, the first
-/// operand decides. If `partialsPass`, partial sums of operands pass through
-/// the op where its rule allows that; otherwise operands must not be partial.
+/// (sharding propagation as in GSPMD, Xu et al. 2021):
+///
+/// - An axis of an operand is used only if the op needs no communication then.
+/// - If two operands split a factor (dim of the op, or part of one)
+///   differently, the first operand decides.
+/// - Partial sums of operands pass through the op only if `partialsPass` is
+///   true and the rule of the op allows it.
 ///
 ///   add [8@t, -], [8, -]:           [8@t, -]
 ///   reduce sum [8@d, 6@t] over 1:   [8@d] partial sum(t)

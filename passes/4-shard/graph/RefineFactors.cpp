@@ -37,11 +37,13 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
 }
 
 /// Returns the sizes of the pieces into which `boundaries` cut one factor (part
-/// of a dim). The factor reaches from the boundary `begin` to the boundary
-/// `end`. A boundary is the product of the sizes of the factors before it. A
-/// boundary is used only if it is a multiple of the boundary before it and
-/// divides `end`. Example: begin 1, end 24 and the boundary 3 give the sizes 3
-/// and 8.
+/// of a dim). A boundary is the product of the sizes of all factors before it.
+/// The factor reaches from the boundary `begin` to the boundary `end`. A
+/// boundary between them is used if it divides `end` and the boundary before it
+/// divides it:
+///
+///   begin 1, end 24, boundary 3:   sizes 3 and 8
+///   begin 1, end 24, boundary 5:   size 24
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -55,10 +57,13 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors (parts) of `dim` at `boundaries`. A boundary is a product
-/// of factor sizes: the boundary 3 cuts a factor of 24 into 3 and 8. Leaves a
-/// factor whole if mayRefine is false for it. Returns whether any factor was
-/// cut.
+/// Cuts the factors (parts) of `dim` at `boundaries`. A boundary is the product
+/// of the sizes of all factors before it:
+///
+///   factors 4 and 6, boundary 8:   factors 4, 2 and 3
+///
+/// Leaves a factor whole if mayRefine is false for it. Returns whether any
+/// factor was cut.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -75,10 +80,13 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Makes the factors (dims, or parts of dims) of one value agree in two ops:
-/// `producer`, which computes the value as a result, and `user`, which reads it
-/// as an operand. Cuts the factors of each op, dim by dim, at the boundaries of
-/// the factors of the other op. Returns whether any factor was cut.
+/// Makes the producer and a user of a value divide it into equal factors (dims,
+/// or parts of dims). Cuts the factors of each op where factors of the other op
+/// end. Example for one dim:
+///
+///   producer 6, 4; user 3, 8:   both 3, 2, 4
+///
+/// Returns whether any factor was cut.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -106,12 +114,15 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags (such as Batch or Sequence) from the factors (dims, or parts of
-/// dims) of the producer of a value to the factors of a user. `from` and `to`
-/// are the factors of one dim of the value in the two rules. A factor gets the
-/// tag of the producer's factor that begins at the same boundary. A factor of
-/// kind Whole or Inner gets the tag of any factor of the producer that begins
-/// within it. Head tags are copied only if `withHeads`.
+/// Copies tags (such as Batch) along one dim of a value, from its producer to a
+/// user. `from` and `to` are the factors (parts) of the dim in the two ops.
+///
+/// - A factor of the user gets the tag of the producer's factor that begins at
+///   the same index of the dim.
+/// - A factor of kind Whole or Inner may be larger than the factors of the
+///   producer. It gets the tag of a factor that begins within it.
+///
+/// Head tags are copied only if `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -131,10 +142,10 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence from the factors (dims, or parts of dims) of the
-/// user of a value to factors of its producer. The factor of the producer must
-/// have no tag, and begin and end at the same indices of the dim. Tables of
-/// token positions and masks get their tags in this way, because they do not
+/// Copies the tag Sequence along one dim of a value, from a user to the
+/// producer. A factor (part of the dim) of the producer gets the tag if it has
+/// none and consists of the same indices as a tagged factor of the user. Tables
+/// of token positions and masks get their tags in this way, because they do not
 /// depend on a tagged argument.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
@@ -198,11 +209,12 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor of a sequence dim that ranks divide, as an index into the
-/// factors of `rule`. If the sequence is in stripes (pieces of the sequence)
-/// for `numParts` ranks, the first factor of `dim` is the stripes. The second
-/// factor, the tokens of each stripe, is then returned. Otherwise, the first
-/// factor is returned.
+/// Returns the factor (part) of a sequence dim that ranks divide, as an index
+/// into the factors of `rule`. Usually it is the first factor of `dim`. If the
+/// dim is cut into stripes (contiguous pieces) for `numParts` ranks, it is the
+/// second one:
+///
+///   factor 0: 4 stripes    factor 1: tokens of each stripe
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -212,9 +224,10 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                                                                   : dim.front();
 }
 
-/// Returns whether `op` is the product of queries and keys: each of its two
-/// operands has a factor (dim, or part of one) with the tag Sequence that the
-/// result has and the other operand lacks.
+/// Returns whether `op` is the product of queries and keys: a product of two
+/// operands, [queries, d] and [keys, d], with the result [queries, keys].
+/// Queries and keys are factors (dims, or parts of dims) with the tag Sequence,
+/// and each occurs in only one operand.
 static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
@@ -231,9 +244,11 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   return hasOwn(0) && hasOwn(1);
 }
 
-/// Tags the heads of attention. In a fused attention op, they are dim 1 of the
-/// queries. In a product of queries and keys, they are the factors (dims, or
-/// parts of dims) without a tag that both operands and the result have.
+/// Tags the heads if attention begins at vertex `index`:
+///
+/// - In a fused attention op, heads are dim 1 of the queries.
+/// - In a product of queries and keys, heads are the factors (dims, or parts of
+///   dims) without a tag that occur in both operands and in the result.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);

@@ -43,12 +43,16 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns the reshard (change of sharding) of one step of ring attention, for
-/// the keys or values with the given sharding and global shape. In the reshard,
-/// dim 2 (the tokens) becomes the two dims [stripes, parts · size], where a
-/// stripe is a contiguous piece of the sequence. After the step, each rank has
-/// the part that the next rank had before, and the last rank has the part of
-/// the first rank. `bytes` is the size of one element.
+/// Returns the reshard (change of sharding) of one step of ring attention for
+/// the keys or values, which have the given sharding and global shape. Each
+/// rank gets the part that the next rank had, and the last rank gets part 0:
+///
+///   rank     0   1   2
+///   before   0   1   2
+///   after    1   2   0
+///
+/// Dim 2 (the tokens) is replaced by two dims: stripes (contiguous pieces of
+/// the sequence), and tokens of a stripe. `bytes` is the size of one element.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

@@ -9,10 +9,9 @@ namespace pcc::shard {
 
 /// The two factors (dims, or parts of dims) of an attention op that ring
 /// attention (Liu et al. 2023) splits over the same axes: the queries and the
-/// keys. Their numbers must be equal. Without a ring, every rank has all keys.
-/// In a ring, each rank has one part of the queries, keys and values. After
-/// each step, the parts of keys and values move to the next rank. In each step,
-/// a rank attends to one part:
+/// keys. There must be as many queries as keys. Each rank has one part of the
+/// queries, keys and values. In each step, a rank attends to one part of the
+/// keys and values. It then sends this part to the rank before it:
 ///
 ///   rank   step 0   step 1   step 2
 ///   0      k0 v0    k1 v1    k2 v2

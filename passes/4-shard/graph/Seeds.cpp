@@ -115,10 +115,10 @@ static Location locationOf(Value value) {
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// Emits an error and fails if user and model request different shardings for
-/// `value`. `asked` is the sharding that the model requests; `seed` is the one
-/// that is used, which may come from the user. Two shardings count as equal if
-/// they place the elements of the value equally.
+/// Emits an error and fails if the user and the model request different
+/// shardings of `value`. `asked` is the request of the model. `seed` is the
+/// request that is used: that of the user, or `asked` if there is none.
+/// Shardings are equal if they place the elements equally.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -129,10 +129,10 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Parses the request once for each value whose name matches, because the
-/// meaning of the text depends on the shape of the value. Tries function
-/// arguments first, then results of ops, then function results. A result of an
-/// op is skipped if it is an output of that name.
+/// Adds a seed (requested sharding) for each value whose name matches: function
+/// arguments, results of ops, and function results. The text is parsed for each
+/// value, because its meaning depends on the shape. If an op computes a
+/// function result of the same name, only the function result gets the seed.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -221,9 +221,9 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
 }
 
 /// Updates `overfull`, `order`, `cuts` and `priorities` for one requested
-/// sharding. Emits an error and fails if two places at which requests cut an
-/// axis do not divide each other. For example, a request for sub-axes of 2
-/// ranks and one for sub-axes of 3 ranks do not fit together.
+/// sharding. Emits an error and fails if requests cut an axis into sub-axes
+/// that do not align. For example, sub-axes x:(1)2 and x:(1)3 cut an axis of 6
+/// at the places 2 and 3, and 2 does not divide 3.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

@@ -38,10 +38,13 @@ struct Seed {
 ///   of the module. NAME is a name or a glob of weights, inputs, outputs and
 ///   other named values.
 ///
-/// Seeds never name the time axis (microbatches). The members cutsAt, overfills
-/// and isBefore describe unusual splits that seeds contain. The search then
-/// considers these splits for other ops as well, so that no reshard (change of
-/// sharding) is needed between an op and a seed.
+/// Seeds never name the time axis (microbatches).
+///
+/// By default, the search does not try all ways of splitting a dim, such as
+/// over more ranks than it has elements. If a seed splits a dim in such a way,
+/// the functions cutsAt, overfills and isBefore report it. The search then
+/// tries this way for other ops, too. They may match the seed without a reshard
+/// (change of sharding).
 class Seeds {
 public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
@@ -57,8 +60,8 @@ public:
                                         const dist::Mesh &mesh);
 
   /// Returns the seed (requested sharding) of a function argument or of a
-  /// result of an op; null if it has none. If a user requests a sharding by the
-  /// name of a function result, the seed is returned by findOutput, not here.
+  /// result of an op; null if it has none. A request by the name of a function
+  /// result is not found here, but by findOutput.
   const Seed *find(mlir::Value value) const {
     auto it = values.find(value);
     return it == values.end() ? nullptr : &it->second;
@@ -78,11 +81,10 @@ public:
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
-  /// Returns whether a sub-axis of `axis` that some seed (requested sharding)
-  /// names begins or ends at the place `parts`. A place is the product of the
-  /// sizes before it; tp:(2)4 begins at 2 and ends at 8. Also returns true at
-  /// both ends of the axis, and where a sub-axis that divides experts begins or
-  /// ends.
+  /// Returns whether some seed (requested sharding) cuts `axis` at the place
+  /// `parts`. The place of a cut is the product of the sizes before it: a seed
+  /// with the sub-axis tp:(2)4 cuts `tp` at 2 and at 8. Both ends of the axis,
+  /// and both ends of a sub-axis that divides experts, count as cuts as well.
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);

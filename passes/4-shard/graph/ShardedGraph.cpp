@@ -22,10 +22,14 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// The results of a vertex may be partial sums in each microbatch in two cases:
-/// the vertex sums over the batch, or its sharding rule lets the partial sums
-/// of an operand pass. The result of `graph.accumulate` is no partial sum,
-/// because the op adds up all microbatches.
+/// Finds the vertices whose results may be partial along the time axis: each
+/// microbatch has one addend, and `graph.accumulate` must add them. A vertex
+/// has such results in two cases:
+///
+/// - It sums over the batch.
+/// - It reads such a value, and its sharding rule lets partial sums pass.
+///
+/// The result of `graph.accumulate` is complete.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {

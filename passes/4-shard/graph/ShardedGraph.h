@@ -15,15 +15,17 @@
 namespace pcc::shard {
 
 /// The data-flow graph of a function, in which the search assigns mesh axes to
-/// ops. Its vertices are, in this order: the function arguments (sources), the
-/// ops in program order, and the function results (sinks). An edge joins the
-/// vertex that produces a value to an operand of another vertex.
+/// ops. The vertices are, in this order: the function arguments (sources), the
+/// ops in program order, and the function results (sinks). An edge leads from
+/// the vertex that produces a value to an operand of another vertex.
 ///
-/// A seed is a requested sharding of a value. A pin is a vertex that reads and
-/// returns a value in the sharding of a seed. If the result of an op has a
-/// seed, a pin comes after the op, and users of the result read the pin. The op
-/// itself may then produce the value in any sharding. Sources, sinks and ops
-/// without operands (weights) that have a seed are pins themselves.
+/// A seed is a requested sharding of a value. A pin is a vertex that returns
+/// its value in the sharding of a seed. Where pins are:
+///
+/// - If the result of an op has a seed, a pin comes after the op, and users
+///   read the pin. The op itself may produce the value in any sharding.
+/// - A source, a sink or a weight (op without operands) with a seed is itself a
+///   pin.
 ///
 ///   %y = matmul %x, %w, y seeded:    x   w
 ///                                     \ /
@@ -47,15 +49,18 @@ public:
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
   /// Cuts the factors (dims, or parts of dims) of all vertices until the
-  /// producer and the users of each value have equal factors. Then tags the
-  /// factors of the batch and of the sequence, which follow from
-  /// `graph.batch_dim` and `graph.sequence_dim` of the arguments, and of the
-  /// heads of attention. Must be called once, before any axis is assigned.
+  /// producer and the users of each value have equal factors. Then tags these
+  /// factors:
+  ///
+  /// - the batch and the sequence, which follow from `graph.batch_dim` and
+  ///   `graph.sequence_dim` of the arguments;
+  /// - the heads of attention.
   ///
   /// If `sequenceParts` > 1, first cuts the queries and keys of causal
   /// attention into stripes (pieces of the sequence; Stripes.h) for that many
-  /// ranks. The factor of the tokens of each stripe then gets the tag Sequence.
-  /// Returns whether any attention was cut into stripes.
+  /// ranks. The tag Sequence then means the tokens of each stripe. Returns
+  /// whether any attention was cut into stripes. Must be called once, before
+  /// any axis is assigned.
   bool refine(int64_t sequenceParts = 1);
 
   /// Returns the number of vertices (ops, arguments or results) that depend on
@@ -89,10 +94,10 @@ public:
            parts.of(ops[op].op) == graph::StepPart::Update;
   }
 
-  /// Returns whether vertex `op` may read a value that is a partial sum in each
-  /// microbatch. True if an operand depends on a sum over the batch that has
-  /// not passed through `graph.accumulate`, which adds up all microbatches.
-  /// Valid after `refine`.
+  /// Returns whether vertex `op` may read a value that is partial along the
+  /// time axis: a sum over the batch of which each microbatch has one addend.
+  /// It remains partial until `graph.accumulate` adds the addends. Valid after
+  /// `refine`.
   bool readsSumsInTime(unsigned op) const {
     return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
@@ -163,8 +168,7 @@ private:
   /// Fills `readsAndWrites`: finds the pairs of ops that read and write one
   /// parameter on one stage.
   void findWrites();
-  /// Sets `sumsInTime`, the set of vertices (ops of the graph) whose results
-  /// may be partial sums in each microbatch. Visits the vertices in program
+  /// Computes `sumsInTime`. Visits the vertices (ops of the graph) in program
   /// order, operands before users.
   void findSumsInTime();
   /// Sets `tags` of the batch, the sequence and the heads. Walks from the
@@ -176,8 +180,8 @@ private:
   /// queries and keys.
   void tagHeads(unsigned index);
   /// Returns whether attention ends at vertex `index`: at a fused attention op,
-  /// or at the sum over keys of weights times values. Tags of heads are not
-  /// copied from there to users.
+  /// or at the product of attention weights and values, which sums over the
+  /// keys. Tags of heads are not copied from there to users.
   bool endsAttention(unsigned index) const;
   /// Adds a vertex with the given sharding rule. If `seed` (a requested
   /// sharding) is not null, the vertex is a pin: it returns its value in the
@@ -206,8 +210,9 @@ private:
   /// Pairs of vertices (ops of the graph) that read and write one parameter;
   /// see `writes`.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
-  /// Set of the vertices (ops of the graph) whose results may be partial sums
-  /// in each microbatch.
+  /// Vertices (ops of the graph) whose results may be partial along the time
+  /// axis: each microbatch has one addend, which `graph.accumulate` must add
+  /// up.
   llvm::BitVector sumsInTime;
 };
 

@@ -88,16 +88,14 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// A window is the range of an operand's dim that the op reads. The view in the
-/// result describes which elements each rank needs. There are two forms of
-/// windows:
+/// The returned sharding has a view, which lists the operand elements that each
+/// rank needs. A window is the range of an operand's dim that the op reads. It
+/// has one of two forms:
 ///
-///  - A window without an extent (a slice, a pad) copies elements. The view is
-///    as long as the dim of the result. It has one piece per contiguous range
-///    of copied elements.
-///  - A window with an extent (a convolution) needs a halo. The view has one
-///    block per part of the result: the elements of the part with the halo
-///    around them.
+/// - A slice or pad (extent 0) copies elements. The view is as long as the dim
+///   of the result, and has one piece per contiguous range of copied elements.
+/// - A convolution (extent > 0) needs a halo. The view has one block per part
+///   of the result: the elements of the part and the halo around them.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -121,8 +119,8 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // The last part of the result may have padding. Operand elements that only
-  // this padding would read are left out of the view.
+  // The last part of the result may have padding, which needs no operand
+  // elements. The limit excludes the elements that only the padding would read.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};

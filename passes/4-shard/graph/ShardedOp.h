@@ -32,9 +32,10 @@ struct Strategy {
     Replicate,
     /// Splits the factor (dim of the op, or part of one) with index `index`.
     Split,
-    /// Lets a partial sum over the sub-axis pass from operand `index` to the
-    /// results. If `index` is -1, all operands that the rule lists in
-    /// `partialThrough` are partial sums over the sub-axis.
+    /// A partial sum over the sub-axis (a value that ranks still have to add)
+    /// passes from operand `index` to the results. In an addition, all operands
+    /// must be partial sums together: `index` is then -1, and `partialThrough`
+    /// of the rule lists these operands.
     Through,
     /// Ring attention (RingAttention.h): splits two factors (dims, or parts of
     /// dims) over the sub-axis, the queries and the keys. `index` is the factor
@@ -75,10 +76,11 @@ struct RefinedRule : graph::ShardingRule {
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
 /// Cuts the factors (dims, or parts of dims) of `tensor`, an operand or result
-/// of `rule`, until no factor of `sharding` splits one of them in the middle.
-/// For example, a dim with one factor of 12 is cut into 3 and 4 if `sharding`
-/// divides the dim into the factors 3 and 4. A factor of kind Whole, or whose
-/// parts must be contiguous, is not cut.
+/// of `rule`, where factors of `sharding` end:
+///
+///   rule 12, sharding 3 and 4:   rule 3 and 4
+///
+/// A factor of kind Whole, or whose parts must be contiguous, is not cut.
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
@@ -111,11 +113,12 @@ struct ShardedOp {
   /// sums.
   llvm::SmallVector<int, 2> throughOperand;
 
-  /// True if the op uses all windows of its rule. A window is the range of an
-  /// operand's dim that the op reads, such as the range of a slice. If false,
-  /// the op uses only the windows that are not optional and whose dim of the
-  /// result is split. If a window is not used, the operand's dim is split by
-  /// its factors, like any other dim.
+  /// Whether the op uses all windows of its rule. A window is the range of an
+  /// operand's dim that the op reads, such as the range of a slice. With a used
+  /// window, a rank fetches only the elements that it reads. Without it, the
+  /// operand's dim is split by its factors, like any other dim. If this flag is
+  /// false, a window is used only if it is not optional and the dim of the
+  /// result is split.
   bool usesAllWindows = false;
 
   /// Creates a vertex whose factors (dims, or parts of dims) are not split.
@@ -133,14 +136,16 @@ struct ShardedOp {
   dist::Sharding operandSharding(unsigned operand) const;
   /// Returns the sharding in which the op produces result number `result`, in
   /// canonical form. The result is partial (still to be reduced) along the axes
-  /// that split dims which the op reduces, and along the axes in `through`. For
-  /// `graph.accumulate`, it is not partial over microbatches.
+  /// that split a reduced dim, and along the axes in `through`.
+  /// `graph.accumulate` adds up all microbatches, so the time axis in `through`
+  /// does not count for it.
   dist::Sharding resultSharding(unsigned result) const;
 
   /// Returns the sharding that the attribute `dist.split` stores. It describes
-  /// the op and not a tensor: its dim i is factor i (a dim, or part of a dim)
-  /// of the op's original rule. Its partial axes (over which values still have
-  /// to be summed) are the axes in `through`.
+  /// the op and not a tensor. Its dim i is factor i (a dim, or part of a dim)
+  /// of the op's original rule. Its partial axes are the axes in `through`:
+  ///
+  ///   matmul with the factors m, n, k; axes[k] = {tp}:   [-, -, 8@tp]
   dist::Sharding split() const;
 
   /// Returns the sharding of a tensor whose dims consist of the factors in
@@ -182,18 +187,19 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis
 /// (major first). Only strategies for which `may` returns true are used.
 ///
-/// A factor (dim, or part of a dim) is split over as many parts, major first,
-/// as it has elements for. The remaining parts split one other factor, or none.
-/// Unless `mixesDims`, the other factor must directly follow the first factor
-/// in some dim. Example: an axis of size 4 has the parts 2 and 2, and an
-/// attention has 2 key heads with 4 queries each. The first part splits the key
-/// heads, and the second part splits the queries of each head.
+/// - A factor (dim, or part of a dim) is split over as many parts, major first,
+///   as it has elements for. The remaining parts split one other factor, or
+///   none. Unless `mixesDims`, this factor must directly follow the first one
+///   in some dim. Example with parts 2 and 2:
 ///
-/// If a window (range of an operand's dim that the op reads) is smaller than
-/// the dim, every copy is returned twice: without and with usesAllWindows.
-/// Further copies are returned only if `seeds` (requested shardings) need them:
-/// with another order of axes, with only some of `parts`, or with a factor
-/// split over more ranks than it has elements.
+///     2 key heads with 4 query heads each:   part 0 splits the key heads,
+///                                            part 1 the 4 query heads
+///
+/// - If a window (range of an operand's dim that the op reads) is smaller than
+///   the dim, every copy is returned twice: without and with usesAllWindows.
+/// - If `seeds` (requested shardings) contain unusual splits, these are tried
+///   as well: another order of axes, only some of `parts`, or more ranks than
+///   elements.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
@@ -201,10 +207,13 @@ candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
 
 /// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis.
 /// `op` is a pin, a vertex with the requested sharding `seed`. `decided`
-/// contains all axes assigned so far; the last one covers `parts`. Usually
-/// there is one copy, because the seed determines which dim each axis splits.
-/// There are several copies for the time axis (microbatches). There may also be
-/// several if the seed leaves dims open and does not name the axis.
+/// contains all axes assigned so far; the last one covers `parts`.
+///
+/// Usually there is one copy, because the seed determines which dim each axis
+/// splits. There may be several copies in two cases:
+///
+/// - The axis is the time axis (microbatches), which seeds never name.
+/// - The seed does not name the axis, and leaves dims open.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

@@ -25,10 +25,10 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`, a list of
-/// windows (ranges of operand dims that the op reads). The flag is true if the
-/// list contains all windows of the rule. Fails unless the list equals the
-/// windows that the op, split as it is, uses.
+/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`, which lists
+/// the used windows (ranges of operand dims that the op reads). The flag is
+/// true if all windows of the rule are listed. Fails if the list differs from
+/// the windows that `op` uses with this flag.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -45,8 +45,8 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // Dim `id` of `dist.split` stands for factor `id` of the rule. If the dim has
-  // several factors, factor `id` is cut into factors of these sizes.
+  // Dim number `id` of `dist.split` describes factor `id` of the rule. If this
+  // dim has the factors 3 and 4, the factor of the rule is cut into 3 and 4.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

@@ -36,9 +36,9 @@ int64_t stripesFor(int64_t numTokens, int64_t numParts);
 /// keys, and a number of tokens that stripesFor can cut. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes (contiguous pieces) into which the queries of
-/// `op` are cut, if each rank has a part of every stripe. Returns 1 if `op` is
-/// no causal attention in stripes, or if its queries are split in another way.
+/// Returns the number of stripes (contiguous pieces of the sequence) of `op`, a
+/// causal attention in which each rank has a part of every stripe of the
+/// queries. Returns 1 for any other op.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

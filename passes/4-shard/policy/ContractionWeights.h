@@ -21,9 +21,9 @@ graph::GetParameterOp weightOf(mlir::Value value);
 
 /// The weights that tensor parallelism must divide: the large weights of
 /// contractions (matmul, einsum, convolution). A weight is large if it has more
-/// than 1 % of the bytes of all contraction weights of one transformer block.
-/// The number of blocks is estimated: it is how often the most frequent shape
-/// occurs among these weights.
+/// than 1 % of the contraction weights of one transformer block, in bytes. A
+/// block's bytes are estimated as those of the whole model, divided by n: the
+/// most frequent shape occurs n times among the weights.
 ///
 /// Both the contraction and the op that reads the weight must split it.
 /// Therefore the weight is stored as the contraction uses it, even if another
@@ -42,10 +42,11 @@ public:
   /// Returns whether the weight of vertex `index` of the graph must be split
   /// over the sub-axis `axis`. `op` is the vertex as it is split so far. The
   /// weight must be split if one of its factors (dims, or parts of dims) has
-  /// enough elements for one more split. If another sub-axis of the same mesh
-  /// axis already splits some factors of the vertex, only those factors count.
-  /// For example, the rest of `tp` splits heads if a first part of `tp` splits
-  /// heads.
+  /// enough elements for one more split.
+  ///
+  /// If an earlier sub-axis of the same mesh axis splits the vertex, only the
+  /// factors that it splits count. For example, if the first part of `tp`
+  /// splits heads, the next part must split heads, too.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 

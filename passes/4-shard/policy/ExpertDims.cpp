@@ -46,9 +46,11 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that are routed. A
-/// softmax or a selection (topk, arg_reduce) works along such a factor, or the
-/// indices that a selection returns are positions in it.
+/// Returns the factors (dims, or parts of dims) of `op` that are routed:
+///
+/// - the dim along which a softmax or a selection (topk, arg_reduce) works;
+/// - a dim in which the indices from a selection are positions, as in a
+///   one_hot, a scatter or a comparison with 0, 1, ….
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -103,9 +105,9 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// Puts the factors (dims, or parts of dims) of all vertices (ops of the graph)
-/// into classes. A factor of the producer of a value and a factor of a user of
-/// the value are in one class if they are the same part of a dim of the value.
+/// Follows dims through the graph: puts the factors (dims, or parts of dims) of
+/// all vertices (ops) into classes. Two factors are in one class if they are
+/// the same part of a dim of a value, one in its producer and one in its user.
 /// For example, the experts of a weight and the experts of its contraction are
 /// in one class.
 class JoinedFactors {
@@ -199,11 +201,14 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the sizes from which the cost of sending tokens to and from experts
-/// is computed, for the experts that vertex `index` of the graph combines.
-/// Returns std::nullopt if the vertex combines no experts. Returns std::nullopt
-/// as well if it has no attribute `graph.chosen`, because it then needs the
-/// outputs of all experts.
+/// Returns the sizes from which the cost of sending tokens to experts and back
+/// is computed. Vertex `index` of the graph is the combination (weighted sum of
+/// expert outputs). Returns std::nullopt in these cases:
+///
+/// - The vertex has no attribute `graph.chosen` (number of experts that a token
+///   chooses). It is then no combination, or it needs the outputs of all
+///   experts.
+/// - `--ep` was not given.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -227,11 +232,10 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// The gates (weights of the experts per token) are operand 0 of the
-/// combination `sum`, the weighted sum of expert outputs. Visits the ops that
-/// compute the gates, backward from that operand. Stops at ops outside of the
-/// expert region (ops around the experts) and at the combinations of earlier
-/// expert layers.
+/// Visits the ops that compute the gates, backward from operand 0 of `sum`. The
+/// gates are the weights in the sum of expert outputs, one per token and
+/// expert. Stops at ops outside of the expert region (ops around the experts),
+/// and at the sums of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -291,9 +295,9 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // The combination (weighted sum of expert outputs) uses only few of its
-    // addends. Not all addends should be moved, so the combination must divide
-    // the outputs of the experts.
+    // A combination (weighted sum of expert outputs) with this attribute needs
+    // only the outputs of the chosen experts. It must divide the outputs by
+    // experts, so that ranks do not exchange all of them.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),

@@ -9,27 +9,25 @@
 
 namespace pcc::shard {
 
-/// Gives the tag FactorTag::Expert to the factors of `graph` that count the
-/// experts of a mixture-of-experts layer. (A factor is a dim of an op, or part
-/// of a dim.) Returns false if there are none. Names play no role. A dim is
-/// traced through all ops that neither split, merge nor reduce it. It counts
-/// experts if it has both properties somewhere in these ops:
+/// Gives the tag FactorTag::Expert to the factors (dims, or parts of dims) of
+/// `graph` that count the experts of a mixture-of-experts layer. Returns false
+/// if there are none. Names play no role. A dim is followed through all ops
+/// that neither split, merge nor reduce it. It counts experts if these ops show
+/// two properties:
 ///
 /// - Batch dim of weights: in some contraction with a weight, the weight, the
 ///   other operand and the result have the dim, as E in [E, C, D] x [E, D, F].
 /// - Routed: a softmax or a selection (topk, arg_reduce) works along the dim,
-///   or the indices of a selection are positions in the dim. Examples of the
-///   latter are a one_hot, a scatter, and a comparison of the indices with 0,
-///   1, …, E - 1.
+///   or the indices of a selection are positions in the dim. Examples of
+///   positions are a one_hot, a scatter, and a comparison with 0, 1, …, E - 1.
 ///
 ///   gate  = one_hot(topk(softmax(h · router)))       [tokens, E]    routed
 ///   a     = einsum td,edh->eth  h, up                [E, tokens, F]
 ///   y     = einsum eth,ehd->etd a, down              a batch of weights
 ///   out   = einsum te,etd->td   gate, y              has both properties
 ///
-/// Heads of attention are not tagged, because they are no batch dim of weights
-/// or are not routed. If each expert has a weight tensor of its own, there is
-/// no dim to tag.
+/// Heads of attention lack one of the properties, so they are not tagged. If
+/// each expert has a weight tensor of its own, there is no dim to tag.
 bool tagExperts(ShardedGraph &graph);
 
 /// The expert region of a graph: the ops around the experts in which tokens may
@@ -45,24 +43,27 @@ public:
   explicit ExpertRegion(const ShardedGraph &graph);
 
   /// Returns whether vertex `op` (an op of the graph) is inside of the expert
-  /// region. The region consists of the vertices with a dim of experts, and of
-  /// the vertices whose results only vertices in the region read. These are
-  /// routing, dispatch, experts, and the weighted sum of their outputs. All
-  /// other vertices, including inputs and outputs, must split the batch or the
-  /// sequence.
+  /// region: routing, dispatch, experts, or the weighted sum of their outputs.
+  /// A vertex is inside if it has a dim of experts, or if all readers of its
+  /// results are inside. Inputs and outputs are outside. Outside vertices must
+  /// split the batch or the sequence.
   ///
-  /// Routing is outside of the region if it saves bytes to send each token only
-  /// to the ranks of the experts that it chose. Then the choice must be made on
-  /// the rank where the token is.
+  /// Exception: routing is outside if it saves bytes to send each token only to
+  /// the ranks of its chosen experts. The rank that has the token must then
+  /// make the choice.
   bool contains(unsigned op) const { return inside.test(op); }
 
   /// Returns the penalty of splitting vertex `index` of the graph further, from
-  /// `before` to `after`, over the sub-axis `axis`. The penalty is not 0 only
-  /// if the vertex must divide experts, has enough experts for `axis`, and
-  /// `after` does not split the experts over `axis`. The penalty is then the
-  /// bytes of the expert weight that the vertex reads or contracts with. For a
-  /// combination (weighted sum of expert outputs) that uses few of its addends,
-  /// the penalty is the bytes of the expert outputs.
+  /// `before` to `after`, over the sub-axis `axis`. The penalty is 0 unless all
+  /// of these hold:
+  ///
+  /// - The vertex must divide experts.
+  /// - It has enough experts for `axis`.
+  /// - `after` does not split the experts over `axis`.
+  ///
+  /// The penalty is then the bytes of the tensor that stays undivided: an
+  /// expert weight or, for a combination (weighted sum of expert outputs), the
+  /// expert outputs.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;

@@ -58,9 +58,9 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // Contractions and lookups split a weight. Another op that reads a value of
-    // state Stream (from a contraction split by rows or a lookup), such as a
-    // norm or a residual addition, splits the sequence.
+    // Contractions and lookups split a weight. An op such as a norm or a
+    // residual addition has no weight to split. It splits the sequence if some
+    // operand has the state Stream and none has the state Open.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)

@@ -31,9 +31,9 @@ public:
   MegatronLayout(const ShardedGraph &graph, const ContractionWeights &weights);
 
   /// Returns whether `op`, a way of splitting vertex `index` of the graph,
-  /// breaks the requirement of the presets for that vertex. It does if `part`,
-  /// a sub-axis of `tp`, splits none of the factors (dims, or parts of dims) in
-  /// the requirement. Returns false if nothing is required.
+  /// breaks the requirement of the presets for that vertex. A requirement is a
+  /// list of factors (dims, or parts of dims), one of which must be split over
+  /// `part`, a sub-axis of `tp`. Returns false if nothing is required.
   bool isBroken(unsigned index, const ShardedOp &op,
                 const dist::SubAxis &part) const;
 

@@ -87,10 +87,11 @@ private:
 } // namespace
 
 /// Returns the factors (dims, or parts of dims) of an op that begin with the
-/// whole batch. rule.parts[f] lists the smaller factors into which factor f has
-/// been cut. Factor f is returned if only its first smaller factors have the
-/// tag Batch. Example: factor [samples · tokens], cut into samples (Batch) and
-/// tokens, is returned.
+/// whole batch. A factor f of the original rule consists of the smaller factors
+/// rule.parts[f], which have tags:
+///
+///   [samples (Batch), tokens]           returned
+///   [tokens, samples (Batch)]           not returned
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -178,9 +179,11 @@ private:
   static constexpr char blockLetter = 'A';
 
   /// Returns the einsum letters of an operand or result with the given dims:
-  /// one letter per factor. For the factor that contains the batch, the first
-  /// letter is blockLetter. If a block has more than one element of this
-  /// factor, a second letter stands for the elements of a block.
+  /// one letter per factor. The factor with the batch has two letters:
+  /// blockLetter for the blocks, and a letter for the elements of a block if
+  /// there are several. Example with 4 blocks:
+  ///
+  ///   [8 samples, 3 features]:   "ABC" for [4 blocks, 2 samples, 3 features]
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)

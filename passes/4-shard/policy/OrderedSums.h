@@ -12,9 +12,13 @@ namespace pcc::shard {
 /// Thus a sum has equal bits for every number of ranks that divide the batch.
 ///
 /// The batch has m microbatches. A microbatch is 2^k blocks of q samples, where
-/// q is odd. First the samples of each block are summed, then the blocks of
-/// each microbatch in a binary tree, and last the microbatches one after
-/// another. The op
+/// q is odd. The order of the additions is
+///
+/// 1. the samples of each block;
+/// 2. the blocks of each microbatch, in a binary tree;
+/// 3. the microbatches, one after another.
+///
+/// The op
 ///
 ///   %g = graph.einsum "bi,bj->ij"      x [B, i], y [B, j]
 ///
@@ -25,11 +29,14 @@ namespace pcc::shard {
 ///   %g = graph.reduce sum over [0]     of [m, i, j]
 ///
 /// Each rank that divides the batch has whole branches of the tree, and
-/// collectives add the sums of their ranks in the order of the tree. Products
-/// (matmul, einsum), sums and means are rewritten. Other ops that sum over the
-/// batch are not divided along the batch (`mayDivideSum`). A product of a
-/// matrix whose rows are samples becomes one product per sample. Otherwise a
-/// library might choose another kernel for another number of samples on a rank.
+/// collectives add the sums of their ranks in the order of the tree.
+///
+/// - Products (matmul, einsum), sums and means are rewritten.
+/// - Other ops that sum over the batch are not divided along the batch
+///   (`mayDivideSum`).
+/// - A product of a matrix whose rows are samples becomes one product per
+///   sample. Otherwise a library might choose another kernel if a rank has
+///   another number of samples.
 ///
 /// Ops are replaced, so `seeds` must be resolved again afterwards. Emits an
 /// error and fails if the axes of `mesh` would divide the batch into parts that
@@ -43,9 +50,12 @@ mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
 /// `op` is null.
 bool mayDivideSum(mlir::Operation *op);
 /// Returns whether partial sums over the batch may pass through `op` without a
-/// change of their order. This is so in three cases: `op` is a reduction in an
-/// ordered sum (a sum that orderSums has rewritten), `op` only moves elements,
-/// or `op` is null.
+/// change of the order of additions. This is so in three cases:
+///
+/// - `op` is a reduction in an ordered sum (a sum that orderSums has
+///   rewritten).
+/// - `op` only moves elements.
+/// - `op` is null.
 bool mayPassSum(mlir::Operation *op);
 
 /// Removes the attributes that mark the ops of ordered sums (sums that

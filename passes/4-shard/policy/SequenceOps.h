@@ -9,11 +9,13 @@
 namespace pcc::shard {
 
 /// The ops that context parallelism (an axis with role Sequence, `cp`) must
-/// split along the sequence, provided that the op has a sequence dim. They are
-/// contractions, attention, reads of float weights, and the ops that compute
-/// with their results. Two groups of ops may stay whole: ops on masks and
-/// positions, which depend on inputs alone and cost little, and changes of
-/// layout, which cost nothing.
+/// split along the sequence, if they have a sequence dim:
+///
+/// - contractions, attention, and reads of float weights;
+/// - the ops that compute with their results.
+///
+/// Ops on masks and positions may stay whole, because they cost little. Changes
+/// of layout may stay whole, because they cost nothing.
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^

@@ -74,11 +74,11 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Returns whether `op` accumulates the gradient of one use of a weight that is
-/// used several times, so that the update adds the gradients of all uses. True
-/// only with one microbatch. The gradient of one use is then not stored
-/// divided: it is cheaper to add the partial sums of all uses first, and to
-/// reduce the total over ranks once.
+/// Returns whether `op` accumulates the gradient of one use of a weight, and an
+/// addition later adds the gradients of several uses. The gradient of one use
+/// is then not stored divided: it is cheaper to add the partial sums of all
+/// uses first, and to reduce their total over ranks once. Returns false if
+/// there are several microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

@@ -40,10 +40,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Brings the axes of each factor (dim, or part of a dim) of `op` into order if
-/// `axis` is among them, because candidatesOf always appends `axis` at the end.
-/// If exactly the same axes split the factor in `own`, uses the order in `own`.
-/// Otherwise uses the order of axes in the mesh.
+/// Sorts the axes of each factor (dim, or part of a dim) of `op` that `axis`
+/// splits, because candidatesOf appends `axis` at the end. If `own` splits the
+/// factor over the same axes, their order is that in `own`. Otherwise it is the
+/// order of axes in the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -58,9 +58,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` reads an operand as a partial sum over `axis`
-/// although no producer of an operand has a partial sum. A complete value would
-/// first have to be made partial, which never saves anything.
+/// Returns whether `candidate` needs an operand as a partial sum over `axis`
+/// although all operands are produced as complete values. Making a complete
+/// value partial never saves anything.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -128,8 +128,8 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
 
 /// Chooses the cheapest source of the operand: the result of the producer, or a
 /// sharding that another reader needs. If another reader needs the operand in
-/// the sharding that `candidate` needs, both share the reshard (change of
-/// sharding). It then costs this op nothing.
+/// the same sharding as `candidate`, the reshard (change of sharding) exists
+/// anyway and costs `candidate` nothing.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const ShardedOp &candidate,
                                 dist::Choice &choice) {
@@ -154,10 +154,10 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
   return add(*cheapest, to, type, isShared, choice);
 }
 
-/// Prices the reshards to all shardings that users need. Each sharding is
-/// created once, from the result or from another of these shardings, in the
-/// cheapest order. With more than four shardings, the order is that of the
-/// users.
+/// Prices the reshards to all shardings that users need. Each of them is
+/// created once, from the result or from another of these shardings. The order
+/// of the reshards is the cheapest one or, for more than four shardings, that
+/// of the users.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -237,10 +237,12 @@ static bool isMatrix(Value operand) {
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// Returns a text with the sharding of one tensor, which shows how `factor` (a
-/// dim, or part of a dim) is split. The tensor is a weight with the factor, if
-/// there is one, because the user can pin a weight by its name. Otherwise it is
-/// the result of the op or, if the result lacks the factor, an operand.
+/// Returns a text that shows how `factor` (a dim, or part of a dim) is split.
+/// It contains the sharding of one tensor with this factor:
+///
+/// - a weight, if one has the factor, because the user can pin it by its name;
+/// - otherwise, the result of the op;
+/// - otherwise, an operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {

@@ -8,12 +8,13 @@
 
 namespace pcc::shard {
 
-/// Computes, for `pcc explain`, the prices of the choices that were possible
-/// but not taken, after all axes have been assigned. A choice is a way in which
-/// one op uses one axis, while all ops next to it stay as they are. If no other
-/// op reads a weight of this op, the weight is split as the op needs it. The
-/// prices are the costs of the search: each choice costs at least as much as
-/// the chosen one, unless a rule refuses it.
+/// Computes, for `pcc explain`, the prices of choices that were possible but
+/// not taken. A choice is a way in which one op uses one axis, while all
+/// adjacent ops stay as they are. If only this op reads a weight, the weight is
+/// split as the op needs it.
+///
+/// All axes must have been assigned before. Prices are the costs that the
+/// search uses, so the chosen way is the cheapest one that no rule forbids.
 class Alternatives {
 public:
   /// Keeps references to all arguments, which must outlive this object.
@@ -23,11 +24,14 @@ public:
         megatron(graph, weights), stored(graph) {}
 
   /// Returns the decisions about vertex `index` (an op of the graph), in mesh
-  /// order. A decision consists of the choice that was made for one axis, and
-  /// of the choices that were not made. There is one decision for each axis
-  /// along which the op causes communication. An op that contracts with a large
-  /// weight has one decision for each mesh axis. Returns an empty list for
-  /// requested shardings (pins), transfers, inputs and outputs.
+  /// order. A decision is about one axis. It consists of the choice that was
+  /// made and of the choices that were not made.
+  ///
+  /// - An op that contracts with a large weight has one decision for each mesh
+  ///   axis.
+  /// - Other ops have a decision for each axis along which they cause
+  ///   communication.
+  /// - Requested shardings (pins), transfers, inputs and outputs have none.
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
@@ -64,10 +68,10 @@ private:
   /// only vertex `reader` reads and that no request pins. The weight or
   /// constant is then split as the reader needs it, at no cost.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which the value on `edge` exists anyway, so that
-  /// making them costs nothing for this operand. They are the shardings that
-  /// other users of the value need, and those that earlier operands of
-  /// `candidate` need. `candidate` is the op that reads `edge`.
+  /// Returns the shardings in which the value on `edge` exists anyway, because
+  /// other users of the value need them, or earlier operands of `candidate`.
+  /// `candidate` is the op that reads `edge`. Its operand gets these shardings
+  /// at no cost.
   llvm::SmallVector<dist::Sharding>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               const ShardedOp &candidate) const;

@@ -19,9 +19,9 @@ static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
 }
 
 /// Returns the assignments for the axes of `mesh`, sorted by round
-/// (priorityOf). If some sub-axes of an axis divide the experts, the axis has
-/// two assignments. The first one assigns the sub-axes that do not divide
-/// experts, the second one the sub-axes that divide experts.
+/// (priorityOf). An axis has one assignment. If only some of its sub-axes
+/// divide the experts, it has two: first that of the other sub-axes, then that
+/// of the sub-axes that divide the experts.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -60,11 +60,13 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns the orders in which the assignments may be made; the given order
-/// comes first. The order matters, because an axis cannot split a dim that
-/// earlier axes have split completely. If there are at most three axes with
-/// role Free, all their permutations are included. Axes with another role keep
-/// their places. An axis never moves to another round (priorityOf).
+/// Returns the orders in which axes may be assigned. The order matters, because
+/// an axis cannot split a dim that earlier axes have split completely.
+///
+/// - The first order is that of `assignments`.
+/// - If there are at most three axes with role Free, all their permutations
+///   follow. Axes with another role keep their places.
+/// - An axis never moves to another round (priorityOf).
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -88,9 +90,8 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
 }
 
 /// Assigns the axes one after another, in the given order. Returns the cost of
-/// the plan; its penalty (for broken rules) is the sum of the penalties of all
-/// axes. Fails if an axis cannot be assigned, and emits the error only if
-/// `reports`.
+/// the plan, with the penalties (for broken rules) of all axes added. Fails if
+/// an axis cannot be assigned. Emits an error in this case only if `reports`.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -139,8 +140,9 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Largest number of pairs (choice of a producer, choice of a user) for which
-/// all axes are assigned at once. StrategySpace::numPairs estimates the number.
+/// All axes are assigned at once only if StrategySpace::numPairs is at most
+/// this number. A pair is a choice of a value's producer and a choice of a
+/// user.
 static constexpr double mostPairs = 1 << 15;
 
 /// Returns `orders`, followed by variants of these orders. In a variant, each

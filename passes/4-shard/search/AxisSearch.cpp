@@ -23,9 +23,9 @@ using namespace pcc::shard;
 /// Largest number of entries of a table in variable elimination.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// The search chooses, for each value, a set of shardings in which the value is
-/// kept at the same time for its users. This is the largest number of sets that
-/// are considered for one value. (Sets of one or two shardings are always
+/// A value may be kept in several shardings at the same time, for users with
+/// different needs. The search chooses a set of shardings for each value, from
+/// at most `mostForms` sets. (Sets of one or two shardings are always
 /// considered.)
 static constexpr size_t mostForms = 256;
 
@@ -40,11 +40,11 @@ static constexpr double mostWork = 1e5;
 static constexpr double mostWorkOnForms = 2e4;
 
 /// Limits for AxisSearch::work and AxisSearch::pairsPerUse. If both are
-/// exceeded, the parts (sub-axes) of an axis may only split factors that are
-/// next to each other in one dim. Otherwise the search would take minutes and
-/// freeze more variables. Example: if a convolution in a training step may
-/// split separate dims, it has 75 or more choices for 4 ranks. A table over
-/// three such ops exceeds tableLimit.
+/// exceeded, the parts (sub-axes) of an axis may not split separate dims, but
+/// only factors that are next to each other in one dim. Otherwise the search
+/// would take minutes and freeze more variables. Example: a convolution in a
+/// training step has 75 or more choices for 4 ranks if it may split separate
+/// dims.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -209,9 +209,10 @@ private:
     /// microbatches if it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// By choice of the producer: the form (sharding) that the choice produces.
-    /// By choice of each user: the form that the choice needs. Also the prices
-    /// of reshards between forms.
+    /// The value in the form that variable elimination reads. It contains, as
+    /// indices into `forms`, the form (sharding) that each choice of the
+    /// producer produces and the form that each choice of a user needs. It also
+    /// contains the prices of reshards between forms.
     plan::SharedValue shared;
   };
 
@@ -248,8 +249,8 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // Costs are compared by penalty and seconds before bytes. If the bound has
-    // a penalty or seconds, no number of bytes exceeds the bound.
+    // Costs are compared by penalty, then by seconds, then by bytes. Therefore
+    // bytes are limited only if the bound has no penalty and no seconds.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
@@ -417,11 +418,11 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // If the parts of an axis split different dims, the plan can be cheaper: a
-    // weight can be split by rows and by columns. This is done only for axes
-    // without a role. For an axis with a role, users expect that all of it is
-    // used in one way: tensor parallelism has one reduction per pair of column
-    // and row products.
+    // If the parts of an axis are assigned one after another, they may split
+    // different dims, such as the rows and the columns of a weight. The plan
+    // can then be cheaper. This is tried only for axes without a role. Users
+    // expect that all of an axis with a role is used in one way: in tensor
+    // parallelism, each pair of column and row products has one reduction.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

@@ -8,19 +8,20 @@
 namespace pcc::shard {
 
 /// Assigns one axis: chooses for each vertex (op, argument or result) of
-/// `graph` how it uses the parts of the axis, with the least total cost.
-/// `before` holds the axes assigned earlier, whose assignments stay. Costs
-/// (plan::Cost) are compared by these criteria, in this order: penalty, seconds
-/// (if the planner has a cluster profile), received bytes per rank, calls,
-/// memory.
+/// `graph` how it uses the parts (sub-axes of prime size) of the axis, with the
+/// least total cost. `before` holds the axes assigned earlier, whose
+/// assignments stay. Costs (plan::Cost) are compared by these criteria, in this
+/// order: penalty, seconds (if the planner has a cluster profile), received
+/// bytes per rank, calls, memory.
 ///
-/// The minimum is found by variable elimination. It is exact unless variables
-/// had to be frozen, that is, fixed to a locally best value
-/// (plan/search/Eliminate.h). The parts of an axis (sub-axes of prime size) are
-/// assigned together. For an axis with role Free, the search also assigns the
-/// parts one by one and keeps the cheaper plan. If the search would be too
-/// large, the parts of an axis may only split factors (parts of a dim) that are
-/// next to each other in one dim.
+/// The minimum is found by variable elimination (plan/search/Eliminate.h). It
+/// is exact unless variables were frozen, that is, fixed to a locally best
+/// value.
+///
+/// - All parts of the axis are assigned together. For an axis with role Free,
+///   they are also assigned one by one, and the cheaper plan is kept.
+/// - If the search would be too large, the parts may only split factors (parts
+///   of a dim) that are next to each other in one dim.
 ///
 /// Returns the cost of all axes assigned so far. The penalty in this cost
 /// counts only the rules that this axis breaks. Fails, and changes nothing, if

@@ -207,13 +207,12 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Adds candidates in which the new axis, which splits heads, is major to an
-/// axis of the sequence (`cp`) that splits the same heads. An axis of the
-/// sequence splits heads within attention, and tokens before and after
-/// attention. The new axis splits heads everywhere. If `cp` is major, a reshard
-/// from tokens to heads communicates over both axes:
+/// If the new axis and an axis of the sequence (`cp`) split the same heads,
+/// adds a candidate in which the new axis is the major one. `cp` splits heads
+/// within attention and tokens elsewhere, so attention needs a reshard from
+/// tokens to heads. Example with the dims [tokens, heads] and the new axis tp:
 ///
-///    [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
+///    [32@cp, 8@tp] to [-, 8@cp+tp]:   communicates over cp and tp
 ///    [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
@@ -320,10 +319,11 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // Partial sums over the batch may be sent to another stage before they are
-    // reduced. The reduction is then at the op where it would be without
-    // stages. Other partial sums are reduced before the transfer, unless the
-    // transfer belongs to the update.
+    // A transfer sends a value to another stage. Partial sums pass it in two
+    // cases; otherwise they are reduced before it:
+    // - They are sums over the batch. They are reduced at the op where they
+    //   would be reduced without stages.
+    // - The transfer belongs to the update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -369,10 +369,12 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// An input with a batch must be split, with two exceptions. An input that a
-/// seed (requested sharding) pins may be whole on every rank. An input from
-/// which some op reads the batch of the whole step may be whole in every
-/// microbatch.
+/// An input with a batch must be split, with two exceptions:
+///
+/// - If a seed (requested sharding) pins the input, it may be whole on every
+///   rank.
+/// - If some op reads the batch of the whole step from the input, the input may
+///   be whole in every microbatch.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

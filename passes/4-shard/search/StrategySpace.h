@@ -68,9 +68,9 @@ struct OpChoice {
 /// its choices are the values of that variable (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Makes the choices of all vertices (ops, arguments, results). Each element
-  /// of `orders` lists all assignments in another order. A vertex may use any
-  /// of these orders, whatever other vertices use. `before` contains the axes
+  /// Makes the choices of all vertices (ops, arguments, results). `orders`
+  /// lists orders of the axes: each element contains all assignments. Each
+  /// vertex may use its axes in any of these orders. `before` contains the axes
   /// assigned earlier. `graph`, `seeds` (requested shardings) and `planner`
   /// must outlive this object.
   StrategySpace(const ShardedGraph &graph,
@@ -108,16 +108,18 @@ private:
   /// Storage.
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
-  /// Assigns an axis of role Storage (ZeRO, FSDP). If the result of vertex
-  /// `index` of the graph is stored divided among ranks, each of `states` is
-  /// replaced. The new states split the result over the parts of the axis that
-  /// the old state does not use yet. Otherwise calls followStored.
+  /// Assigns an axis of role Storage (ZeRO, FSDP) to vertex `index` of the
+  /// graph. If its result is stored divided among ranks, replaces each of
+  /// `states` by states that also split the result over the unused parts of the
+  /// axis. Otherwise calls followStored.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Assigns an axis of role Storage (ZeRO, FSDP) to a vertex whose result is
-  /// not stored divided among ranks. An op of the optimizer update, or a cast
-  /// of a tensor that is stored divided, may be split over the parts of the
-  /// axis. Other vertices do not change.
+  /// not stored divided among ranks. Only two kinds of vertices may be split
+  /// over the unused parts of the axis:
+  ///
+  /// - ops of the optimizer update;
+  /// - casts of a tensor that is stored divided.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether vertex `index` of the graph may use `strategy` for the
@@ -137,9 +139,9 @@ private:
   /// models with divided experts.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
-  /// Appends to `candidates` copies of those candidates in which the axis of
-  /// `assignment` and an axis of the sequence split the same heads. In a copy,
-  /// the axis of `assignment` is major to the axis of the sequence.
+  /// Finds the candidates in which the axis of `assignment` and an axis of the
+  /// sequence (`cp`) split the same heads. Appends to `candidates` a copy of
+  /// each, in which the axis of `assignment` is major to `cp`.
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;

@@ -105,9 +105,9 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Renames an old bundle first, then renames the new bundle to its final path,
-/// and erases the old bundle last. rename() alone cannot replace a directory
-/// that contains files.
+/// Replaces an old bundle in three steps, since rename() cannot replace a
+/// directory that contains files. Renames the old bundle, renames the new
+/// bundle to its final path, and erases the old bundle.
 Status BundleFolder::finish() {
   std::error_code error;
   const std::string old = temporary.path() + ".old";

@@ -23,10 +23,10 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Order in which the file of a weight stores the weight's dims. A program may
-/// use a weight transposed, but bundle.json shows the dims in the order of the
-/// file, which is that of the model. If the program slices or reshapes the
-/// weight, bundle.json shows the program's dims instead.
+/// Order of the dims of a weight in bundle.json: the order in the weight's
+/// file, which is that of the model. A program may use the weight transposed.
+/// If the program slices or reshapes the weight, bundle.json shows the
+/// program's dims instead.
 struct StoredView {
   /// Computes `order` from the transposes that `parameter` applies to the
   /// stored weight.

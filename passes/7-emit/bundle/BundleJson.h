@@ -12,14 +12,15 @@ namespace pcc::emit {
 /// --json` prints, with one difference: the list `programs`, with one entry per
 /// pipeline position, replaces the list `ranks`.
 ///
-/// A layout describes which part of a weight, input or output each rank holds.
-/// runtime/program/Inspect.h computes the index ranges of each rank from the
-/// layout. A layout lists the factors of each dim (a dim of size 192 may be 3 ·
-/// 64). A factor is written as its size and the mesh axes that split it, each
-/// as [name, pre, size]. `pre` is the product of the sizes of the axis's
-/// preceding sub-axes:
+/// A field `layout` describes which part of a weight, input or output each rank
+/// holds. It has one list of factors per dim. A factor is written as its size
+/// and the mesh axes that split it. Example: dim 0 has 192 = 3 · 64 elements,
+/// and the axis tp of size 2 splits the factor 64:
 ///
-///   "layout": [[[3], [64, ["tp", 1, 2]]], …]    dim 0 is [3, 64@tp] of tp=2
+///   "layout": [[[3], [64, ["tp", 1, 2]]], …]
+///
+/// An axis is written as [name, pre, size], as in Shardy's sub-axes: `pre` is
+/// the product of the sizes of the preceding sub-axes, 1 for a whole axis.
 std::string bundleJson(const ModelFacts &facts,
                        const std::vector<PositionProgram> &programs);
 

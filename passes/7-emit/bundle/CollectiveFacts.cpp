@@ -48,9 +48,9 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the element of `entries` that equals `entry`. If there
-/// is none, first appends `entry`. A collective whose ONNX node has no name
-/// always gets an entry of its own.
+/// Adds `collective` to the element of `entries` that is equal to `entry`
+/// (isEqualButCount). If there is none, first appends `entry`. A collective
+/// whose ONNX node has no name always gets an entry of its own.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -77,10 +77,9 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Assumes that all messages of the collective use one kind of link: the link
-/// between the first two members of the group of rank 0. The distance between
-/// the two, in ranks, determines the kind of link (within a node or between
-/// nodes).
+/// Assumes that all messages of the collective use one kind of link: within a
+/// node, or between nodes. Derives the kind from the distance, in ranks,
+/// between the first two members of the group of rank 0.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

@@ -24,8 +24,8 @@ struct PositionMemory {
   /// Bytes of the arena, the memory that holds all values computed during a
   /// step.
   int64_t arena = 0;
-  /// Bytes of the arena that hold gradients until the optimizer update, summed
-  /// over microbatches where needed. Included in `arena`.
+  /// Bytes of the arena that hold gradients, or sums of gradients over
+  /// microbatches, until the optimizer update. Included in `arena`.
   int64_t gradients = 0;
   /// Indices of the stages that the pipeline position runs.
   std::vector<int> stages;

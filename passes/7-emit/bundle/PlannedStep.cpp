@@ -53,9 +53,9 @@ private:
   }
 
   /// Returns the estimated seconds of one call of `function`: the sum over its
-  /// ops, as if collectives did not overlap with other ops. Counts 0 seconds
-  /// for ops without operands, sends, and collectives whose groups have one
-  /// rank.
+  /// ops. Assumes that collectives do not overlap with other ops. Counts 0
+  /// seconds for ops without operands, for sends, and for collectives whose
+  /// groups have one rank.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())

@@ -190,9 +190,9 @@ private:
     return Status::success();
   }
 
-  /// Appends the content of one range to `out` in chunks of 16 MiB. Releases
-  /// the physical memory of each chunk after it has been copied, so that memory
-  /// use stays small.
+  /// Appends the content of one range to `out` in chunks of 16 MiB. Keeps
+  /// memory use small: releases the physical memory of each chunk after it has
+  /// been copied.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
     PCC_RETURN_IF_ERROR(openSource(*program.files[piece.file], source));
@@ -234,9 +234,9 @@ private:
   /// Names, types and shapes of the tensors of the bundle's weight file.
   std::vector<runtime::SafetensorsEntry> entries;
   std::vector<PackedRange> pieces;
-  /// Maps (old file, offset, length) of each range to its byte offset in the
-  /// new file, counted from the end of the header. The old file is that of the
-  /// model, the new one that of the bundle.
+  /// Maps each range, as (old file, offset, length), to its byte offset in the
+  /// new file. The old file is the model's weight file, the new one the
+  /// bundle's. The offset in the new file counts from the end of the header.
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
   /// Size of the header of the bundle's weight file, in bytes.
   uint64_t dataAt = 0;

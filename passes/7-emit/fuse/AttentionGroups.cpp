@@ -29,8 +29,8 @@ static void addOperand(Value operand, KernelGroup &group) {
 
 /// Adds to `group` the transposes and reshapes that follow `result`, if the
 /// attention kernel can replace them by strided stores of contiguous rows. Adds
-/// no op if another kernel reads the result of the last transpose: that kernel
-/// can then transpose at no cost.
+/// none if another kernel reads the last transpose's result: that kernel can
+/// read it transposed at no cost.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))

@@ -7,11 +7,11 @@
 
 namespace pcc::emit {
 
-/// Returns one group of ops, which becomes one kernel, for each attention op
-/// and each attention gradient op of `block`. The fused GPU kernel must support
-/// all of these ops, since other attention ops have been lowered to matmuls and
-/// a softmax. Each group also holds the transposes, slices and reshapes of
-/// operands and results that the kernel replaces by strided reads and writes:
+/// Returns the groups of ops of `block` that become attention kernels: one
+/// group for each attention op or attention gradient op. The fused GPU kernel
+/// must support all of these ops. A group also holds transposes, slices and
+/// reshapes of operands and results, which the kernel replaces by strided reads
+/// and writes:
 ///
 ///   transpose q, k, v -> attention -> transpose   becomes   one kernel
 std::vector<KernelGroup> groupAttention(mlir::Block &block);

@@ -11,10 +11,10 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of `product` whose first dim is the contracted one:
-/// both operands of [k, m]ᵀ · [k, n], for example. Each operand is paired with
-/// a flag, which is true for the left operand. Returns an empty list if
-/// `product` has batch dims or an operand without elements.
+/// Returns the operands of `product` whose first dim is contracted. In [k, m]ᵀ
+/// · [k, n], these are both operands. The flag of each entry is true for the
+/// left operand. Returns an empty list if `product` has batch dims or an
+/// operand without elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -78,10 +78,9 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Starts at `sums` and steps from reader to reader, through casts and reshapes
-/// only, up to the first value with element type `stored`. Returns this value.
-/// Returns null if a value on the way has several readers, or a reader that is
-/// neither cast nor reshape.
+/// Returns the first value with element type `stored` in the chain of casts and
+/// reshapes that starts at `sums`. Returns null if a value before it has
+/// several readers, or a reader that is neither a cast nor a reshape.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -92,10 +91,10 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// Collects in `readers`, in order, the ops between the definition of `value`
-/// and `last` that depend on `value` directly or indirectly. Returns whether
-/// all of these ops can move to after `last`: they have no side effects, and
-/// `last` does not depend on `value`.
+/// Returns whether all readers of `value` between its definition and `last` can
+/// move to after `last`. Readers are the ops that depend on `value`, directly
+/// or indirectly. They can move if none of them has side effects, and if `last`
+/// does not depend on `value`. Collects them in `readers`, in order.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();

@@ -28,9 +28,9 @@ struct BiasGradientEpilogue {
   /// Value that holds the column sums. Null if the library computes no column
   /// sums with the matmul.
   mlir::Value result;
-  /// True for column sums of the matmul's left operand, which give one element
-  /// per row of the matmul's result. False for those of the right operand, one
-  /// element per column.
+  /// Operand whose columns are summed. True for the left operand, which is
+  /// stored as [K, M] (transposed): the sums have shape [M]. False for the
+  /// right operand, [K, N]: the sums have shape [N].
   bool ofLhs = false;
   /// Ops that compute the column sums `result`: a reduction and, if the sums
   /// are stored as f32 but have a narrower type (e.g. bf16), a cast to f32.
@@ -43,16 +43,19 @@ struct BiasGradientEpilogue {
 /// empty epilogue if there is no such sum. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Brings a bias gradient into the form that findBiasGradient() recognizes.
 /// Searches for a reduction that sums the columns of an operand of `product`,
-/// possibly through reshapes. The sums must have the element type `stored`,
-/// directly or after a cast. Inserts a reduction of the operand without
-/// reshapes, and a cast to `stored` if needed, directly before `product`, and
-/// erases the old reduction.
+/// possibly through reshapes. Replaces this reduction by one that
+/// findBiasGradient() recognizes:
 ///
-/// `last` is the last op of the future library call. Readers of the sums move
-/// to after `last`. Returns an empty epilogue, and changes nothing, if there is
-/// no such reduction or if one of its readers cannot move.
+///   before   reshape operand -> sum -> cast
+///   after    sum operand -> cast
+///
+/// The new ops are directly before `product`. The cast to the element type
+/// `stored` is left out if the sums have this type already.
+///
+/// `last` is the last op of the future library call. Ops that read the sums
+/// move to after `last`. Returns an empty epilogue, and changes nothing, if
+/// there is no such reduction or if one of these ops cannot move.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -79,13 +79,12 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel with reductions can compute. A row is a
-/// set of elements that a reduction reduces to one. `element` has one element
-/// per element of the rows. `kept` and `flat` have one element per row: the
-/// inner dims, which are reduced, have size 1 in `kept` and are absent in
-/// `flat`. Example with rows along the last dim of [8, 16, 32]:
+/// Shapes of the values that a kernel with reductions can compute. Example for
+/// a reduction of [8, 16, 32] over the last dim, which has 8 · 16 rows:
 ///
-///   element [8, 16, 32], kept [8, 16, 1], flat [8, 16]
+///   element   [8, 16, 32]   one element per element of the rows
+///   kept      [8, 16, 1]    one element per row; the reduced dim has size 1
+///   flat      [8, 16]       one element per row, without the reduced dim
 struct RowShapes {
   ArrayRef<int64_t> element;
   SmallVector<int64_t> kept, flat;
@@ -103,10 +102,10 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether `user` computes row i of its result from row i of `value`
-/// only. `value` depends on a statistic of each row, such as its sum. If false,
-/// `user` cannot be in the kernel, because the kernel processes row by row and
-/// has the statistics of the current row only.
+/// Returns whether the kernel that computes `value` can also contain `user`, a
+/// reader of `value`. `value` depends on statistics of rows, such as sums. The
+/// kernel has only the statistics of the current row. So row i of the result of
+/// `user` must depend only on row i of `value`.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -124,8 +123,8 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether `group` can compute the reduction `op` row by row. True if
-/// each op of `group` that depends on `op` computes row i of its result from
+/// Returns whether `group` can compute the reduction `op` row by row. For each
+/// op of `group` that depends on `op`, row i of the result must depend only on
 /// row i of its operand.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
@@ -209,11 +208,10 @@ private:
     add(op, groups.size() - 1);
   }
 
-  /// Starts a group for `op`, an index op such as iota, if an op outside of all
-  /// groups reads it: a kernel then has to write the indices to memory. If only
-  /// kernels read `op`, starts no group, since each of these kernels holds a
-  /// copy of `op`. `op` may be a constant, for which no group is needed:
-  /// constants are stored with the program.
+  /// Starts a group for the index op `op`, such as an iota, if an op outside of
+  /// all groups reads it: a kernel then writes the indices to memory. Kernels
+  /// that read `op` hold a copy of it, so they need no group for `op`. Starts
+  /// no group for a constant, which is stored with the program.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -261,11 +259,13 @@ private:
            }) >= maxReductions;
   }
 
-  /// Returns whether the reduction `op` over `rows` can be added to `group`. If
-  /// the group has rows, they must be equal to `rows`. Otherwise the group's
-  /// shape must be one that a kernel over `rows` can compute. In addition, each
-  /// op of the group that depends on `op` must compute row i of its result from
-  /// row i of its operand.
+  /// Returns whether the reduction `op` over `rows` can be added to `group`.
+  /// Two conditions must hold:
+  ///
+  ///   - The rows of the group are equal to `rows`. If the group has no rows,
+  ///     its shape must be one that a kernel over `rows` can compute.
+  ///   - For each op of the group that depends on `op`, row i of the result
+  ///     depends only on row i of its operand.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -278,12 +278,13 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether each reader of `op` in `group` may compute `op` anew
-  /// instead of reading a stored result. A cheap op may always be repeated. An
-  /// expensive op (exp, erf, ...) may be repeated if the group computes it for
-  /// no more elements than its result has. An expensive op may also be repeated
-  /// if the last dim of its result has size 1: LLVM then hoists the op out of
-  /// the group's innermost loop.
+  /// Returns whether the kernel of `group` may compute `op` once per read of
+  /// its result. It may in three cases:
+  ///
+  ///   - `op` is cheap.
+  ///   - The kernel computes `op` for no more elements than its result has.
+  ///   - The last dim of the result has size 1, and that of the kernel at least
+  ///     16. LLVM then hoists `op` out of the innermost loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -313,8 +314,8 @@ private:
 
   /// Returns whether a path of uses leads from `op` through ops outside of the
   /// group with index `number` into that group. If so, `op` cannot join the
-  /// group. When the path reaches an op of another group, it continues from all
-  /// ops of the other group, since each group becomes one kernel.
+  /// group. Other groups on the path become one kernel each, so the path
+  /// continues from all ops of such a group.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;

@@ -25,27 +25,29 @@ struct KernelGroup {
 /// Divides the ops of `block` into groups that become kernels, in the order of
 /// the block. Ops that no kernel can hold, such as matmuls, belong to no group.
 ///
-/// The algorithm is producer-consumer fusion: from the last op to the first, an
-/// op joins the group of one of its users if the group keeps one iteration
-/// space and repeats no expensive work. The group also stores results that ops
-/// outside of the group read:
+/// The algorithm is producer-consumer fusion. It visits the ops from last to
+/// first. An op joins the group of one of its users if the group keeps one
+/// iteration space and repeats no expensive work. The group also stores results
+/// that ops outside of the group read:
 ///
 ///   x -> exp -> reduce sum -> div     one group over the rows of the sum
 ///   matmul -> add -> relu -> matmul   one group: add, relu
 ///
-/// Constants and index ops (iota, global index) belong to no group, since each
-/// kernel that reads one holds a copy. The exception is an index op that an op
-/// outside of all groups reads: it becomes a group of one op. A reshape never
-/// starts a group, since a reshape outside of groups costs no time.
+/// Three kinds of ops are special:
+///
+///   constant   belongs to no group: each kernel that reads it holds a copy
+///   index op   (iota, global index) belongs to no group for the same reason,
+///              but becomes a group of one op if a reader is in no group
+///   reshape    starts no group: outside of groups a reshape costs no time
 ///
 /// Invariant: each group can run as one kernel. No path of uses leaves the
 /// group and returns to it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Clones each cheap op of `block` whose only readers are slices, directly or
-/// through reshapes. Each slice gets one clone as its producer, so that the two
-/// can be fused. Does not clone an op if its slices have more elements in total
-/// than the op's result.
+/// Clones each cheap op of `block` that only slices read, directly or through
+/// reshapes. Each slice gets a clone of its own as producer, so that clone and
+/// slice can be fused. Does not clone an op if all slices together have more
+/// elements than its result.
 ///
 /// Example: q, k and v are three slices of x + bias. With three clones of the
 /// addition, each fused kernel adds one third of the bias, and the whole sum is

@@ -81,9 +81,9 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Returns whether a fused kernel (rather than a library) computes `value`. If
-/// `value` is a reshape, returns whether a fused kernel computes the operand of
-/// the reshape.
+/// Returns whether a fused kernel (rather than a library) computes `value`.
+/// Looks through reshapes: the result of a reshape counts as computed by the op
+/// that computes its operand.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -131,9 +131,9 @@ static Activation activationOf(Operation *op) {
   return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
-/// Returns whether `op` belongs to a training step. The backward pass of a
-/// training step either reads the result of `op` or recomputes it. The
-/// recomputed result must have the same bits as the original result.
+/// Returns whether `op` belongs to a training step. Its backward pass may
+/// recompute the result of `op`. The recomputed result must have the same bits
+/// as the original result.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
@@ -180,11 +180,12 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step would read. After a convolution, this
-  /// value is the result of the last step. After a matmul, it is that result
-  /// after any reshapes: the library writes the same rows whatever the outer
-  /// dims are. Stores these reshapes in `reshapes`, from which take() adds them
-  /// to the epilogue.
+  /// Returns the value that the next step of the epilogue would read: the
+  /// result of the last step. If the contraction is a matmul, reshapes may
+  /// follow the last step, because the library writes the same rows whatever
+  /// the outer dims are. The value is then the result of the last reshape.
+  /// Stores the reshapes in `reshapes`, from which take() adds them to the
+  /// epilogue.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -216,10 +217,11 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns the dim of the contraction's result along which a bias has its
-  /// elements, counted from the end: the columns of a matmul, or the channels
-  /// of a convolution. Returns 1 for the columns in [m, n], and 3 for the
-  /// channels in [N, C, H, W].
+  /// Returns the number of the dim of the contraction's result along which a
+  /// bias lies, counted from the end:
+  ///
+  ///   matmul        columns of [m, n]           1
+  ///   convolution   channels of [N, C, H, W]    3
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
@@ -250,9 +252,9 @@ private:
   }
 
   /// Returns whether `value` is a gradient's sum over the preceding
-  /// microbatches, and `sum` is `value` plus the addend of the current
-  /// microbatch. If so, `value` and `sum` share one buffer. If `value` is an
-  /// argument of a library call, checks the call's operand and result instead.
+  /// microbatches, and `sum` is the new sum: `value` plus the addend of the
+  /// current microbatch. Both then share one buffer. If `value` is an argument
+  /// of a library call's body, checks the operand and the result of the call.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -267,12 +269,13 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Searches for an addition of the matmul's result to a sum over
-  /// microbatches. If the next op is one, makes the addition, and a preceding
-  /// cast to f32, the only step of the epilogue and returns true. Otherwise
-  /// returns false. The library adds the unrounded product to the f32 sum,
-  /// whereas separate ops would round the product first. Therefore reproducible
-  /// runs do not use this step.
+  /// If the next op adds the matmul's result to a sum over microbatches, makes
+  /// this addition the only step of the epilogue and returns true. A cast to
+  /// f32 may precede the addition. Otherwise returns false.
+  ///
+  /// The library adds the unrounded product to the f32 sum, whereas separate
+  /// ops would round the product first. Therefore reproducible runs do not use
+  /// this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -298,10 +301,13 @@ private:
     return true;
   }
 
-  /// Adds a residual step (addition of another tensor) to the epilogue. The
-  /// next op must add a tensor of equal type that is not a sum over
-  /// microbatches, and the library must support the addition at this point.
-  /// Otherwise changes nothing.
+  /// Adds a residual step (addition of another tensor) to the epilogue if two
+  /// conditions hold. Otherwise changes nothing.
+  ///
+  ///   - The next op adds a tensor of equal type, which is not a sum over
+  ///     microbatches.
+  ///   - If the epilogue has an activation, the library can add a tensor after
+  ///     it.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -356,10 +362,11 @@ private:
   }
 
   /// Adds a transpose of the result to the epilogue: the library then stores
-  /// the elements in transposed order. Adds nothing if the rows that the
-  /// library writes would not be contiguous in the transposed tensor. Adds
-  /// nothing if a kernel reads the transposed tensor, since that kernel can
-  /// transpose at no cost.
+  /// the elements in transposed order. Adds nothing in two cases:
+  ///
+  ///   - The rows that the library writes would not be contiguous in the
+  ///     transposed tensor.
+  ///   - A kernel reads the transposed tensor, and can transpose at no cost.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -375,10 +382,9 @@ private:
       take({transpose});
   }
 
-  /// Returns the view that gives, for each element of the contraction's result,
-  /// its place in the result of the last of `ops`. The view has the shape of
-  /// the contraction's result. Returns std::nullopt if no strides describe
-  /// these places.
+  /// Returns the place, in the result of the last of `ops`, of each element of
+  /// the contraction's result: a view with the shape of the contraction's
+  /// result. Returns std::nullopt if no strides describe these places.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }

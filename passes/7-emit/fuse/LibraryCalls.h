@@ -64,16 +64,16 @@ struct Epilogue {
   /// Ops of the epilogue's steps, and the reshapes between steps, in execution
   /// order. Empty if the library computes the contraction alone.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Values that the epilogue's steps add. `bias` is the bias. `residual` is
-  /// another tensor, or the sum over the preceding microbatches. Null if there
-  /// is no such step.
+  /// Values that the epilogue's steps add to the product; null if there is no
+  /// such step. `residual` is an ordinary tensor, or the sum of the results for
+  /// the preceding microbatches (gradient accumulation).
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
   /// Result of the last op in `ops`, or of the contraction if `ops` is empty.
   mlir::Value result;
-  /// Place in `result` at which the library stores each element: a view with
-  /// the shape of the contraction's result. Differs from a dense view if the
-  /// steps include a transpose.
+  /// Places at which the library stores the elements of the product. Element
+  /// [i, j] of this view is the place, in `result`, of element [i, j] of the
+  /// product. The strides are row-major unless a step is a transpose.
   StridedView stored;
 };
 
@@ -96,9 +96,11 @@ struct OperandView {
 
 /// Returns the view that replaces the layout ops (transposes, slices, reshapes)
 /// that produce `operand`, an operand of a matmul. Returns a plain view, which
-/// replaces no ops, in two cases: the library cannot read the strides, or a
-/// fused kernel computes the source. This kernel can write its results
-/// transposed at no cost.
+/// replaces no ops, in two cases:
+///
+///   - The library cannot read the strides.
+///   - A fused kernel computes the source, and can store its result transposed
+///     at no cost.
 OperandView viewOperand(mlir::Value operand);
 
 /// Returns whether a fused kernel (rather than a library call) contains an op

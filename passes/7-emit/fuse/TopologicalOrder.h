@@ -8,12 +8,11 @@
 
 namespace pcc::emit {
 
-/// Returns the ops of `block`, except for the terminator, in an order in which
-/// each op follows the producers of its operands. Keeps the order of the block
-/// where possible. A producer that follows one of its readers moves directly
-/// before its first reader. In `block`, producers may follow their readers,
-/// although MLIR forbids it. All operands must be defined in `block`, without a
-/// cycle of uses.
+/// Sorts the ops of `block`, except for the terminator, so that each op follows
+/// the producers of its operands. `block` itself may violate this rule of MLIR:
+/// a producer may follow its readers. In the returned list, this producer is
+/// directly before its first reader. All other ops keep their order. All
+/// operands must be defined in `block`, without a cycle of uses.
 llvm::SmallVector<mlir::Operation *> topologicalOrder(mlir::Block &block);
 
 } // namespace pcc::emit

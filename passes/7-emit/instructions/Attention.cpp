@@ -131,11 +131,10 @@ private:
                  storedView(value, order));
   }
 
-  /// Returns the description of the gradient of the queries. cuDNN computes
-  /// this gradient together with the results of `op`, the gradients of keys and
-  /// values. Without cuDNN, a separate launch computes the gradient of the
-  /// queries and the row maxima `top`. `op` reads `top`, so this function finds
-  /// the launch by `top`.
+  /// Returns the description of the gradient of the queries. cuDNN computes it
+  /// together with the results of `op`, the gradients of keys and values.
+  /// Without cuDNN, another launch computes it, together with `top`, the row
+  /// maxima. `op` reads `top`, so this function finds the launch by `top`.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]

@@ -15,11 +15,14 @@
 namespace pcc::emit {
 
 /// Returns a description (program::AttentionT) by which a device can call cuDNN
-/// instead of `kernel`, the kernel of `launch`. The kernel computes an
-/// attention, or the gradients of keys and values. Returns null in three cases:
-/// the kernel has no attention, cuDNN does not support its types or attributes,
-/// or it computes the gradient of queries. pairAttentionGradients() describes
-/// the gradient of queries later.
+/// instead of `kernel`, the kernel of `launch`. Describes a kernel that
+/// computes an attention, or the gradients of keys and values. Returns null in
+/// three cases:
+///
+///   - The kernel has no attention.
+///   - cuDNN does not support its types or attributes.
+///   - The kernel computes the gradient of queries. pairAttentionGradients()
+///     adds the description of this kernel later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);

@@ -52,8 +52,8 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
 }
 
 /// Returns a scalar that every rank computes from its mesh coordinates: 0 on
-/// the first rank along `axes`, `unit` on all other ranks. The scalar is the
-/// index of the rank along `axes` times `unit`, but at most `unit`.
+/// the first rank along `axes`, `unit` on all other ranks. The formula is
+/// min(unit · Σ coordinates of the rank along `axes`, unit).
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -69,11 +69,12 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
 }
 
 /// Appends the instructions of a mask, the op that makes a replicated value
-/// partial. The value stays on the first rank. On all other ranks, the neutral
-/// element of the reduction (0 for a sum) replaces it. All ranks execute the
-/// same two instructions. A fill writes the neutral element to the result. A
-/// copy then writes the value: on the first rank over the result, on the other
-/// ranks to unused memory after the result:
+/// partial. The first rank keeps the value. All other ranks get the neutral
+/// element of the reduction (0 for a sum) instead.
+///
+/// All ranks execute the same two instructions: a fill with the neutral
+/// element, then a copy of the value. On the first rank the copy overwrites the
+/// result; on other ranks it writes to unused memory after the result:
 ///
 ///   first rank   [ value   | unused ]
 ///   others       [ neutral | value  ]
@@ -154,10 +155,12 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. This is so
-/// in two cases. Rows are selected at run time: the host would have to read the
-/// masks that select them. Or the collective reduces 16-bit integers, which
-/// NCCL cannot do.
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. There are
+/// two cases:
+///
+///   - Rows are selected at run time: the host would have to read the masks
+///     that select them.
+///   - The collective reduces 16-bit integers, which NCCL cannot do.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&

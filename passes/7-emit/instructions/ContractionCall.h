@@ -9,11 +9,13 @@
 
 namespace pcc::emit {
 
-/// Contraction (matmul or convolution) and the steps that the library computes
-/// in the call of the contraction: operands that are read through strides, and
-/// an epilogue of bias, activation and residual (GEMM epilogue fusion). The
-/// members refer to SSA values of the stage function, even if the steps are in
-/// the body of a rank.library_call.
+/// Contraction (matmul or convolution) with the further steps that the library
+/// computes in the same call: operands that are read through strides, and an
+/// epilogue of bias, activation and residual (GEMM epilogue fusion).
+///
+/// The ops can be in the body of a rank.library_call. The values in this struct
+/// are SSA values of the stage function in all cases: the operands and results
+/// of the rank.library_call, not those inside its body.
 struct ContractionCall {
   /// Returns the call for `contraction`, an op of the stage function. The call
   /// has no further steps (strided operands, epilogue).
@@ -65,8 +67,10 @@ bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Turns a BuildCall into a function for InstructionTable, which appends the
-/// instruction of `op`: a contraction without further steps (epilogue).
+/// Appends the instruction of `op`, a contraction outside of a
+/// rank.library_call, by a call of `build`. The contraction has no further
+/// steps (strided operands, epilogue). buildAlone<build> can be an entry of
+/// InstructionTable.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

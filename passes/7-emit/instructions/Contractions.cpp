@@ -9,10 +9,10 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Returns the strides, in elements, with which a batched matrix product reads
-/// or writes the tensor `view`: one per dim of `batch`, then the stride of rows
-/// and the stride of columns. `batch` holds the batch sizes of the result. If
-/// the tensor lacks a batch dim, or has size 1 in it, the stride is 0, which
-/// broadcasts the tensor. `isTransposed` swaps rows and columns.
+/// or writes the tensor `view`: one per batch dim, then the stride of rows and
+/// the stride of columns. `isTransposed` swaps the last two. `batch` holds the
+/// batch sizes of the result. Stride 0 broadcasts the tensor along a batch dim
+/// that it lacks, or in which it has size 1.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -81,9 +81,8 @@ namespace {
 /// operand without the letter has stride 0. All summed letters together become
 /// the one dim k, so they must be contiguous in both operands.
 ///
-/// Libraries store results by rows. So the rhs must be the operand that has the
-/// last letter of the result. If this operand is the first operand of the
-/// equation, the constructor swaps the operands.
+/// Libraries store results by rows, so the rhs must have the last letter of the
+/// result. The constructor swaps the operands if only the first one has it.
 class EinsumProduct {
 public:
   /// Splits the equation into the letters of the operands and of the result.

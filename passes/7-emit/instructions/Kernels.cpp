@@ -8,11 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns a scalar that every rank computes from its mesh coordinates.
-/// `offset` identifies one factor of a dim, which is split into shards. The
-/// scalar is the index at which the rank's shard of the factor begins: the
-/// index of the rank along the factor's axes (first axis major) times the size
-/// of a shard.
+/// Returns a scalar that every rank computes from its mesh coordinates: the
+/// index at which the rank's shard begins. `offset` identifies the factor of a
+/// dim that is split into shards. The scalar is the number of the shard times
+/// the size of a shard. Example:
 ///
 ///   24 elements over axes a = 2 and b = 3:   shards of 4, index 12 · a + 4 · b
 static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,

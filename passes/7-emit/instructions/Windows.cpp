@@ -43,10 +43,10 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// Appends the instruction of a transposed convolution. The instruction's
-/// `pads_end` is the number of elements to cut off at the end of each dim of
-/// the result. The op's `output_pads` is the number of these elements that must
-/// stay. So `output_pads` is subtracted from `pads_end`.
+/// Appends the instruction of a transposed convolution. The instruction cuts
+/// off `pads_end` elements at the end of each dim of the result. The op's
+/// `output_pads` tells how many of the elements that its `pads` would cut off
+/// must stay. So `output_pads` is subtracted.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);

@@ -80,10 +80,12 @@ Value pcc::emit::inverseTotalOf(KernelWriter &w, Value total) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Numbers per query that `graph.attention_query_gradient` returns and the
-/// gradients need: the largest score, the reciprocal of the sum of the weights,
-/// and the mean Σ P · dP over the keys. P is the softmax weight of a key, dP
-/// its gradient.
+/// Numbers per query that the gradients need, results of
+/// `graph.attention_query_gradient`:
+///
+///   top     largest score
+///   share   1 / Σ exp(score − top), the factor that normalizes the weights
+///   mean    Σ P · dP over the keys: P is the softmax weight, dP its gradient
 struct RowStatistics {
   Value top, share, mean;
 };
@@ -136,10 +138,15 @@ public:
   }
 
   /// Emits an online softmax (Milakov and Gimelshein 2018) over the keys of the
-  /// query at multi-index `row`: one loop that needs no second pass. Returns m,
-  /// Σ P and Σ P · x, where m is the largest score and P = exp(score − m). For
-  /// each key, `x` emits the number that P is multiplied by. Whenever a key
-  /// increases m, the sums so far are multiplied by exp(old m − new m).
+  /// query at multi-index `row`: one loop without a second pass. Returns three
+  /// values:
+  ///
+  ///   m         largest score
+  ///   Σ P       sum of the weights P = exp(score − m)
+  ///   Σ P · x   weighted sum of the numbers that `x` emits for the keys
+  ///
+  /// Whenever a key increases m, the sums so far are multiplied by exp(old m −
+  /// new m).
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -160,9 +167,9 @@ public:
   }
 
   /// Emits dP, the gradient of the softmax weight of the query at multi-index
-  /// `row` and key number `t`. dP is the dot product of two vectors: `gradient`
-  /// at `row`, the gradient of the attention's result, and the value vector of
-  /// the key.
+  /// `row` and key number `t`. It is the dot product of two vectors: the value
+  /// vector of the key, and the row of `gradient` for the query. `gradient` is
+  /// the gradient of the attention's result.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }

@@ -24,11 +24,12 @@ struct Score {
   mlir::Value slope;
 };
 
-/// Emits the score of one query and one key from `product`, their dot product,
-/// with the scale, softcap and masks of `op`. `row` is the multi-index [batch,
-/// head, query], and `key` the index of the key. `isThere` is an i1. If it is
-/// false, the query or the key is padding of a tile, and the score is −∞. A
-/// null `isThere` means true.
+/// Emits the score of one query and one key. Applies the scale, softcap and
+/// masks of `op` to `product`, the dot product of query and key. `row` is the
+/// multi-index [batch, head, query], and `key` the index of the key.
+///
+/// `isThere`, an i1, is false if the query or the key is padding of a tile. The
+/// score is then −∞. A null `isThere` means true.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});

@@ -96,9 +96,9 @@ private:
   }
 
   /// Sets `first` and `end` to the range of columns that outer iteration (unit
-  /// of work) number `iteration` reduces. Sets `w.outer` to the indices of the
-  /// first column. If the number of columns is no multiple of `plan.width`, the
-  /// last range is smaller.
+  /// of work) number `iteration` reduces. The last range is smaller if the
+  /// number of columns is no multiple of `plan.width`. Sets the indices in
+  /// `w.outer`, except for the last one, which overColumns() sets.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -145,11 +145,10 @@ private:
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass`: one loop over all elements of the columns.
-  /// Before the loop, emits the initial values of the reductions of this pass;
-  /// after the loop, their final values. Results with one element for each
-  /// element of the columns are stored within the loop, if they belong to this
-  /// pass.
+  /// Emits pass number `pass`: one loop over all elements of the columns. Emits
+  /// the initial values of the pass's reductions before the loop, and their
+  /// final values after it. Within the loop, stores the results of this pass
+  /// that have one element for each element of the columns.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)

@@ -8,23 +8,23 @@
 namespace pcc::emit {
 
 /// Emits one outer iteration (unit of work) of a kernel that reduces columns of
-/// a tensor. It reduces a group of `plan.width` neighbouring columns.
-/// `iteration` is the index of the group. `outputs` are the pointers to the
-/// kernel's results.
+/// a tensor. It reduces the group of `plan.width` neighbouring columns with
+/// index `iteration`. `outputs` are the pointers to the kernel's results.
 ///
-/// A stack buffer holds one partial result per column. A pass is a loop along
-/// the columns, over the inner dims (the dims that are reduced) in ascending
-/// order. At each inner index it combines one element of each of the `width`
-/// columns with the buffer. These elements are contiguous in memory.
+/// The code consists of passes. A pass is a loop along the columns, over the
+/// reduced dims. Each iteration reads one element of each column of the group;
+/// these elements are contiguous in memory. It combines each element with the
+/// column's partial result, which is in a stack buffer.
 ///
-/// A reduction that depends on another reduction needs a later pass. A result
-/// with one element per column, such as s, is stored after all passes. A result
-/// with one element for each element of the columns, such as y, is stored in
-/// the first pass after the reductions that it reads:
+/// A reduction that depends on another reduction needs a later pass:
 ///
 ///   s = sum x            pass 0
 ///   t = sum exp(x - s)   pass 1
 ///   y = x / t            pass 2
+///
+/// Results with one element per column, such as s, are stored after all passes.
+/// A result with an element for each x, such as y, is stored in the first pass
+/// after the reductions that it reads.
 void writeColumns(KernelWriter &w, rank::KernelOp kernel,
                   const KernelPlan &plan, llvm::ArrayRef<mlir::Value> outputs,
                   const Index &iteration);

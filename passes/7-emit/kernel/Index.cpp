@@ -41,9 +41,9 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Simplifies `index`: replaces the terms c · d · (b / d) + c · (b % d) by c ·
-/// b. One call replaces one such pair of terms. It then calls add(), which
-/// simplifies the new sum, so that the next pair is found.
+/// Simplifies `index`: c · d · (b / d) + c · (b % d) becomes c · b. Replaces
+/// one such pair of terms. add(), which this function calls for the new sum,
+/// replaces the next pair.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -136,9 +136,8 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
 }
 
 /// Divides `divisor` and the coefficients of `a` by their greatest common
-/// divisor. Returns this common divisor. Divides the constant of `a` by it,
-/// too, and rounds the result down. The value of a / divisor does not change:
-/// (6 i + 5) / 4 becomes (3 i + 2) / 2.
+/// divisor, and returns it. Also divides the constant of `a`, rounded down. The
+/// quotient a / divisor does not change: (6 i + 5) / 4 becomes (3 i + 2) / 2.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)

@@ -105,11 +105,12 @@ public:
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
   /// Returns delinearise(position + lane, shape). `lane` is the number of an
   /// element among the neighbouring elements that a thread computes together.
-  /// In the result, the indices of outer dims do not depend on `lane`, so that
-  /// the code for all lanes can share them. `groups` divides `shape` into
-  /// groups of neighbouring dims, and lists the number of dims of each. The
-  /// caller guarantees that adding `lane` to `position` changes only indices in
-  /// the last group.
+  /// The indices of outer dims do not depend on `lane` in the result, so that
+  /// the code for all lanes can share them.
+  ///
+  /// `groups` divides `shape` into groups of neighbouring dims: for shape [8,
+  /// 4, 6], [1, 2] means the groups (8) and (4, 6). The caller guarantees that
+  /// adding `lane` to `position` changes only indices in the last group.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

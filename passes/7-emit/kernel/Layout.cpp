@@ -58,9 +58,10 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
 }
 
 /// Emits the element at `at` of the concatenation `op`. The caller guarantees
-/// that the element is in operand number `first` or a later operand. Operand
-/// number `first` begins at index `offset` along the concatenated dim. Emits a
-/// branch if the bounds of the index do not determine the operand.
+/// that the element is in operand number `first` or a later one. `offset` is
+/// the index, along the concatenated dim, at which operand number `first`
+/// begins. Emits a branch if the bounds of the index do not determine the
+/// operand.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -91,11 +92,10 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the index, along one dim, of the operand element that padding in
-/// mode `mode` (edge, wrap or reflect) repeats at `index`. `size` is the size
-/// of the operand along the dim. `index` counts from the operand's first
-/// element: it is negative in the padding in front, and ≥ `size` in the padding
-/// at the end.
+/// Returns the index, along one dim, of the operand element that a pad op
+/// copies to `index`. `mode` is edge, wrap or reflect. `size` is the size of
+/// the operand. `index` counts from the operand's first element. It is negative
+/// in the padding in front, and `size` or more in the padding at the end.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);

@@ -102,10 +102,10 @@ struct BodyWriter {
 /// internal linkage. Its arguments are those of signatureOf(), then `begin` and
 /// `end`: the range of outer iterations (independent units of work).
 ///
-/// All pointers are marked noalias, although a kernel that updates a weight in
-/// place gets one buffer as operand and as result. noalias is safe for such a
-/// kernel. The kernel is element-wise, so it loads each element before it
-/// stores the element at the same index.
+/// All pointers are marked noalias. But a kernel that updates a weight in place
+/// gets one buffer as operand and as result. noalias is safe there: the kernel
+/// is element-wise, so it loads each element before it stores the element at
+/// the same index.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -185,17 +185,15 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a multi-tensor kernel (attribute `in_parts`), which
-/// GPUs run over tiles of many tensors. The CPU version is used if a program
-/// for GPUs runs on a machine without a GPU. A part is the group of tensors,
-/// one per argument and result, that are computed together. The two lists that
-/// the runtime passes hold:
+/// Emits the CPU version of a multi-tensor kernel (attribute `in_parts`), for
+/// programs for GPUs that run on a machine without a GPU. A part is one group
+/// of tensors that are computed together. The two lists that the runtime passes
+/// hold:
 ///
 ///   buffers   shared operands | first tensor of each part | second of each ...
 ///   scalars   number of parts | number of elements of each part
 ///
-/// One call computes all parts. The arguments `begin` and `end` of the function
-/// are ignored.
+/// One call computes all parts, and ignores the arguments `begin` and `end`.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();

@@ -26,11 +26,11 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 /// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Returns a new module with the code of all kernels of `module`. This is the
-/// first step of the lowering for any target. Calls `write` for every
-/// rank.kernel op, then `writeRandom` for every entry (element types) of
-/// randomKernelsOf(). Passes to both functions the number of the kernel, and a
-/// builder that inserts at the end of the new module.
+/// Returns a new module with the code of all kernels of `module`: the first
+/// step of the lowering for any target. Calls `write` for every rank.kernel op.
+/// Then calls `writeRandom` for every kernel of randomKernelsOf(), which fill
+/// random weights. Both functions get the number of the kernel, and a builder
+/// that inserts at the end of the new module.
 ///
 /// Loads the dialects of `registry`, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(

@@ -88,15 +88,16 @@ static Value polynomial(ScalarBuilder &s, Value x,
 }
 
 /// Emits sin(x + quarter · π/2) of an f32 `x`: the sine for `quarter` = 0, the
-/// cosine for 1. Position tables of rotary embeddings take arguments of some
-/// thousands, at which an f32 has too few digits after the point. So the code
-/// computes in f64:
+/// cosine for 1. Computes in f64, since position tables of rotary embeddings
+/// have arguments of some thousands, at which an f32 has too few digits after
+/// the point. With k = n + quarter:
 ///
 ///   x = n · π/2 + r with |r| ≤ π/4
 ///
-/// Taylor polynomials give the sine and the cosine of r, with an error below
-/// 1e-11. Let k = n + quarter. If k is odd, the result is the cosine of r, else
-/// the sine of r. If the second lowest bit of k is 1, the result is negated.
+///   k % 4     0         1         2          3
+///   result    sin r     cos r     −sin r     −cos r
+///
+/// Taylor polynomials give sin r and cos r with an error below 1e-11.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -171,10 +172,14 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// Emits base^exponent without a call of libm, for some constant exponents. For
-/// 0.5, emits a square root. For integers from −4 to 4, emits a product of up
-/// to four factors, or the reciprocal of a product. For other exponents or an
-/// integer base, returns null and emits nothing.
+/// Emits base^exponent without a call of libm, for a float base and some
+/// constant exponents:
+///
+///   0.5                   a square root
+///   integers 0 to 4       a product of up to four factors
+///   integers −4 to −1     the reciprocal of such a product
+///
+/// Otherwise returns null and emits nothing.
 static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   DenseElementsAttr attr;
   if (!isa<FloatType>(base.getType()) ||

@@ -119,9 +119,9 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether dims `dim` and `dim + 1` of `shape` can be merged into one
-/// dim of a loop that reads a tensor of `type`, broadcast to `shape`. The
-/// tensor must have both dims, or be broadcast along both dims. If one of the
-/// two dims of `shape` has size 1, the result is always true.
+/// dim of a loop that reads a tensor of `type`, broadcast to `shape`. They can
+/// if the tensor has both dims, or is broadcast along both, or if one of the
+/// two dims of `shape` has size 1.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -177,10 +177,9 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 /// dispatch of work to another thread. Kernels with fewer elements run on one
 /// thread.
 static constexpr int64_t elementsPerThread = 16384;
-/// Number of outer iterations (units of work that threads share) that is large
-/// enough to keep all threads busy. The outermost loops of a kernel become
-/// outer iterations until this number is reached. The remaining loops run
-/// within an outer iteration.
+/// Number of outer iterations (units of work that threads share) that keeps all
+/// threads busy. The outermost loops of a kernel become outer iterations until
+/// there are this many. The remaining loops run within an outer iteration.
 static constexpr int64_t enoughIterations = 256;
 
 /// Number of columns that are reduced side by side. They fill several vector
@@ -189,8 +188,11 @@ static constexpr int64_t enoughIterations = 256;
 static constexpr int64_t columnsTogether = 64;
 
 /// Returns whether the kernel can reduce columns side by side. Two conditions
-/// must hold. The rows of the kernel (sets of elements that are reduced to one)
-/// are columns of the tensor. The kernel has no softmax, norm or arg-reduction.
+/// must hold:
+///
+///   - The kernel's rows (sets of elements that are reduced to one) are columns
+///     of the tensor.
+///   - The kernel has no softmax, norm or arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -217,8 +219,8 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
 
 /// Fills the plan of a kernel without reductions. The outermost loops become
 /// outer iterations (units of work that threads share) until there are at least
-/// 256 outer iterations. If the kernel has several loops, the innermost loop
-/// always stays within an outer iteration, where LLVM can vectorise it.
+/// 256 of them. The innermost of several loops always stays within an outer
+/// iteration, where LLVM can vectorise it.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());

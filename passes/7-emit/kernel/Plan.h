@@ -49,9 +49,10 @@ bool isExpensive(mlir::Operation *op);
 /// 128 rows of 32 elements.
 struct RowSpace {
   llvm::SmallVector<int64_t> shape, innerDims, outerDims;
-  /// Number of neighbouring inner dims that each loop over the elements of a
-  /// row covers, outermost loop first. The sum of these numbers is the number
-  /// of inner dims.
+  /// Loops over the elements of a row, outermost first. Each entry is the
+  /// number of neighbouring inner dims that one loop covers. Example: [1, 2]
+  /// for three inner dims means a loop over the first dim, and one loop over
+  /// the other two. The sum of the entries is the number of inner dims.
   llvm::SmallVector<int64_t> innerGroups;
 
   /// Returns the sizes of the inner dims, which the reduction runs over.
@@ -82,13 +83,13 @@ std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 /// `result` has one element per row, such as a sum.
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel. The loop nest is divided into outer iterations:
-/// independent units of work that the runtime distributes over threads. There
-/// are three kinds of kernels, by the member that is set:
+/// Loop nest of a kernel. The runtime distributes its outer iterations, which
+/// are independent units of work, over threads. The members that are set tell
+/// what an outer iteration is:
 ///
-///   `hasOwnShapes`   one outer iteration computes all results one by one
-///   `rows`           an outer iteration is a row, or `width` columns
-///   neither          each iteration of the outermost loops is an outer iteration
+///   `hasOwnShapes`   the whole kernel, one result after another
+///   `rows`           one row of a reduction, or `width` columns
+///   neither          one iteration of the outermost loops
 struct KernelPlan {
   /// Rows (sets of elements that are reduced to one element) of the kernel's
   /// reductions; std::nullopt in a kernel without reductions.
@@ -96,9 +97,11 @@ struct KernelPlan {
   /// Number of neighbouring columns that one outer iteration (unit of work)
   /// reduces side by side. 0 if an outer iteration is one row.
   int64_t width = 0;
-  /// `shape` is the iteration space of a kernel without reductions. `groups`
-  /// lists, for each loop from the outermost on, how many neighbouring dims of
-  /// `shape` the loop covers. Both are empty in other kernels.
+  /// Loops of a kernel without reductions; empty in other kernels. `shape` is
+  /// the iteration space. Each entry of `groups` is the number of neighbouring
+  /// dims of `shape` that one loop covers, outermost loop first. Example: shape
+  /// [8, 4, 6] with groups [1, 2] means a loop of 8 and a loop of 24
+  /// iterations.
   llvm::SmallVector<int64_t> shape, groups;
   /// Number of loops, from the outermost on, whose iterations are distributed
   /// over threads. The inner loops run within each of these iterations. 0 in a
@@ -118,11 +121,13 @@ struct KernelPlan {
 KernelPlan planOf(rank::KernelOp kernel);
 
 /// Returns descriptions (`#rank.offset`) of the scalar arguments that a kernel
-/// needs to compute `op`. Only a dist.global_index op needs scalars. It
-/// computes indices along a dim, and the dim is a product of factors. Each
-/// factor that is split over ranks has one scalar, in the order of the factors.
-/// At run time the scalar is an i64: the index, along the factor, at which the
-/// rank's shard begins.
+/// needs to compute `op`. Only a dist.global_index op, which computes indices
+/// along a dim, needs scalars.
+///
+/// The dim is a product of factors. Each factor that is split over ranks has
+/// one scalar: the index, along the factor, at which the rank's shard begins.
+/// Example: a dim 192 = 3 · 64 whose factor 64 is split over 2 ranks has one
+/// scalar: 0 on the first rank, 32 on the second.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

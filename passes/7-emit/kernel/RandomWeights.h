@@ -46,9 +46,9 @@ constexpr int32_t numRandomScalars =
 
 /// Emits the generation of one random element and its store into the tensor at
 /// the pointer `target`. `types` are the weight's element types. `scalars` are
-/// the fields of runtime::RandomScalars, which describe nested loops over the
-/// rank's elements. `number`, an i64, is the number of the element in the order
-/// of these loops.
+/// the fields of runtime::RandomScalars. They describe nested loops over the
+/// rank's elements. `number`, an i64, counts the iterations of these loops: 0
+/// for the first element.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);

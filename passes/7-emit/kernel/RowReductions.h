@@ -22,8 +22,8 @@ void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
 mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
 /// Emits one step of the reduction `op`: combines `so`, the value so far, with
 /// the next element. If the kernel reduces columns of a tensor
-/// (RowSpace::isByColumns), floats are added and multiplied in a fixed order.
-/// Otherwise LLVM may change the order (reassociate).
+/// (RowSpace::isByColumns), sums and products of floats keep the order of the
+/// elements. Otherwise LLVM may reassociate them.
 mlir::Value combine(KernelWriter &w, graph::ReduceOp op, mlir::Value so,
                     mlir::Value element);
 /// Emits the result of the reduction `op` from `value`, the value after the

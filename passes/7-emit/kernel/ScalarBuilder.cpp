@@ -9,12 +9,11 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Fast-math flags of sums and products over many elements: LLVM may
-/// reassociate these sums and products. All other arithmetic is strict IEEE
-/// arithmetic. In particular, LLVM must not contract a multiplication and an
-/// addition of different ops. Otherwise the bits of a result would depend on
-/// the kernel that computes the result, and a recomputed activation would
-/// differ from the original activation.
+/// Fast-math flags of sums and products over many elements, which LLVM may
+/// reassociate. All other arithmetic is strict IEEE arithmetic. In particular,
+/// LLVM must not contract a multiplication and an addition into one
+/// instruction: the bits of a result would then depend on the kernel that
+/// computes it, and a recomputed activation would differ from the original one.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }

@@ -81,10 +81,13 @@ struct ScalarBuilder {
                       mlir::Value b);
 
   /// Emits the conversion of `value` from element type `from` to element type
-  /// `to`. Operand and result have the compute types of `from` and `to`. The
-  /// result is rounded to the precision of a narrow float type `to`. A float is
-  /// truncated to an i64 (NaN gives 0); a narrower integer type `to` takes the
-  /// low bits of this i64. Every value but 0 becomes the boolean true.
+  /// `to`. `value` and the result have the compute types of `from` and `to`.
+  /// Special cases:
+  ///
+  ///   to a narrow float   rounds to the precision of `to`
+  ///   float to integer    truncates to an i64 (NaN becomes 0); a narrower `to`
+  ///                       takes the low bits of this i64
+  ///   to boolean          every value but 0 becomes true
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
   /// Emits the conversion of `stored`, an element of type `element` in its form
   /// in memory, to the compute type. Example: bf16 bits to f32.

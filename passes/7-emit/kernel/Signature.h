@@ -25,9 +25,10 @@ mlir::ValueRange sharedArgumentsOf(rank::KernelOp kernel);
 /// one tensor for each operand that is cut into tiles, and one for each result.
 int64_t numPartTensorsOf(rank::KernelOp kernel);
 
-/// Declares to `w` which of `arguments` hold the operands and the scalars of
-/// `kernel`. `arguments` are those of the kernel's function, in the order of
-/// signatureOf(). Returns the remaining arguments: the pointers to the results.
+/// Divides `arguments`, the arguments of the kernel's function in the order of
+/// signatureOf(). Registers the pointers to operands and the scalars with `w`,
+/// so that `w` can read operands. Returns the remaining arguments: the pointers
+/// to the results.
 llvm::SmallVector<mlir::Value> bindArguments(KernelWriter &w,
                                              rank::KernelOp kernel,
                                              mlir::ValueRange arguments);

@@ -32,15 +32,17 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits an element of a dist.global_index op. `at[0]` is a local index along a
-/// dim that is split over ranks. The result is the global index that
-/// corresponds to this local index. The dim is a product of factors, each of
-/// which may be split:
+/// Emits an element of a dist.global_index op: the global index that
+/// corresponds to the local index `at[0]` along a dim that is split over ranks.
+/// The dim is a product of factors, each of which may be split:
 ///
 ///   Σ over factors (offset of the rank's shard + local index) · stride
 ///
-/// Shards of unequal size are padded. The result for an element of the padding
-/// is at least the size of the whole dim.
+/// Example: a dim 6 = 2 · 3 whose factor 2 is split over two ranks. On the
+/// second rank, local index 1 is global index (1 + 0) · 3 + 1 = 4.
+///
+/// Shards of unequal size are padded. An element of the padding gets an index
+/// that is at least the size of the whole dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

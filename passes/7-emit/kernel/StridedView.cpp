@@ -44,11 +44,11 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // Leave out dims of size 1, which need no stride. Then divide the dims of
-  // this view and the dims of `to` into groups, from the last dim on, such that
-  // corresponding groups have equal products. Example: [4, 6] and [2, 2, 6]
-  // have the groups 4 = 2 · 2 and 6 = 6. If a group has several dims of this
-  // view, these dims must be contiguous with each other.
+  // Leave out dims of size 1, which need no stride. Then match the dims of this
+  // view with the dims of `to`, from the last dim on, in groups with equal
+  // products. Example: [4, 6] and [2, 2, 6] have the groups 4 = 2 · 2 and 6 =
+  // 6. If a group has several dims of this view, they must be contiguous with
+  // each other.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)

@@ -10,12 +10,15 @@ namespace pcc::emit {
 
 /// Strided view of a dense row-major tensor. The element at multi-index i of
 /// the view is element `offset + Σ i[d] · strides[d]` of the tensor. The offset
-/// and the strides count elements. Transposes, slices and most reshapes are
-/// views of their operand:
+/// and the strides count elements.
 ///
-///   slice 2 of 3 of [4, 12]  offset 4, shape [4, 4],    strides [12, 1]
-///   … cut into 2 heads       offset 4, shape [4, 2, 2], strides [12, 2, 1]
-///   … heads first            offset 4, shape [2, 4, 2], strides [2, 12, 1]
+/// Transposes, slices and most reshapes are views of their operand. Example: a
+/// tensor of shape [4, 12], of which columns 4 to 7 are split into 2 heads of 2
+/// columns, and then transposed to heads first:
+///
+///   slice        offset 4, shape [4, 4],    strides [12, 1]
+///   reshape      offset 4, shape [4, 2, 2], strides [12, 2, 1]
+///   transpose    offset 4, shape [2, 4, 2], strides [2, 12, 1]
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;
@@ -37,10 +40,9 @@ struct StridedView {
   /// view that are not contiguous, since no strides describe such a view.
   std::optional<StridedView> reshaped(llvm::ArrayRef<int64_t> to) const;
 
-  /// If this view is the operand of `op`, returns the result of `op` as a view
-  /// of the tensor of this view. Returns std::nullopt if `op` is not a
-  /// transpose, slice or reshape, or if it is a reshape that no strides
-  /// describe.
+  /// Applies `op` to this view. Returns the result of `op`, as a view of the
+  /// same tensor. Returns std::nullopt if `op` is not a transpose, slice or
+  /// reshape, or if it is a reshape that no strides describe.
   std::optional<StridedView> through(mlir::Operation *op) const;
 };
 
@@ -49,14 +51,15 @@ struct StridedView {
 /// readers ends the list.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
-/// Returns the place of the elements of `value` in the result of the last of
-/// `ops`: a view with the shape of `value` into that result. If the code that
-/// computes `value` stores each element at this place, none of `ops` has to
-/// move elements.
+/// Returns where the elements of `value` are in the result of the last of
+/// `ops`. `ops` is a chain of transposes, reshapes and element-wise ops that
+/// starts at `value`. The returned view has the shape of `value`. Example: if
+/// `ops` transposes [2, 3] to [3, 2], the view has the shape [2, 3] and the
+/// strides [1, 2].
 ///
-/// `ops` is a chain of ops that starts at `value`: transposes, reshapes, and
-/// element-wise ops, which move no elements. Returns std::nullopt if the chain
-/// contains a reshape that no strides describe.
+/// Code that computes `value` can store each element at this place. Then none
+/// of `ops` has to move elements. Returns std::nullopt if the chain contains a
+/// reshape that no strides describe.
 std::optional<StridedView> storedView(mlir::Value value,
                                       llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -77,10 +77,10 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Returns the alignment, in bytes, of element number `position` in a buffer
-/// that is aligned to `buffers` bytes. This is the largest power of two that
-/// divides `buffers` and every possible byte offset of the element. `storage`
-/// is the type of the elements in memory.
+/// Returns the largest alignment, in bytes, that element number `position` is
+/// known to have. The buffer is aligned to `buffers` bytes. The result is the
+/// largest power of two that divides `buffers` and every possible byte offset
+/// of the element. `storage` is the type of the elements in memory.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;

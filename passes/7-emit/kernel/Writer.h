@@ -27,7 +27,7 @@ namespace pcc::emit {
 /// Before the first read(), bind() must be called for each operand of the
 /// kernel. Before a read() of a reducing op, `rows`, `outer` and `statistics`
 /// must describe the current row (the elements that the op reduces to one). The
-/// members that are references refer to objects that the writer does not own.
+/// objects that the constructor takes must outlive the writer.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -40,9 +40,9 @@ public:
   /// Alignment in bytes of all buffers. 0 if buffers are only aligned to the
   /// size of their elements.
   int64_t alignment = 0;
-  /// Kernel arguments (i64) of each dist.global_index op of the kernel: the
-  /// indices at which the rank's shard of the dim begins, in the order of
-  /// offsetsOf().
+  /// Scalar arguments (i64) of the kernel, by the dist.global_index op that
+  /// needs them. Each is an index at which the rank's shard begins. The order
+  /// is that of offsetsOf().
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// For each reducing op, the SSA values that the op has computed from the
   /// current row (the elements that it reduces to one), such as a sum or a
@@ -124,27 +124,28 @@ public:
   /// this thread computes. `type` is the compute type of the elements. Returns
   /// null, and emits nothing, if the elements are too many for the stack.
   mlir::Value allocateRow(mlir::Type type);
-  /// Emits the store of `element` to `buffer`, the result of allocateRow().
-  /// `inner` is the index of `element` in the current row (the elements that a
-  /// reduction reduces to one). It must be the index that the enclosing
-  /// overRow() or foldRow() passes to its body.
+  /// Emits the store of `element`, the element at index `inner` of the current
+  /// row, to `buffer`, the result of allocateRow(). The row is the set of
+  /// elements that a reduction reduces to one. Must be called in the body of
+  /// overRow() or foldRow(), with the index that the body gets.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of the element at `inner` of the current row (the elements
-  /// that a reduction reduces to one), which storeInRow() has stored to
-  /// `buffer`. `type` is the type of the element. Returns null, and emits
-  /// nothing, if another thread may have stored the element.
+  /// Emits the load of the element at index `inner` of the current row from
+  /// `buffer`, to which storeInRow() has stored it. The row is the set of
+  /// elements that a reduction reduces to one. `type` is the type of the
+  /// element. Returns null, and emits nothing, if another thread may have
+  /// stored the element.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns those indices of `at` that lie along the inner dims, which the
   /// reductions run over. `at` is a multi-index of the tensor that the kernel
   /// reduces.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Emits the computation of the current row of `tensor` (the elements that a
-  /// reduction reduces to one), as far as this thread computes it. Stores the
-  /// elements in a stack buffer, from which later reads load them. Emits
-  /// nothing if `tensor` is in memory already, or if the elements are too many
-  /// for the stack.
+  /// Emits the computation of those elements of `tensor` in the current row
+  /// that are assigned to this thread. The row is the set of elements that a
+  /// reduction reduces to one. Keeps the elements in a stack buffer, from which
+  /// later reads load them. Emits nothing if `tensor` is in memory already, or
+  /// if the elements are too many for the stack.
   void keepRow(mlir::Value tensor);
 
   /// Function that emits the body of a loop. Takes the loop counter and the
@@ -176,20 +177,20 @@ public:
   /// reduction reduces to one. `body` takes the element's indices along the
   /// inner dims.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Emits `body` such that only one of several threads executes it: of the
-  /// threads that share the current row (the elements that a reduction reduces
-  /// to one).
+  /// Emits `body` such that only one of the threads that share the current row
+  /// executes it. The row is the set of elements that a reduction reduces to
+  /// one.
   void once(llvm::function_ref<void()> body);
   /// Emits `body`, which stores the results of the current row (the elements
   /// that a reduction reduces to one). A GPU kernel can have more threads than
   /// its rows need. The surplus threads repeat the row of other threads, but
   /// skip `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Emits a fold (sum, maximum, ...) over all elements of the current row (the
-  /// elements that the fold reduces to one). Each thread folds the elements
-  /// that it computes: it starts with the values `start`, and `body` emits one
-  /// step. `merge` emits the combination of the values of two threads. Returns
-  /// the folded values, which every thread of the row receives.
+  /// Emits a fold (sum, maximum, ...) over the current row, the elements that
+  /// the fold reduces to one. Each thread starts with the values `start`, and
+  /// folds its own elements; `body` emits one step. `merge` then emits the
+  /// combination of the values of two threads. Returns the values folded over
+  /// the whole row, which every thread of the row receives.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
@@ -228,10 +229,13 @@ private:
     MultiIndex at;
     mlir::Value element;
   };
-  /// Emits the load of the element of `tensor` at `at` from a stack buffer, in
-  /// which keepRow() has stored the current row (the elements that a reduction
-  /// reduces to one). Returns null, and emits nothing, if the element is not in
-  /// the current row, or if another thread may have stored it.
+  /// Emits the load of the element of `tensor` at `at` from the stack buffer to
+  /// which keepRow() has stored the current row of `tensor`. Returns null, and
+  /// emits nothing, in three cases:
+  ///
+  ///   - keepRow() has stored no row of `tensor`.
+  ///   - The element is not in the current row.
+  ///   - Another thread may have stored the element.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Pointers to the tensors that bind() has declared to be in memory.

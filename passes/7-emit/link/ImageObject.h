@@ -40,15 +40,18 @@ struct Image {
   const GpuCode *gpu = nullptr;
 };
 
-/// Creates an ELF object that defines the symbol `pcc_program_image` (see
-/// runtime/program/ProgramImage.h): the bytes of the program, one table of
-/// kernels per instruction set, and the code of the GPU kernels. The table for
-/// the instruction set with index c refers to the symbols `pcc_k_<n>_<c>` that
-/// compileKernels() defines. The object also has a section with the path of the
-/// dynamic loader, because linkers do not add this section to shared objects.
+/// Creates an ELF object, and stores its bytes in `object`. The object defines
+/// the symbol `pcc_program_image` (runtime/program/ProgramImage.h), which
+/// consists of
 ///
-/// Stores the bytes of the object in `object`. Returns exit code 1 if LLVM
-/// cannot write ELF objects.
+///   - the bytes of the program,
+///   - a table of kernels per instruction set: the table with index c has
+///     pointers to the functions `pcc_k_<n>_<c>` of compileKernels(),
+///   - the code of the GPU kernels.
+///
+/// The object also has a section with the path of the dynamic loader, because
+/// linkers do not add this section to shared objects. Returns exit code 1 if
+/// LLVM cannot write ELF objects.
 Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit

@@ -23,15 +23,18 @@ Status findSupportFolder(std::string &folder);
 std::string rankMain(const std::string &folder, const std::string &target);
 
 /// Links `objects` with the runtime for `target` by lld, in this process, and
-/// writes the executable `output`. The executable can also be loaded as a
-/// library, because it is a shared object with an interpreter (dynamic loader)
-/// and an entry point. `folder` is the path of the support folder.
+/// writes the executable `output`. `folder` is the path of the support folder.
+/// The executable can also be loaded as a library: it is a shared object with
+/// an interpreter (dynamic loader) and an entry point. Equal inputs give equal
+/// bytes, whatever path `output` is.
 ///
 /// The machine needs the shared libraries that the runtime uses, but neither a
-/// compiler nor development files. Returns exit code 13 if a library is not
-/// installed; the message names the library and its package. Returns exit code
-/// 7 if `output` cannot be written, and 1 for any other error of lld. Equal
-/// inputs give equal bytes, whatever path `output` is.
+/// compiler nor development files. Returns an error with one of these exit
+/// codes:
+///
+///   7    `output` cannot be written
+///   13   a library is not installed; the message names the library's package
+///   1    any other error of lld
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,
                 const std::string &output);

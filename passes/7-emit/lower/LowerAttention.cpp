@@ -49,11 +49,12 @@ struct AttentionLowering {
   }
 
   /// Returns the matrix product of `rows` and `right` for each batch index and
-  /// query head. Transposes `right` if `transpose` is true. Stacks the rows of
-  /// the H / K query heads that share one of the K key heads, so that `right`
-  /// is not copied:
+  /// query head:
   ///
   ///   rows [B, H, S, d], right [B, K, ...]   gives [B, H, S, keys or width]
+  ///
+  /// H / K query heads share each of the K key heads. Their rows are stacked,
+  /// so that `right` is not copied. Transposes `right` if `transpose` is true.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;

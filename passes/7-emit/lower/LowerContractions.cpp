@@ -38,9 +38,9 @@ public:
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
-    // Multiply the operands pairwise, from left to right. Sum over a letter in
-    // the first product after which neither the result nor a remaining operand
-    // contains the letter.
+    // Multiply the operands pairwise, from left to right. Each product sums
+    // over the letters that neither the result nor a remaining operand
+    // contains.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
@@ -97,9 +97,9 @@ private:
   }
 
   /// Returns `term` with the dims of the letters in `merged` joined to one dim,
-  /// which gets the letter `name`. Example: "abcd" with [2, 3, 4, 5], merging
-  /// "bc", becomes [2, 12, 5]. If the dims are not adjacent in this order,
-  /// first transposes them to the end.
+  /// which gets the letter `name`. Example: merging "bc" turns "abcd" of shape
+  /// [2, 3, 4, 5] into shape [2, 12, 5]. If the dims are not adjacent in the
+  /// order of `merged`, first transposes them to the end.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -153,9 +153,9 @@ private:
   }
 
   /// Returns the product of `a` and `b`, summed over the letter `inner`, as one
-  /// matmul. `letters` are the letters of the result. Returns null if the
-  /// operands do not have the dims of a matmul: the batch letters in the order
-  /// of the result, followed by the two letters of a matrix.
+  /// matmul. `letters` are the letters of the result. The dims of the operands
+  /// must be those of a matmul: the batch letters, in the order of the result,
+  /// then the two letters of a matrix. Otherwise returns null.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)

@@ -7,17 +7,17 @@
 
 namespace pcc::emit {
 
-/// Replaces each einsum and each integer matmul of `function` by ops that
-/// libraries and kernels can run. An einsum of floats becomes a chain of
-/// matmuls, surrounded by reductions, transposes and reshapes. Where no matmul
-/// can express a product, it becomes an einsum of two operands that sums over
-/// at most one letter. Integer einsums and integer matmuls become element-wise
-/// products and sums, since libraries multiply floats only:
+/// Replaces einsums and integer matmuls of `function` by ops that libraries and
+/// kernels can run. An einsum of floats becomes matmuls, with reductions,
+/// transposes and reshapes around them. Libraries multiply only floats, so
+/// integer einsums and integer matmuls become element-wise products and sums:
 ///
 ///   einsum "ij,jk,kl->il" (x, y, z)   becomes   matmul (matmul x, y), z
 ///   matmul x, y of integers           becomes   reduce sum (mul x', y')
 ///
 /// Here x' and y' are reshapes and transposes that broadcast to [..., m, n, k].
+/// A product of floats that is no matmul stays an einsum, of two operands that
+/// are summed over at most one letter.
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -40,9 +40,9 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Returns a gather of `value` along `dim`. The taps of a result element are
-  /// the input elements that contribute to it. Element i of the gather is the
-  /// input element of tap `number` of `taps[i]`.
+  /// Returns a gather of `value` along `dim`: element i is the input element
+  /// that is tap `number` of result element i. The taps of a result element,
+  /// `taps[i]`, are the input elements that contribute to it.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -56,10 +56,10 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant whose element i is the weight of tap `number` of
-  /// `taps[i]`: the factor of an input element that contributes to element i of
-  /// the result. The constant broadcasts along all dims of `value` except
-  /// `dim`.
+  /// Returns a constant whose element i is the weight of tap `number` of result
+  /// element i. The weight is the factor by which the tap, an input element,
+  /// contributes to the result element. The constant broadcasts along all dims
+  /// of `value` except `dim`.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;

@@ -26,10 +26,10 @@ void pcc::emit::pairAttentionGradients(
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // The instruction that was found must be the kernel that computes dq. If
-    // another instruction reads or writes dq after that kernel, cuDNN cannot
-    // replace the two kernels. cuDNN runs in place of the second kernel, and
-    // would write dq too late for the other instruction.
+    // The kernel that computes dq must be the instruction that was found. If
+    // another instruction uses dq after that kernel, cuDNN cannot replace the
+    // two kernels: cuDNN runs in place of the second kernel, too late for the
+    // other instruction.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -24,18 +24,18 @@
 
 namespace pcc::emit {
 
-/// Prepares the instructions of one function for devices with cuDNN. Two
-/// kernels compute the gradients of one attention. The first kernel computes
-/// dq, the gradient of the queries. The second kernel computes the gradients of
-/// keys and values. cuDNN computes all three gradients in one call. Before this
-/// function runs, each second kernel has a description (program::AttentionT)
-/// for cuDNN, and each first kernel has none.
+/// Decides, for devices with cuDNN, by which calls the gradients of each
+/// attention are computed. Without cuDNN, two kernels compute them: the first
+/// kernel computes dq, the gradient of the queries; the second kernel computes
+/// those of keys and values. cuDNN computes all three in one call, which runs
+/// in place of the second kernel.
 ///
-/// cuDNN can replace the two kernels if the first kernel is the last
-/// instruction before the second kernel that reads or writes dq. In that case
-/// this function copies the description to the first kernel. Otherwise it
-/// removes the description from the second kernel, so that the device runs both
-/// kernels.
+/// Before this function runs, the second kernel has a description
+/// (program::AttentionT) for cuDNN, and the first kernel has none. cuDNN would
+/// write dq too late for an instruction between the two kernels that uses dq.
+/// If there is such an instruction, this function removes the description, so
+/// that the device runs both kernels. Otherwise it copies the description to
+/// the first kernel, so that cuDNN replaces both.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

@@ -75,9 +75,12 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns true if two conditions hold. An op of the current function computes
-/// `value`. The collective is the only reader of `value`, directly or through
-/// reshapes. Weights, constants and function arguments must keep their bytes.
+/// Returns true if two conditions hold:
+///
+///   - An op of the current function computes `value`. Weights, constants and
+///     function arguments must keep their bytes.
+///   - The collective is the only reader of `value`, directly or through
+///     reshapes.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -111,9 +114,9 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
   return newStorage(value);
 }
 
-/// Returns whether each element of the kernel's results depends only on operand
-/// elements with the index of the result element. A kernel of this kind may
-/// write a result over an operand.
+/// Returns whether a kernel may write its results over its operands. It may if
+/// it is element-wise: an element of a result depends only on the operand
+/// elements with the same index.
 static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
@@ -143,10 +146,13 @@ static bool readsLast(Operation *launch, Value weight) {
 }
 
 /// The kernel of an optimizer may write the new weight over the old weight if
-/// three conditions hold. The kernel is element-wise. No op reads the old
-/// weight after the kernel. Only launches and the graph.set_parameter op read
-/// the new weight. If another op sends or returns the new weight, it needs
-/// bytes in the arena (memory of intermediate values).
+/// three conditions hold:
+///
+///   - The kernel is element-wise.
+///   - No op reads the old weight after the kernel.
+///   - Only launches and the graph.set_parameter op read the new weight. A new
+///     weight that is also sent or returned needs bytes in the arena (memory of
+///     intermediate values).
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -175,16 +181,16 @@ int BufferPlan::storageOfUpdated(Value value) {
 }
 
 /// An all_reduce works in place, in the storage (range of bytes) of its input,
-/// if two conditions hold. The all_reduce is the only reader of the input. The
-/// input is not a weight, constant or function argument.
+/// in two cases:
 ///
-/// An early all_reduce (of a gradient) starts and finishes in a backward
-/// function, although its op may be in the optimizer update. In the update it
-/// is the only reader of the gradient, so it always works in place.
+///   - It is the only reader of the input, and an op of `function` computes the
+///     input. Weights, constants and function arguments keep their bytes.
+///   - It is an early all_reduce: an op of the optimizer update that starts in
+///     the backward function, and the only reader of the gradient.
 ///
-/// Any other collective gets a new storage. An early reduce_scatter of the
-/// update starts in the backward function that computes the gradient. Its new
-/// storage is live from this backward function to `function`, the update.
+/// Any other collective gets a new storage. The new storage of an early
+/// reduce_scatter is live from the backward function, which starts it, to
+/// `function`, the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -489,10 +495,13 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// A storage (range of bytes) outside the arena (memory of intermediate values)
-/// needs no bytes in the arena. A storage in the arena needs bytes in three
-/// cases: an instruction uses it, it is live during the whole step, or it stays
-/// live after the action (run of a stage function) that writes it.
+/// Returns an empty description for a storage (range of bytes) that needs no
+/// bytes in the arena (memory of intermediate values). A storage in the arena
+/// needs bytes if
+///
+///   - an instruction uses it,
+///   - it is live during the whole step, or
+///   - it stays live after the action (run of a stage function) that writes it.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

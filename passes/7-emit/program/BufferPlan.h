@@ -49,10 +49,13 @@
 
 namespace pcc::emit {
 
-/// Plans the memory of the program of one position (virtual pipeline rank). The
-/// caller first calls addStages(). For each function it then calls
-/// beginFunction(), and beginInstruction() for every instruction. It calls
-/// place() at the end.
+/// Plans the memory of the program of one position (virtual pipeline rank).
+/// Calls must have this order:
+///
+///   addStages()
+///   for each function: beginFunction(), then beginInstruction() for each
+///                      instruction
+///   place()
 ///
 /// A *buffer* is a range of bytes together with a tensor type. The methods
 /// bufferOf(), inputBuffer(), ... return the index of a buffer in the program's
@@ -102,10 +105,11 @@ public:
   int32_t scratch(int64_t bytes);
   /// Enlarges the storage (range of bytes) of `value` to `copies` times the
   /// size of `value`. Returns the index of a buffer of shape [copies, elements]
-  /// whose row 0 is `value`. Example with two copies: all ranks execute one
-  /// copy instruction. One rank writes to row 0 and so replaces `value`. All
-  /// other ranks write to row 1, which no instruction reads, so that their
-  /// `value` stays unchanged.
+  /// whose row 0 is `value`.
+  ///
+  /// Example with two copies: all ranks execute one copy instruction, but only
+  /// one rank has to replace its `value`. This rank writes to row 0. All other
+  /// ranks write to row 1, which no instruction reads.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Returns the index of the buffer of the model's input with index `input`;
@@ -139,12 +143,15 @@ public:
   runtime::StageBytes bytesOfStage(int stage) const;
 
   /// Assigns an offset in the arena (memory of intermediate values) to every
-  /// storage (range of bytes) that needs one. Writes to the program: the
-  /// offsets of all buffers, the accumulators (sums over microbatches), the
-  /// size of the arena, and a lower bound of this size. Then checks that
-  /// storages that are live at the same time do not overlap. Returns the error
-  /// message of this check, or an empty string. Must be called after the last
-  /// instruction.
+  /// storage (range of bytes) that needs one. Must be called after the last
+  /// instruction. Writes to the program:
+  ///
+  ///   - the offsets of all buffers,
+  ///   - the accumulators (sums over microbatches),
+  ///   - the size of the arena, and a lower bound of this size.
+  ///
+  /// Then checks that storages that are live at the same time do not overlap.
+  /// Returns the error message of this check, or an empty string.
   std::string place();
 
   /// Returns the bytes of all constants of the program. The offset of a buffer
@@ -199,10 +206,10 @@ private:
     /// of gradients over microbatches, until the optimizer update.
     std::set<int> gradients;
     /// Activations: values that the forward function computes and backward
-    /// functions read. The key is the index of the activation's storage (range
-    /// of bytes). The mapped value is false if only the action I (input
-    /// gradient) reads the activation. It is true if another action, such as W
-    /// (weight gradient), reads the activation.
+    /// functions read. Maps the index of the activation's storage (range of
+    /// bytes) to a flag. The flag is false if only the action I (input
+    /// gradient) reads the activation, and true if another action reads it,
+    /// such as W (weight gradient).
     std::map<int, bool> activations;
   };
 
@@ -244,10 +251,14 @@ private:
   /// each result of its ops.
   void addFunction(mlir::func::FuncOp function);
   /// Returns the index of the storage (range of bytes) for a function argument.
-  /// The argument can stand for a sum over microbatches, for a result of
-  /// another function, or for an input of the model. The storage is then the
-  /// storage of that sum, result or input. For any other argument it is a new
-  /// storage.
+  /// If the argument stands for one of these values, returns the storage of the
+  /// value:
+  ///
+  ///   - a sum over microbatches,
+  ///   - a result of another function,
+  ///   - an input of the model.
+  ///
+  /// Otherwise returns a new storage.
   int storageForArgument(mlir::BlockArgument argument);
   /// Records the storages (ranges of bytes) of the values that `function` sends
   /// to other stages. Each storage stays live until the program has waited for
@@ -273,9 +284,9 @@ private:
   /// microbatch has its own value.
   MicrobatchLiveness &held(int storage, bool isShared = false);
   /// Records in `holdings` that a stage keeps a value for longer than one
-  /// action (run of a stage function). The value is in the storage (range of
-  /// bytes) with index `storage`. The stage's function `maker` computes the
-  /// value, and the stage's function `taker` reads it later.
+  /// action (run of a stage function): function `maker` of the stage computes
+  /// the value, and function `taker` reads it later. `storage` is the index of
+  /// the storage (range of bytes) of the value.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
   /// Computes the number of slots of each storage (range of bytes) that stays
@@ -318,8 +329,8 @@ private:
   std::vector<int> storageOfBuffer;
   /// Indices of the storages (ranges of bytes) of the model's inputs and
   /// outputs, and of sent and received transfers (values that stages send to
-  /// each other). The lists in `facts` determine the order. An entry is -1 if
-  /// the pipeline position neither reads nor computes the value.
+  /// each other). Entry i belongs to entry i of the list in `facts`. It is -1
+  /// if the pipeline position neither reads nor computes the value.
   std::vector<int> inputs, outputs, sent, received;
   /// Types of the rank's shards of the model's inputs and outputs. An entry is
   /// null if the pipeline position neither reads nor computes the input or

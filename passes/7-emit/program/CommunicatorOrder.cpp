@@ -49,10 +49,9 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
-/// Returns whether two lists of messages are equal. `written` are the messages
-/// of an action (step) of a program. `replayed` are the messages of a step of
-/// the simulated pipeline. Two messages are equal if they send one value for
-/// one microbatch.
+/// Returns whether two lists of messages are equal: `written`, of an action of
+/// a program, and `replayed`, of a step of the simulated pipeline. Two messages
+/// are equal if they send one value for one microbatch.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -73,10 +72,10 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
-/// Returns whether `written`, an action (step) of a program, corresponds to
-/// `replayed`, a step of the simulated pipeline. Both must have one kind. If
-/// both run a function, the stages must be equal. If both post (start) or wait
-/// for messages, the messages must be equal.
+/// Returns whether `written`, an action of a program, corresponds to
+/// `replayed`, a step of the simulated pipeline. Both must be of one kind. Runs
+/// of functions must have equal stages. Posts (starts) of messages and waits
+/// must have equal messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)

@@ -18,20 +18,20 @@ namespace pcc::emit {
 ///   - All ranks create the same communicators in the same order. For this, all
 ///     programs must list equal groups of ranks, and equal pairs of positions
 ///     that exchange messages.
-///   - Every group lies within one position, whose ranks execute one program. The
-///     members of a group therefore call its collectives in one order, with equal
-///     kinds and types. If one member sends data to another one, both expect the
-///     same size.
+///   - Every group lies within one position. All ranks of a position execute
+///     one program, so they call the collectives of the group in one order,
+///     with equal kinds and types. If one rank sends data to another one, both
+///     expect the same size.
 ///   - Every program has the posts (starts of sends and receives) and the waits
-///     of `facts.pipeline`. A simulation (replay) of the posts and waits
-///     terminates even if messages are not buffered and every wait blocks.
+///     of `facts.pipeline`. A simulation of the posts and waits terminates even
+///     if messages are not buffered and every wait blocks.
 ///
-/// These conditions suffice. Sort all instructions that some rank has not
-/// executed yet: first by action in the order of the simulation, then by place
-/// in the program. Let X be the first instruction in this order. All members of
-/// the group of X have executed all instructions before X. Both ends of each
-/// message that X waits for are posted. So X can be executed, and some rank
-/// always advances.
+/// Proof that these conditions suffice: some rank can always advance. Order all
+/// instructions by action, in the order of the simulation, and then by place in
+/// the program. Let X be the first instruction that some rank has not executed
+/// yet. All ranks of X's group have executed everything before X, so they can
+/// run X together. If X waits for a message, both ends of the message are
+/// posted. So X can be executed.
 ///
 /// The proof assumes one communicator per pair of positions and direction. It
 /// also assumes that no communicator waits for GPU resources that a waiting

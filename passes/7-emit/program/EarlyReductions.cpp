@@ -65,9 +65,10 @@ private:
   }
 
   /// Appends `collective`, which reduces `gradient` in a backward function, to
-  /// `found` if it can start early. With one microbatch, the function must
-  /// return the result of the collective for the update. With several
-  /// microbatches, the function must add the result to a sum over microbatches.
+  /// `found` if it can start early. The result must go to one of these places:
+  ///
+  ///   one microbatch           results of the function, for the update
+  ///   several microbatches     a sum over microbatches
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -77,9 +78,8 @@ private:
   }
 
   /// Appends an early reduction of `gradient` by `collective` to `found`.
-  /// `readers` are the ops that read the reduced value. If `isOfAll` is true,
-  /// the reduction runs for every microbatch. If it is false, the reduction
-  /// runs only for the last microbatch.
+  /// `readers` are the ops that read the reduced value. The reduction runs for
+  /// every microbatch if `isOfAll` is true, else only for the last one.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -89,8 +89,8 @@ private:
   }
 
   /// Returns whether `value` is the result of a collective, possibly reshaped.
-  /// The value is then unknown until this collective finishes, which may be
-  /// late. So a reduction of the value cannot start early.
+  /// A reduction of such a value cannot start early, since the collective may
+  /// finish late.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
@@ -98,19 +98,20 @@ private:
   }
 
   /// Returns the SSA value that `collective` reduces. If the operand of
-  /// `collective` is an argument that stands for a result of another function,
-  /// returns the value that the other function returns. Returns null if the
-  /// operand is an input of the model.
+  /// `collective` is a function argument, this is the result of another
+  /// function that the argument stands for. Returns null if the argument is an
+  /// input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of the optimizer update, can start
-  /// early, in the backward function that computes `gradient`. Two conditions
-  /// must hold: the collective is the only reader of the gradient, and the
-  /// gradient is complete after the last microbatch. `function` is the function
-  /// that contains `collective`.
+  /// Returns whether `collective`, an op of `function`, can start early, in the
+  /// backward function that computes `gradient`. Three conditions must hold:
+  ///
+  ///   - `function` is a part of the optimizer update.
+  ///   - The collective is the only reader of the gradient.
+  ///   - The gradient is complete after the last microbatch.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -121,10 +122,9 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Returns whether an all_reduce may overwrite the bytes of `value`: `value`
-  /// must have only one reader. The operand of a reshape has the bytes of the
-  /// result. So if `value` is a reshape, the operand must have only one reader,
-  /// too.
+  /// Returns whether an all_reduce may overwrite the bytes of `value`. For
+  /// this, `value` must have only one reader. The result of a reshape has the
+  /// bytes of its operand, so the operand must have only one reader, too.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
@@ -140,11 +140,9 @@ private:
     return value;
   }
 
-  /// Returns whether the function needs `value` only to compute values that it
-  /// returns. The function may return `value` itself. It may also return
-  /// results of ops that read `value`, such as slices that separate several
-  /// gradients which were reduced together. Appends the ops that read `value`
-  /// to `readers`.
+  /// Returns whether the function only returns `value`, or results of ops that
+  /// read it. An example of these ops is a slice that separates several
+  /// gradients which were reduced together. Appends these ops to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -192,11 +190,13 @@ private:
   }
 
   /// Returns whether `gradient`, a result of the function `maker`, is complete
-  /// after the last microbatch and can then be reduced. `reader` is the
+  /// after the last microbatch, so that it can be reduced. `reader` is the
   /// argument of the update through which the reduction reads `gradient`. Two
-  /// conditions must hold. With several microbatches, `gradient` must be a sum
-  /// over microbatches. Apart from `reader`, `gradient` may be passed only to
-  /// the argument of `maker` that carries this sum to the next microbatch.
+  /// conditions must hold:
+  ///
+  ///   - If there are several microbatches, `gradient` is a sum over them.
+  ///   - Apart from `reader`, only the argument of `maker` that carries this
+  ///     sum to the next microbatch reads `gradient`.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])

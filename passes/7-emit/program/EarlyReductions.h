@@ -41,26 +41,27 @@ struct EarlyReduction {
   /// that computes the gradient) or of a function of the optimizer update.
   /// Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// SSA value that the collective reduces, defined in the backward function
-  /// `maker`. If the collective is an op of `maker`, this value is its operand.
-  /// If the collective is an op of the optimizer update, this value is the
-  /// result of `maker` that is passed to the update.
+  /// SSA value that the collective reduces. The backward function `maker`
+  /// defines this value. If the collective is an op of `maker`, the value is
+  /// its operand. If the collective is an op of the optimizer update, the value
+  /// is a result of `maker`, which is passed to the update.
   mlir::Value gradient;
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
-  /// Ops of the backward function `maker` that read the reduced value, and so
-  /// must run after the reduction has finished. `maker` only returns the
-  /// results of these ops. The list is empty in two cases: `maker` returns the
-  /// reduced value itself, or the collective is an op of the optimizer update.
+  /// Ops of the backward function `maker` that read the reduced value. They
+  /// must run after the reduction has finished. `maker` returns their results,
+  /// and does not use them otherwise. Empty if `maker` returns the reduced
+  /// value itself, or if the collective is an op of the optimizer update.
   std::vector<mlir::Operation *> readers;
-  /// Index of the only microbatch for which the reduction runs. This is the
-  /// last microbatch for which the position (virtual pipeline rank) runs
-  /// `maker`, the function that computes the gradient. -1 if the reduction runs
-  /// for every microbatch.
+  /// Index of the last microbatch for which the position (virtual pipeline
+  /// rank) runs `maker`, the function that computes the gradient. The reduction
+  /// runs only for this microbatch. -1 if the reduction runs for every
+  /// microbatch.
   int microbatch;
   /// Index in ModelFacts::groups of the group of ranks within which the
-  /// reduction communicates. Only early reductions use this group. It has the
-  /// ranks of the group of the collective, but a communicator of its own.
+  /// reduction communicates. This is a second group (OverlapGroups): it has the
+  /// ranks of the collective's ordinary group, but a communicator that only
+  /// early reductions use.
   int group;
 };
 

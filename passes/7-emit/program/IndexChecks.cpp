@@ -40,8 +40,8 @@ namespace {
 /// Facts about the read of a table. They are collected on the way from the
 /// indices back to the input of the model.
 struct Passed {
-  /// Number of rows of the whole table. std::nullopt unless an op on the way
-  /// adds this number to negative indices.
+  /// Number of rows of the whole table, which an op on the way adds to negative
+  /// indices. std::nullopt if there is no such op.
   std::optional<int64_t> size;
   /// Value of input elements that the model skips, so that they do not read the
   /// table. std::nullopt if the model skips no value.
@@ -234,10 +234,10 @@ public:
   }
 
 private:
-  /// If `op` is a gather whose indices come from an input, appends it to
-  /// `uses`. If `op` is an op of the stage function, `user` is `op` itself, and
-  /// `caller` is null. If `op` is in a kernel, both `user` and `caller` are the
-  /// launch of the kernel.
+  /// Appends `op` to `uses` if it is a gather whose indices come from an input.
+  ///
+  ///   op of the stage function   `user` is `op` itself, `caller` is null
+  ///   op of a kernel             `user` and `caller` are the kernel's launch
   void visit(Operation *op, Operation *user, rank::LaunchOp caller) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       add(gather.getData(), gather.getIndices(), gather.getDim(), op, user,

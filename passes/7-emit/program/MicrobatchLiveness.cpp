@@ -32,9 +32,9 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// Counts a run of a function that runs once per step (such as an update) as a
-/// use of the shared value. Without a shared value, counts it as a use of the
-/// value of the last microbatch.
+/// A function that runs once per step, such as an update, uses the shared
+/// value. If each microbatch has its own value, the function uses the value of
+/// the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))

@@ -59,14 +59,13 @@ struct InstantLine {
 };
 
 /// Live ranges of one value that several actions (runs of stage functions) use.
-/// For example, the forward function leaves an activation to the backward
-/// function. Further examples are inputs and outputs of the model, values that
-/// one stage sends to another, and values that all microbatches share.
+/// Examples are activations, inputs and outputs of the model, values that one
+/// stage sends to another, and values that all microbatches share.
 ///
-/// There is one range per microbatch. A range is measured in steps of the
-/// pipeline position's program: actions, posts (starts of messages) and waits.
-/// It includes its first and last step. The methods addRuns() to addEnd()
-/// record the steps that use the value. They must be called before count() and
+/// There is one range per microbatch. It consists of steps of the pipeline
+/// position's program: actions, posts (starts of messages) and waits. The range
+/// includes its first and last step. The methods addRuns() to addEnd() record
+/// the steps that use the value. They must be called before count() and
 /// pieces().
 class MicrobatchLiveness {
 public:
@@ -105,11 +104,12 @@ public:
   /// slots of `stride` bytes. `touched` is the range of instants of all
   /// instructions that use the value.
   ///
-  /// The slot of a microbatch is live from the first to the last step of the
-  /// microbatch's live range. In the first step it is live only from the first
-  /// instruction that uses the value. In the last step it is live only up to
-  /// the last such instruction. In all steps between them it is live at all
-  /// instants.
+  /// A slot is live in the steps of the live range of each of its microbatches,
+  /// at these instants:
+  ///
+  ///   first step    from the first instruction that uses the value on
+  ///   last step     up to the last instruction that uses the value
+  ///   other steps   all instants
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;

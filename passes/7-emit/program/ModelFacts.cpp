@@ -60,11 +60,11 @@ int ModelFacts::findInput(BlockArgument argument) const {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the sub-axes along which the members of a collective's group differ.
+/// Returns the sub-axes along which the ranks of a collective's group differ.
 /// For a reduction, these are the sub-axes over which the operand is partial,
 /// but the result is not. For a collective that only moves elements, the
-/// reshard planner computes the sub-axes. Returns no sub-axes for a collective
-/// that exchanges no data between ranks.
+/// reshard planner computes them. Returns none for a collective that exchanges
+/// no data.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();

@@ -20,9 +20,10 @@ struct Port {
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// Number of rows of the smallest table that elements of the input index. 0
-  /// if they index no table, and for outputs. Random numbers that a run fills
-  /// into the input stay below this bound.
+  /// Bound for the random numbers that a run fills into the input: they are
+  /// less than `indexBound`. If elements of the input index tables, this is the
+  /// number of rows of the smallest table. 0 for inputs that index no table,
+  /// and for outputs.
   int64_t indexBound = 0;
   /// Index of the batch dim of the input or output; -1 if it has no batch dim.
   int batchDim = -1;
@@ -39,9 +40,8 @@ struct StageTransfer {
   int fromStage = 0, toStage = 0;
   /// Type of the rank's shard of the value.
   mlir::RankedTensorType type;
-  /// Kind of the action that sends the value: forward, backward or update. An
-  /// update consists of several parts; if an update sends the value, `kind`
-  /// also contains the number of the part.
+  /// Kind of the action that sends the value: forward, backward or update. For
+  /// an update, also the number of the update's part that sends the value.
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step. Otherwise it is sent once
   /// per microbatch.
@@ -89,10 +89,9 @@ struct ModelFacts {
   /// messages.
   plan::PipelineProgram pipeline;
   /// Groups of ranks within which collectives communicate. Each entry lists the
-  /// mesh axes along which the members of a group differ. Entries have
-  /// different axes, with one exception: for collectives that are split into a
-  /// start and a finish, there are second entries with equal axes
-  /// (OverlapGroups).
+  /// mesh axes along which the ranks of a group differ. No two entries have the
+  /// same axes, except for the second groups that OverlapGroups adds: those of
+  /// collectives that are split into a start and a finish.
   std::vector<dist::SubAxes> groups;
   /// Maps the key of each collective (see keyOf) to the index, in `groups`, of
   /// the group within which the collective communicates; to -1 if the
@@ -141,11 +140,11 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Second groups of ranks for collectives of one kind, such as prefetches, that
-/// are split into two instructions: a start and a finish. Between start and
-/// finish, ranks may call other collectives. So a split collective needs a
-/// communicator of its own. A second group with the ranks of the first group
-/// has such a communicator.
+/// Second groups of ranks for split collectives. A split collective, such as a
+/// prefetch, is two instructions: a start and a finish. Between them, ranks may
+/// call other collectives, so a split collective needs a communicator of its
+/// own. A second group has the ranks of an ordinary group and its own
+/// communicator. One OverlapGroups object serves one kind of split collectives.
 class OverlapGroups {
 public:
   /// Prepares an empty set of second groups. `facts`, to which of() adds the

@@ -89,10 +89,12 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// Describes a new parameter by three things. The first is the source of its
-/// elements: a section of a file, a seed or a fill value. The second are the
-/// steps that convert the stored tensor to the tensor that the program uses.
-/// The third is the layout, over ranks, of the tensor that the program uses.
+/// Describes a new parameter by three things:
+///
+///   - the source of its elements: a section of a file, a seed or a fill value,
+///   - the steps that convert the stored tensor to the tensor that the program
+///     uses,
+///   - the layout, over ranks, of the tensor that the program uses.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

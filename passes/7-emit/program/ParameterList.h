@@ -10,12 +10,12 @@
 
 namespace pcc::emit {
 
-/// Fills the list of parameters of a pipeline position's program. Each rank
-/// loads weights by this list: an entry describes which shard of a weight to
-/// load from which file. The list has one parameter for each weight and each
-/// sharding with which the position reads the weight. So a weight that the
-/// position reads with two shardings occupies memory twice. A weight that the
-/// module writes, but never reads, also has a parameter.
+/// List of the parameters of a pipeline position's program. Each rank loads
+/// weights by this list: an entry describes which shard of a weight to load
+/// from which file. There is one entry for each weight and each sharding with
+/// which the position reads it. A weight that is read with two shardings has
+/// two entries, and occupies memory twice. A weight that the module writes, but
+/// never reads, also has an entry.
 class ParameterList {
 public:
   /// Prepares an empty list. The methods add parameters to `program`. `facts`
@@ -26,9 +26,11 @@ public:
   /// reads. Adds the parameter if the list does not contain it.
   int32_t add(graph::GetParameterOp get);
   /// Returns the index, in the program's list, of the parameter that `set`
-  /// writes: the parameter for the weight and the sharding of `set`. If the
-  /// list has no such parameter, there are two cases. If no pipeline position
-  /// reads the weight, adds the parameter. Otherwise returns -1.
+  /// writes. This parameter has the weight and the sharding of `set`. If the
+  /// list has no such parameter, there are two cases:
+  ///
+  ///   no pipeline position reads the weight    adds the parameter
+  ///   some pipeline position reads it          returns -1
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the

@@ -379,9 +379,9 @@ private:
     return made;
   }
 
-  /// Writes the actions (runs of stage functions, posts and waits) of one step.
-  /// An update belongs to no microbatch. Its action has the index of the last
-  /// microbatch, since the update reads values of the last microbatch.
+  /// Writes the actions of one step: runs of stage functions, posts and waits.
+  /// An update belongs to no microbatch, but reads values of the last one. So
+  /// its action has the index of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =

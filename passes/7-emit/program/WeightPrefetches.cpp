@@ -46,9 +46,12 @@ public:
   }
 
 private:
-  /// Appends `gather` to `found` if three conditions hold: it is an all-gather
-  /// of a whole tensor, it runs between several ranks, and its input depends on
-  /// weights and constants only. Otherwise does nothing.
+  /// Appends `gather` to `found` if three conditions hold. Otherwise does
+  /// nothing.
+  ///
+  ///   - It is an all-gather of a whole tensor.
+  ///   - It runs between several ranks.
+  ///   - Its input depends only on weights and constants.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

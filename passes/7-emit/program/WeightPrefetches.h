@@ -34,8 +34,9 @@ struct Prefetch {
   /// ops run just before the gather starts.
   std::vector<mlir::Operation *> makers;
   /// Index in ModelFacts::groups of the group of ranks within which the gather
-  /// communicates. Only prefetches use this group. It has the ranks of the
-  /// group of the collective, but a communicator of its own.
+  /// communicates. This is a second group (OverlapGroups): it has the ranks of
+  /// the collective's ordinary group, but a communicator that only prefetches
+  /// use.
   int group;
 };
 

@@ -25,8 +25,10 @@ struct Difference {
 ///   |expected − got| / largest finite magnitude in the expected tensor
 ///
 /// The divisor is 1 if the expected tensor has no finite element except zeros.
-/// NaN equals NaN, and an infinity equals itself. Any other pair with a NaN or
-/// an infinity has the largest finite number as its error.
+/// Special values:
+///  - NaN and NaN, or an infinity and itself: the error is 0.
+///  - Any other pair with a NaN or an infinity: the error is the largest finite
+///    number.
 class Comparison {
 public:
   /// Prepares to compare with the global tensor `expected`. An element counts

@@ -18,10 +18,10 @@ using Inputs = llvm::StringMap<graph::HostTensor>;
 /// All other inputs get random values from a fixed seed (RandomValues.h).
 /// Integers that are indices into a dim are drawn from the range of that dim.
 ///
-/// Returns an error if a file cannot be read or does not fit its input, or if
-/// `files` names no input of the model. Random values exist only for element
-/// types that .npy files can hold, so any other type without a file is an
-/// error, too.
+/// Returns an error in three cases:
+///  - A file cannot be read or does not fit its input.
+///  - The model has no input with a name in `files`.
+///  - An input without a file has an element type that .npy files cannot hold.
 Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
                   Inputs &inputs);
 
@@ -30,12 +30,15 @@ Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
 /// stage. The argument must have the attribute `graph.name`.
 llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
-/// Returns the size of the smallest dim into which elements of `value` are
-/// indices, for gathers or scatters. For example, token ids that select rows of
-/// a table [32000, 768] give 32000. Ops that copy elements, such as reshapes
-/// and casts, are searched for such uses, too. For the index tuples of a
-/// gather_nd, only the first index of each tuple is considered. Returns nullopt
-/// if no element is used as an index.
+/// Returns the size of the dim into which elements of `value` are indices, for
+/// gathers or scatters. For example, token ids that select rows of a table
+/// [32000, 768] give 32000. Returns nullopt if no element is used as an index.
+/// Details:
+///  - If there are several such dims, returns the smallest size.
+///  - Uses behind ops that copy elements, such as reshapes and casts, count,
+///    too.
+///  - For the index tuples of a gather_nd, only the first index of each tuple
+///    is considered.
 std::optional<int64_t> tableSize(mlir::Value value);
 
 } // namespace pcc::interpret

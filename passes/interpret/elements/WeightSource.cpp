@@ -22,8 +22,10 @@ WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
     seed = given.getInt();
 }
 
-/// Returns a dense copy of the elements of `tensor` that `shape`, `offset` and
-/// `strides` (all in elements) select.
+/// Returns a dense copy of a strided part of `tensor`. `shape` is the shape of
+/// the part, `offset` the row-major position of its first element in `tensor`.
+/// strides[d] is the distance, in elements of `tensor`, of neighbors along dim
+/// d.
 static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
                             int64_t offset, Strides strides) {
   HostTensor result = HostTensor::zeros(shape, tensor.kind);

@@ -71,11 +71,11 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Decides which rows of a collective are moved, according to the row masks. A
-/// row is sent between its owner and another rank. The owner is the rank that
-/// holds the row on the divided side (operand of an all_gather, result of a
-/// reduce_scatter). The masks of both ranks state whether the row is moved, and
-/// must agree. Without masks all rows are moved.
+/// Decides which rows of a collective are moved, according to the row masks
+/// (RowMasks). A row travels between its owner and another rank. The owner is
+/// the rank that holds the row on the divided side (operand of an all_gather,
+/// result of a reduce_scatter). The masks of both ranks have an entry for the
+/// row, and the two entries must agree. Without masks all rows are moved.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -112,10 +112,11 @@ public:
   }
 
   /// Returns whether the row of an element is moved according to the row masks.
-  /// The rank `owner`, on the divided side (operand of an all_gather, result of
-  /// a reduce_scatter), holds the element at row-major position `ownerPlace`.
-  /// The rank `other`, on the whole side, holds it at `otherPlace`. Sets
-  /// `fault` if the masks of the two ranks disagree.
+  /// Two ranks hold the element:
+  ///  - `owner` holds it on the divided side (operand of an all_gather, result
+  ///    of a reduce_scatter), at the row-major position `ownerPlace`.
+  ///  - `other` holds it on the whole side, at the position `otherPlace`.
+  /// Sets `fault` if the masks of the two ranks disagree.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -266,10 +267,11 @@ private:
 
   /// Returns the ranks from whose operands `rank` may copy elements of its
   /// result. They are ordered by the number of mesh axes along which they
-  /// differ from `rank`, so `rank` comes first. If the operand is partial
-  /// (still to be summed), only ranks with the same coordinates along the
-  /// partial axes are included. With row masks, only ranks of the same group
-  /// are included.
+  /// differ from `rank`, so `rank` comes first. Two kinds of ranks are left
+  /// out:
+  ///  - If the operand is partial (still to be summed): ranks with other
+  ///    coordinates along the partial axes.
+  ///  - With row masks: ranks of other groups.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;

@@ -10,16 +10,16 @@
 
 namespace pcc::interpret {
 
-/// Row masks of a collective on one rank: they mark the rows that are moved,
-/// such as the tokens that the experts of a rank need. A row is the block of
-/// elements at one index of the tensor's first dims; for a tensor [batch,
-/// tokens, features] with two such dims it is one token. The masks are not
-/// owned.
+/// Row masks of a collective on one rank. They mark the rows that are moved,
+/// such as the tokens that the experts of a rank need. A row is all elements
+/// with equal indices in the tensor's first dims. For example, if a tensor
+/// [batch, tokens, features] has two first dims, a row is one token. The masks
+/// are not owned.
 struct RowMasks {
-  /// Operands 0 and 1 of the collective's `rows`, boolean tensors. The divided
-  /// side is the operand of an all_gather or the result of a reduce_scatter,
-  /// where each rank has a part of the rows. The whole side is the other tensor
-  /// of the collective, which has all rows of the group.
+  /// The two masks, boolean tensors: operands 0 and 1 of the collective's
+  /// `rows`. On the divided side (operand of an all_gather, result of a
+  /// reduce_scatter), each rank has a part of the rows. On the whole side, each
+  /// rank has all rows of the group.
   ///   divided  [first dims of the divided side, members of the group]: whether
   ///            a row of this rank is moved to or from that member
   ///   whole    [first dims of the whole side]: whether a row is moved to or
@@ -30,13 +30,14 @@ struct RowMasks {
 /// Executes the collective `op` on all ranks and returns the result on each
 /// rank. `inputs[r]` is the operand on rank r. Elements of operand and result
 /// are matched by their global indices under the shardings `from` and `to` of
-/// `op`, so the result does not depend on an algorithm of the runtime.
-///
-/// An all_reduce or reduce_scatter combines the elements of all ranks of the
-/// group. In any other collective, a rank copies each element from the nearest
-/// rank that holds it: the rank that differs from it along the fewest mesh
-/// axes, at best itself. The kinds slice and mask only use the rank's own
-/// operand.
+/// `op`. The result does not depend on an algorithm of the runtime. There are
+/// three cases:
+///  - all_reduce and reduce_scatter combine the elements of all ranks of the
+///    group.
+///  - slice and mask only use the rank's own operand.
+///  - Any other collective copies each element from the nearest rank that holds
+///    it: the rank that differs along the fewest mesh axes, at best the rank
+///    itself.
 ///
 /// `masks` (which rows are moved) is empty or has one entry per rank. If it is
 /// empty, all rows are moved. Rows that are not moved are undefined after an

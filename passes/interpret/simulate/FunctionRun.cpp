@@ -109,11 +109,11 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// Compilation folds ops whose operands are constants, with the rounding of the
-/// model's element types. The unpartitioned model still contains such ops. They
-/// are evaluated with the same rounding, because otherwise the two models would
-/// differ in f64. Their results count as constants, because ops on them are
-/// folded, too.
+/// If all operands of an op are constants, the op is evaluated with rounding to
+/// the model's element types. The compiler folds such ops with this rounding,
+/// and the unpartitioned model still contains them. Evaluated in f64, they
+/// would make the two models differ. Their results count as constants, because
+/// the compiler folds ops on them, too.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {

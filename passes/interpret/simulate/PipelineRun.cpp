@@ -43,9 +43,9 @@ Status PipelineRun::readTables() {
 }
 
 /// Returns the microbatch number under which the messages of an action are
-/// stored. An update action belongs to no microbatch; its field `microbatch` is
-/// the number of a part of the update instead. All parts use microbatch 0, so
-/// that one part can receive a value that another part has sent.
+/// stored. It is 0 for an update action, which belongs to no microbatch: its
+/// field `microbatch` is the number of a part of the update. All parts share
+/// one number, so that a part finds the values that earlier parts have sent.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -107,12 +107,13 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Looks up the result of a function under its microbatch. A result that all
-/// microbatches share is stored under microbatch -1. If `taker` runs once per
-/// step, it uses the result of the last microbatch.
+/// Looks up result number `from.result` of the function `from.by`. A result
+/// that all microbatches share is stored under microbatch -1. Any other result
+/// is looked up under the current microbatch or, if `taker` runs once per step,
+/// under the last one.
 ///
-/// An accumulator is an argument whose value is the result of `taker` itself
-/// for the previous microbatch. For the first microbatch, its value is zeros.
+/// If `from.by` is `taker` itself, the argument is an accumulator: it is the
+/// result of the previous microbatch. For the first microbatch, it is zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {

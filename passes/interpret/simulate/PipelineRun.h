@@ -70,9 +70,9 @@ private:
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
   /// Returns, on all ranks, the value of argument number `argument` of the
-  /// function `taker`. The argument has the attribute `pipe.held`, whose
-  /// content is `from`: the name of a function of the same stage, and the index
-  /// of the result of that function that becomes the argument.
+  /// function `taker`. The value is a result of a function of the same stage.
+  /// `from`, the attribute `pipe.held` of the argument, has the name of that
+  /// function and the index of the result.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of a function in `held`, so that other functions of its
@@ -96,9 +96,9 @@ private:
   /// key is the symbol name of the function, the index of the result and the
   /// microbatch, which is -1 for results that all microbatches share.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters by pipeline position, symbol name and sharding
-  /// (placementKey()). The sharding is part of the key because the stages of a
-  /// position may keep copies of a parameter with different shardings.
+  /// Values of parameters. The key is the pipeline position, the symbol name,
+  /// and a text for the sharding (dist::placementKey). The stages of a position
+  /// may keep copies of a parameter with different shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
   /// `written`: parameters after the earlier steps, which this step reads.

@@ -19,9 +19,12 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Processes the factors of the dim (a dim [3|64@tp] has the factors 3 and 64)
-/// from major to minor. For each factor, every index found so far is replaced
-/// by several: one for each index of the factor that the rank holds.
+/// Processes the factors of the dim from major to minor. For each factor, every
+/// index found so far becomes several indices: one for each index of the factor
+/// that the rank holds. Example for [3|64@tp] with tp = 2, at tp coordinate 0:
+///
+///     after the factor 3:       0, 1, 2
+///     after the factor 64@tp:   0 … 31, 64 … 95, 128 … 159
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -57,8 +60,9 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Sets the padding of a float shard to NaN and its holes to 0. The other
-/// elements, which the caller will overwrite, become NaN or 0.
+/// Sets the padding of a float shard to NaN and its holes (reads outside of the
+/// tensor) to 0. All other elements get arbitrary values, because the caller
+/// overwrites them.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;

@@ -42,9 +42,10 @@ struct Link {
 ///
 /// If pcc gets no `--cluster`, it uses built-in constants for the target, cpu
 /// or cuda (see defaultCluster). Their latency per call (`alpha`) is 0.
-/// Therefore the plan with fewer received bytes is cheaper, and the number of
-/// calls breaks ties. The constants are not measured on the host, so equal
-/// commands produce equal output on every machine.
+/// Therefore the plan with the fewest received bytes is the cheapest. Among
+/// plans with equal bytes, pcc chooses the one with the fewest calls. The
+/// constants are not measured on the host, so equal commands produce equal
+/// output on every machine.
 struct Cluster {
   /// Number of machines, and number of devices in each machine. No price
   /// depends on these two numbers: `links` describes the network.

@@ -62,9 +62,9 @@ private:
   /// Returns `node` as a table. If `node` is no table, records an error and
   /// returns null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses the table `node`, whose entries are all numbers. Each number is
-  /// stored through the element of `fields` that has the name of the entry. A
-  /// name that `fields` lacks is an error. The entry named `except` is skipped,
+  /// Parses the table `node`, whose entries are all numbers. An entry with the
+  /// name NAME sets the element of `fields` with the name NAME. If there is no
+  /// such element, the entry is an error. The entry named `except` is skipped,
   /// because the caller parses it.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,

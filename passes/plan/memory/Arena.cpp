@@ -38,8 +38,11 @@ enum class Fit { First, Best };
 /// Computes the largest number of live bytes in any range of instructions.
 /// Stores the live bytes only at instructions where a piece (a live part of a
 /// buffer) begins, because they cannot grow at any other instruction. `levels`
-/// is a sparse table of maxima: entry i of level k is the maximum of the
-/// entries [i, i + 2^k) of level 0.
+/// is a sparse table of maxima. Example for the live bytes 3, 5, 4, 2:
+///
+///     level 0   3 5 4 2
+///     level 1   5 5 4     maxima of 2 adjacent entries of level 0
+///     level 2   5         maximum of 4 adjacent entries of level 0
 class LiveProfile {
 public:
   /// Computes the live bytes by a sweep over the begins and ends of all pieces
@@ -202,11 +205,11 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Finds the offset of a buffer by a sweep over the placed ranges in ascending
-/// order of offset. Only ranges that are alive at the same time as `buffer`
-/// count. `free` is the largest end of the ranges visited so far. A gap lies
-/// between `free` and the begin of the next range. If no gap is large enough,
-/// the buffer is placed above all these ranges.
+/// Finds a gap for `buffer` between the placed ranges. Only ranges that are
+/// alive at the same time as `buffer` count. They are visited in ascending
+/// order of offset. `free` is the largest end of the visited ranges, so a gap
+/// lies between `free` and the begin of the next range. If no gap is large
+/// enough, the buffer is placed above all these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -225,11 +228,10 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Finds the lowest offset without overlap, starting at offset 0. If a piece of
-/// the buffer overlaps a placed range, the whole buffer moves up until that
-/// piece begins at the end of the range. At all skipped offsets, this piece
-/// would overlap the range. Therefore the first offset without overlap is the
-/// lowest one.
+/// Finds the lowest offset without overlap, starting at offset 0. If a piece
+/// (live part) of the buffer overlaps a placed range, the buffer moves up until
+/// the piece begins at the end of the range. At all offsets in between, the
+/// piece would still overlap the range, so no valid offset is skipped.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -387,11 +389,10 @@ std::string describe(const PlacedPiece &piece) {
 }
 
 /// Returns a message about two pieces (live parts of buffers) that share a live
-/// byte; an empty string if there are none. Sweeps over the first and last
-/// instructions of all pieces in ascending order. `live` maps the begin of each
-/// piece that is alive to its index. Pieces that end at an instruction are
-/// removed before other pieces are inserted. The pieces in `live` are disjoint.
-/// Therefore a new piece can overlap only its two neighbours in `live`.
+/// byte; an empty string if there are none. Sweeps over the instructions at
+/// which pieces begin or end. `live` holds the pieces that are alive, ordered
+/// by their first bytes. They are disjoint, so a new piece can overlap only its
+/// two neighbours in `live`.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -50,10 +50,9 @@ inline constexpr double assumedCallSeconds = 5e-6;
 
 /// Returns whether a collective is small enough for a bucket (several
 /// collectives in one call). Packing copies the operand and the result once
-/// more (one read and one write each). This copy must take at most half of
-/// `callSeconds`, the latency of a call. Packing two such collectives then
-/// costs at most as much as the one call that it saves. If `callSeconds` is 0,
-/// `assumedCallSeconds` is used.
+/// more. The copy must take at most half of `callSeconds`, the latency of a
+/// call. Then the copies of two collectives together cost at most the one call
+/// that they save. If `callSeconds` is 0, `assumedCallSeconds` is used.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

@@ -22,10 +22,10 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // Ops are visited in reverse, so all readers of a result are decided before
-  // its op. A shared op (equal in all microbatches) that no op of the
-  // microbatches reads is skipped. Its results need not be held, so they must
-  // not use up the budget `maxHeldBytes`.
+  // Visit the ops in reverse, so that all readers of a result are decided
+  // before its op. Skip a shared op (equal in all microbatches) if the
+  // microbatches do not need its results. They need not be held, so they do not
+  // use up the budget `maxHeldBytes`.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])

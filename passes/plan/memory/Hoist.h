@@ -40,9 +40,9 @@ struct StageOp {
 };
 
 /// For each op of a stage, whether it runs once per step, in every microbatch,
-/// or both. An op runs both ways if held results and results of the
-/// microbatches are computed from it. An op whose results no op needs does not
-/// run.
+/// or both. For example, a weight runs both ways if its gathered copy is held
+/// (kept for the whole step) and an op of the microbatches reads the weight
+/// itself. An op whose results no op needs does not run.
 struct Hoisting {
   /// Three flags for each op. `runsOnce`: the op runs once per step.
   /// `runsEach`: it runs in every microbatch. `isHeld`: its results are held,

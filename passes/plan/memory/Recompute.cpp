@@ -49,19 +49,20 @@ Recomputation complete(const StageGraph &stage,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A flow network whose minimum cut is the cheapest trade-off for some ops. The
-/// nodes on the side of the source are the needed values and the recomputed
-/// ops:
+/// A flow network whose minimum cut is the cheapest trade-off for some ops.
+/// Values and ops are nodes. The side of the source has the needed values and
+/// the recomputed ops:
 ///
 ///   source ──∞── value that backward reads
 ///   value ──price * bytes── op that makes it ──∞── operand
 ///                           op ──flops── sink
 ///
-/// If a value is needed and its op is not recomputed, the cut contains the edge
-/// with the value's bytes. If an op is recomputed, the cut contains the edge
-/// with its flops. An infinite edge is never cut: a recomputed op needs all of
-/// its operands. An op that is not repeatable has no edges. The edge of each of
-/// its results leads to the sink instead, so a needed result is always kept.
+/// The cut contains two kinds of edges:
+///  - the bytes of each needed value whose op is not recomputed: it is kept;
+///  - the flops of each recomputed op.
+/// An infinite edge is never cut: a recomputed op needs all of its operands.
+/// For an op that is not repeatable, the edge of each result leads to the sink
+/// instead of the op. Then a needed result is always kept.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -151,10 +152,10 @@ static double highestPrice(const StageGraph &stage,
 
 namespace {
 /// Finds the vertices of the lower convex hull of the points (bytes, flops) of
-/// all trade-offs. Each step starts with two known vertices and computes the
-/// price at which both cost the same. At this price, the minimum cut finds the
-/// cheapest trade-off. If it is cheaper than the two vertices, it is a vertex
-/// between them. Otherwise no vertex is between them.
+/// all trade-offs. Each step starts with two known vertices a and b, and
+/// computes the price at which a and b cost the same. At this price, the
+/// minimum cut finds the cheapest trade-off c. If c is cheaper than a and b,
+/// then c is a vertex between them. Otherwise no vertex is between a and b.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,

@@ -93,11 +93,13 @@ Recomputation recomputeNothing(const StageGraph &stage);
 /// kept bytes (selective recomputation, Korthikanti et al. 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Divides the stage into segments (consecutive ops) and keeps only the values
-/// that cross from one segment to another. All other values are recomputed. The
-/// number and the ends of the segments are chosen to minimize the peak memory:
-/// few bytes cross, and no segment is long. All recomputed values of a segment
-/// need memory at once during its backward pass.
+/// Divides the stage into segments (ranges of consecutive ops). Keeps only the
+/// values that cross from one segment to another, and recomputes all others.
+/// The segments are chosen to minimize the peak memory. It consists mainly of
+/// two parts:
+///  - the kept values;
+///  - all recomputed values of one segment, which are in memory during its
+///    backward pass.
 Recomputation recomputeAll(const StageGraph &stage);
 
 /// Chooses the kept and recomputed values for each of `stages`, which are the
@@ -125,10 +127,12 @@ int mostInFlight(const ActionTable &table, int stage);
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Returns the recomputation that keeps as few values as `mayKeep` allows. A
-/// value is needed if the backward pass or a recomputed op reads it. A needed
-/// value is kept if `mayKeep` is true for it or if its op is not repeatable.
-/// Every other needed value is recomputed.
+/// Returns the recomputation that follows from `mayKeep`, a flag for each
+/// value:
+///  - A value is needed if the backward pass or a recomputed op reads it.
+///  - A needed value is kept if `mayKeep` is true for it, or if its op is not
+///    repeatable.
+///  - Every other needed value is recomputed.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
@@ -143,11 +147,13 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Returns the trade-off with the least price * bytes + flops for the ops with
-/// the ascending indices `ops`. `bytes` are those of the kept values, `flops`
-/// those of the recomputed ops. `price` is in flops per byte. A value is
-/// available at no cost if `isGiven` is true for it or if its op is not in
-/// `ops`.
+/// Returns the trade-off with the least cost for the ops with the ascending
+/// indices `ops`. The cost is
+///
+///     price * bytes of the kept values + flops of the recomputed ops
+///
+/// `price` is in flops per byte. A value is available at no cost if `isGiven`
+/// is true for it, or if no op in `ops` produces it.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 

@@ -21,8 +21,9 @@ public:
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Subtracts bytes at all instants after `last`. Used for a kept value that
-  /// is not needed after `last`: the caller counts its bytes at every instant.
+  /// Subtracts bytes at all instants after `last`. Used for kept values: the
+  /// caller counts a kept value at every instant, but the memory of the value
+  /// is free after its last read.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
   /// Returns the largest number of live bytes at one instant; at least 0.
@@ -48,9 +49,8 @@ public:
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
   /// Returns how many bytes the backward pass needs at its peak in addition to
-  /// the bytes of all kept values. The bytes of a kept value are subtracted
-  /// after the last read of the value, because its memory is then free. Must be
-  /// called only once.
+  /// the bytes of all kept values. A kept value is freed after its last read,
+  /// which lowers the result. Must be called only once.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -66,8 +66,8 @@ public:
 
 private:
   /// Sets `time` of each recomputed op: the index of the first op of the
-  /// backward pass that needs one of its results. Visits the ops in reverse,
-  /// because the operands of a recomputed op are needed at the time of that op.
+  /// backward pass that needs one of its results. The operands of a recomputed
+  /// op are needed at the same time. Therefore the ops are visited in reverse.
   void findTimes() {
     for (size_t i = 0; i < stage.values.size(); ++i)
       if (stage.values[i].firstRead >= 0)
@@ -128,8 +128,8 @@ private:
   const StageGraph &stage;
   const Recomputation &recomputation;
   /// For each value: index of the first op of the backward pass that needs the
-  /// value. Either this op or a recomputed op that runs right before this op
-  /// reads the value.
+  /// value. The op reads the value itself, or a recomputed op that runs right
+  /// before the op reads it.
   std::vector<int> firstRead;
   /// For each recomputed op: index of an op of the backward pass. The
   /// recomputed op runs right before that op.
@@ -143,9 +143,9 @@ private:
 } // namespace
 
 /// Returns how many bytes the forward pass needs at its peak in addition to the
-/// bytes of all kept values. The caller counts kept values as alive all the
-/// time. Therefore the bytes of a kept value are subtracted before the op that
-/// produces the value.
+/// bytes of all kept values. The caller counts a kept value at every instant.
+/// Before the op that produces it, the value needs no memory, so its bytes are
+/// subtracted there.
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());

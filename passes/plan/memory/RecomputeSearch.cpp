@@ -10,8 +10,8 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides ops of a stage into consecutive segments: the ops that are
-/// recomputed if no value is kept.
+/// Divides ops of a stage into segments (ranges of consecutive ops). Only the
+/// ops that are recomputed if no value is kept are divided.
 ///
 /// An op is early if it is cheap and depends only on weights, inputs and other
 /// early ops, such as the ops that compute a mask from constants. Early ops
@@ -23,10 +23,9 @@ public:
   explicit Segments(const StageGraph &stage);
 
   /// Cuts the chain (the recomputed ops that are not early) into segments. A
-  /// segment of two or more ops produces at most 1 / numParts of all bytes that
-  /// the chain produces. Among the divisions with this property, chooses the
-  /// one with the fewest bytes in values that cross from one segment to
-  /// another.
+  /// segment is a single op, or produces at most 1 / numParts of the bytes that
+  /// the whole chain produces. Among all such divisions, chooses the one in
+  /// which the fewest bytes cross from one segment to another.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
@@ -43,9 +42,8 @@ public:
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`. The
-  /// chain is the list of ops that is cut into segments. For each boundary
-  /// between two of its ops, these members give the bytes that cross it.
+  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`, which
+  /// describe the chain (the list of ops that is cut into segments).
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
   /// Sets isCrossing of each value that crosses the boundary before index `end`
@@ -62,10 +60,10 @@ private:
   /// segments): the op that produces the value, and the last op that reads it.
   /// -1 if the chain has no such op.
   std::vector<int> maker, lastReader;
-  /// made[i] is the number of bytes that the first i ops of the chain (the ops
-  /// that are cut into segments) produce. crossingBytes[i] is the number of
-  /// bytes of the values that cross the boundary between ops i and i + 1 of the
-  /// chain.
+  /// Bytes by index into the chain (the ops that are cut into segments):
+  ///  - made[i]: bytes that the first i ops produce;
+  ///  - crossingBytes[i]: bytes of the values that cross the boundary between
+  ///    ops i and i + 1.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -123,10 +121,12 @@ void Segments::findCrossings() {
 }
 
 /// Returns the ends of the segments, as indices into the chain (the list of ops
-/// that is cut into segments). A segment produces at most `mostBytes` or is a
-/// single op, and the values that cross from one segment to another have the
-/// fewest bytes in all. Dynamic program: least[i] is the fewest crossing bytes
-/// if the first i ops of the chain are divided.
+/// that is cut into segments). A segment is a single op, or produces at most
+/// `mostBytes`. Among all such divisions, the fewest bytes cross from one
+/// segment to another.
+///
+/// Dynamic program: least[i] is the fewest crossing bytes if the first i ops of
+/// the chain are divided.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
@@ -209,10 +209,10 @@ Recomputation recomputeAll(const StageGraph &stage) {
 
 namespace {
 /// A choice of kept and recomputed values for all stages that one rank runs.
-/// isBetterThan compares two choices. A choice within the memory budget is
-/// better than one that exceeds it. If both are within the budget, the one with
-/// fewer flops is better. If both exceed it, the one with fewer bytes is
-/// better.
+/// isBetterThan compares two choices:
+///  - A choice within the memory budget is better than one that exceeds it.
+///  - If both are within the budget, the one with fewer flops is better.
+///  - If both exceed it, the one with fewer bytes is better.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -277,8 +277,8 @@ private:
 
   /// Returns the possible changes of all segments. Changes that save the most
   /// flops per byte come first. The trade-offs of one segment form a convex
-  /// hull. Therefore the changes of one segment are in descending order of
-  /// level.
+  /// hull, so each further change of the segment saves fewer flops per byte.
+  /// Therefore the changes of one segment are in descending order of level.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)

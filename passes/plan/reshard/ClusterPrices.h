@@ -9,10 +9,11 @@ namespace pcc::plan {
 
 /// Returns the price of communication along each axis of `mesh`, except the
 /// time axis (the microbatches). It is the price of the network link with the
-/// least span that connects all ranks along the axis. Ranks are numbered with
-/// the last axis as the most minor one. In mesh {dp=2, tp=4}, neighbours along
-/// tp are 1 rank apart, and neighbours along dp are 4 ranks apart. Measured
-/// curves of the cluster (Cluster::collectives) are not used.
+/// least span that connects all ranks along the axis. Measured curves of the
+/// cluster (Cluster::collectives) are not used.
+///
+/// The last axis is the most minor one. In mesh {dp=2, tp=4}, neighbours along
+/// tp are 1 rank apart, and neighbours along dp are 4 ranks apart.
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
 /// Returns the prices for the cluster file with the text `clusterText`. A field

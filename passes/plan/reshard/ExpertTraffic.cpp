@@ -26,8 +26,8 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // All numbers below are in bytes for one token and one of the `others`, the
-  // ranks other than that of the token.
+  // All byte counts below are for one token and one other rank, that is, one
+  // rank that does not have the token.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

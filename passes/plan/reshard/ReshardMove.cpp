@@ -9,9 +9,10 @@ using namespace pcc::dist;
 namespace pcc::plan {
 
 /// Cuts the mesh axis `name` at every begin and every end of the sub-axes in
-/// `axes`, and appends the resulting sub-axes to `digits`. A range of the axis
-/// that no sub-axis in `axes` covers is left out. Returns false if the sub-axes
-/// do not align, such as halves and thirds of an axis of 6.
+/// `axes`. Appends the resulting sub-axes to `digits`, except those that no
+/// sub-axis in `axes` covers. For example, the whole axis x of size 4 and its
+/// minor half x:(2)2 give the two halves x:(1)2 and x:(2)2. Returns false if
+/// the sub-axes do not align, such as halves and thirds of an axis of 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -138,10 +139,10 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Renumbers the indices of `dim` in both shardings. `to` reads the dim through
-/// `view` (a window with halos), so its parts are ranges of view indices. The
-/// parts under `from` are converted from element indices to view indices. A
-/// view index that reads no element (a hole) is removed from all parts.
+/// Renumbers the indices of `dim` under `from` to indices into `view` (a window
+/// with halos). The parts under `to` have such indices already, because `to`
+/// reads the dim through `view`. A view index that reads no element (a hole) is
+/// removed from all parts.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -188,11 +189,10 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Takes the maximum of missingAt over all ranks. Enumerates, like an odometer,
-/// all coordinates along the digits (common sub-axes of both shardings) that
-/// split changed dims. Digits of an unchanged dim split no other dim. Therefore
-/// the maximum is multiplied by the size of the largest part of each unchanged
-/// dim.
+/// Takes the maximum of missingAt over all ranks. A digit is a common sub-axis
+/// of both shardings. Only coordinates along digits that split changed dims are
+/// enumerated, because the coordinates along other digits do not matter. Each
+/// unchanged dim multiplies the maximum by the size of its largest part.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -219,10 +219,10 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Returns whether some index of `dim` must move along `digit` (a common
-/// sub-axis of both shardings), which splits `dim` under both shardings. An
-/// index must move if it is in parts with different coordinates along `digit`
-/// under `from` and under `to`.
+/// Returns whether some index of `dim` must move along `digit`, a common
+/// sub-axis of both shardings that splits `dim` under both of them. An index
+/// must move if its part under `from` and its part under `to` have different
+/// coordinates along `digit`.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -234,9 +234,10 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns, for each coordinate along `digit`, whether `side` has a non-empty
-/// part with this coordinate. `side` is the split of one dim under one
-/// sharding, and `digit` is the index of a sub-axis that splits this dim.
+/// Returns the coordinates along `digit` that have elements: entry c of the
+/// result is true if some non-empty part of `side` has the coordinate c. `side`
+/// is the split of one dim under one sharding. `digit` is the index of a
+/// sub-axis that splits this dim.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -249,9 +250,9 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 /// Returns whether some rank needs elements from a rank with another coordinate
 /// along `digit` (a common sub-axis of both shardings).
 ///
-/// If the digit splits one dim under `from` and another dim under `to`, every
-/// part of the first dim shares elements with every part of the second. Then
-/// elements move if the two dims have non-empty parts with different
+/// Example: the digit splits dim 0 under `from` and dim 1 under `to`. Then
+/// every part of dim 0 shares elements with every part of dim 1. Elements move
+/// if a non-empty part of dim 0 and a non-empty part of dim 1 have different
 /// coordinates along the digit.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
@@ -286,11 +287,11 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather over the digits in the group.
-/// A digit is a common sub-axis of both shardings. Each digit in the group must
-/// split a dim only under `from`. Every other digit must split a dim under both
-/// shardings. The shards of a group of ranks then form the shard of each rank
-/// under `to`.
+/// Returns whether the movement is an all-gather over the digits in the group:
+/// the shards of a group of ranks form the shard of each rank under `to`. A
+/// digit is a common sub-axis of both shardings. The conditions are:
+///  - Each digit in the group splits a dim only under `from`.
+///  - Every other digit splits a dim under both shardings.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -298,11 +299,12 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all over the digits in the group.
-/// A digit is a common sub-axis of both shardings. The digits in the group must
-/// move from one dim to another, and all other digits must stay on their dim.
-/// No dim may both lose and gain digits. Each rank of a group then sends
-/// elements to each other rank.
+/// Returns whether the movement is an all-to-all over the digits in the group:
+/// each rank of a group sends elements to each other rank. A digit is a common
+/// sub-axis of both shardings. The conditions are:
+///  - The digits in the group move from one dim to another.
+///  - All other digits stay on their dim.
+///  - No dim both loses and gains digits.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -376,9 +378,10 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A digit is a common sub-axis of both shardings. A permutation exchanges
-  // shards along the digits that only `from` uses and the digits that only `to`
-  // uses. The group lacks the digits that only `to` uses, so they are added.
+  // A digit is a common sub-axis of both shardings. The group lacks the digits
+  // that split a dim only under `to`. A permutation also communicates along
+  // these digits, so they are added. For example, a permutation from [x] to [y]
+  // has the group {x} and needs the axes {x, y}.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

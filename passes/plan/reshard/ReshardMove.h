@@ -68,16 +68,15 @@ public:
   int64_t lowerBound();
 
   /// Returns the digits (common sub-axes of both shardings) along which some
-  /// rank needs elements from another rank, as indices into `digits`. A rank
-  /// receives elements only from ranks whose coordinates differ in these digits
-  /// alone.
+  /// rank needs elements from another rank, as indices into `digits`. Along any
+  /// other digit, a rank receives only from ranks with its own coordinate.
   std::vector<int> communicated();
 
   /// Returns the kind of collective that performs the whole movement in a
   /// single step. `group` is the result of `communicated`.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes over which a collective of `kind` communicates that
+  /// Returns the sub-axes over which a collective of `kind` communicates if it
   /// performs the whole movement. `group` is the result of `communicated`.
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;

@@ -41,9 +41,9 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns the split of `dim` after an all-gather over `axes`. Along all other
-/// axes, the parts stay as they are if withoutAxes finds such a split.
-/// Otherwise the whole dim is split anew over the other axes.
+/// Returns the split of `dim` after an all-gather over `axes`. If possible,
+/// each other axis splits the dim as before (see withoutAxes). Otherwise the
+/// other axes split the whole dim anew.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -85,9 +85,9 @@ public:
 
 private:
   /// Returns the sharding after the slice that comes before the reduction. Each
-  /// dim of `from` is changed to the split that `to` has without the reduced
-  /// axes (axes along which only `from` is partial). A dim is changed only if
-  /// every rank already holds all elements of its shard after the change.
+  /// dim gets the split that it has under `to`, but without the reduced axes
+  /// (axes along which only `from` is partial). If some rank does not hold all
+  /// elements of its new shard, the dim keeps the split of `from`.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -122,8 +122,9 @@ private:
   }
 
   /// Returns the sharding after a reduce_scatter over `axes` from `start`. Each
-  /// of these axes splits the dim that it splits under `to`, in addition to the
-  /// axes that split the dim under `start`.
+  /// of these axes is added to the dim that it splits under `to`. For example,
+  /// if `start` is [x, -], `to` is [x+y, -] and `axes` is {y}, the result is
+  /// [x+y, -].
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -140,10 +141,13 @@ private:
     return result;
   }
 
-  /// Makes one candidate plan and stores it in `best` if it is cheaper. Its
-  /// steps are: a slice to `start`, a reduce_scatter over `axes` to
-  /// `scattered`, an all_reduce over the other reduced axes, and a movement of
-  /// elements to `to`. If `axes` is empty, there is no reduce_scatter.
+  /// Makes one candidate plan and stores it in `best` if it is cheaper. The
+  /// steps of the plan are:
+  ///
+  ///   1. a slice from `from` to `start`
+  ///   2. a reduce_scatter over `axes` to `scattered`; none if `axes` is empty
+  ///   3. an all_reduce over the other reduced axes
+  ///   4. a movement of elements to `to`
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -203,10 +207,12 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The mask is the last step, so the steps before it lead to `unmasked`.
-  // `from` may be partial along the time axis (the microbatches). If `to` is
-  // not, `start` omits this partial axis, because accumulation over
-  // microbatches is no communication.
+  // The mask is the last step, so the steps before it lead from `start` to
+  // `unmasked`:
+  //  - `unmasked` is `to` without the axes along which only `to` is partial.
+  //  - `start` is `from` without the time axis (the microbatches), if only
+  //    `from` is partial along it: accumulation over microbatches is no
+  //    communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

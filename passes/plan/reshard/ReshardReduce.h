@@ -7,11 +7,16 @@
 namespace pcc::plan {
 
 /// Returns the cheapest plan between two shardings whose partial axes differ.
-/// Axes along which only `from` is partial are reduced. If only `to` is partial
-/// along an axis, the last step of the plan is a mask: the rank at coordinate 0
-/// keeps the value, all other ranks get the neutral element. Slices come before
-/// reductions, because slices shrink the operand. Other movements come after
-/// the reductions. If there is no plan, `error` of the result is set.
+/// If there is no plan, `error` of the result is set. The order of the steps
+/// is:
+///
+///   1. slices, because they shrink the operand of the reductions
+///   2. reductions over the axes along which only `from` is partial
+///   3. other movements of elements
+///   4. a mask, if there are axes along which only `to` is partial: the rank at
+///      coordinate 0 keeps the value, all others get the neutral element
+///
+/// Examples:
 ///
 ///     partial over tp -> split over tp     one reduce_scatter
 ///     partial over tp -> replicated        one all_reduce

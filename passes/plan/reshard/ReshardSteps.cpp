@@ -109,12 +109,14 @@ private:
     return plan;
   }
 
-  /// Returns the sharding after a slice that makes the rest of the movement a
-  /// named collective, such as an all-to-all, instead of an exchange (pairwise
-  /// sends). Returns std::nullopt if no such sharding exists. A dim that loses
-  /// axes keeps its sharding. Every other dim gets the sharding of the target
-  /// without the axes of the group. Example with the group x, an axis of size
-  /// 4:
+  /// Returns the sharding after a slice at the beginning of the movement. With
+  /// this slice, the rest can be a named collective, such as an all-to-all,
+  /// instead of an exchange (pairwise sends). Returns std::nullopt if there is
+  /// no such slice. Rules for the dims:
+  ///  - A dim that loses axes keeps its sharding.
+  ///  - Any other dim gets the sharding of the target without the axes of the
+  ///    group.
+  /// Example with the group x, an axis of size 4:
   ///   from [x, -] to [-, x+y]: slice to [x, 4|N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {

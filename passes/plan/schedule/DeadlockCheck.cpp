@@ -27,9 +27,9 @@ MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// A set of values, each identified by a row number and a microbatch. Depending
-/// on the set, a row number stands for a stage and a kind of value, or for a
-/// transfer between stages.
+/// A set of pairs of a row number and a microbatch. The user of the set chooses
+/// the meaning of the row number, such as the number of a transfer between
+/// stages.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -135,9 +135,9 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Compares the send and the receive of the last message from pipeline position
-/// `from` to position `to` for which both are posted. Records an error if they
-/// are of different values. Does nothing if there is no such message.
+/// Finds the last message from pipeline position `from` to position `to` whose
+/// send and receive are both posted. Records an error if the send and the
+/// receive are of different values. Does nothing if there is no such message.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -261,11 +261,12 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Records the error of a replay that cannot continue. Starts with position
-/// `start` and repeatedly goes to the pipeline position that the current one
-/// waits for. If a position is reached twice, the positions in between form a
-/// deadlock. If a position has ended, it never posts the message that another
-/// position waits for.
+/// Records the error of a replay that cannot continue. Goes from the pipeline
+/// position `start` to the position that it waits for, then to the position
+/// that this one waits for, and so on, until one of two cases occurs:
+///  - A position is reached twice. The positions in between form a deadlock.
+///  - A position is reached that has ended. It never posts the message that
+///    another position waits for.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;

@@ -28,15 +28,17 @@ struct ReplayResult {
 ///  - The k-th send from position a to position b matches the k-th receive of b
 ///    from a.
 ///  - A position blocks at a wait until all messages of the wait are delivered.
-///    A program that terminates under these rules terminates with every real
-///    communicator, because no communicator delivers a message later.
+///
+/// A program that terminates under these rules terminates with every real
+/// communicator, because no communicator delivers a message later.
 ///
 /// The replay also checks that:
 ///  - the send and the receive that match are of the same value;
 ///  - a value is sent after it is computed;
 ///  - a received value is waited for before it is used;
-///  - each send and each receive is posted once and waited for later. For a
-///    deadlock, the error prints the cycle:
+///  - each send and each receive is posted once and waited for later.
+///
+/// For a deadlock, the error prints the cycle:
 ///
 ///     deadlock: position 2 sends 2F1 to position 3, position 3 sends 3B0 to
 ///     position 2

@@ -202,11 +202,12 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Sets Route::posted of each message. The receive is posted `early` actions
-/// before the action that uses the value, but not after the receive of a later
-/// message from the same sender. Thus both pipeline positions (ranks of the
-/// pipeline) post their messages in the same order. The loop visits the
-/// messages from last to first.
+/// Sets Route::posted of each message. A receive is posted `early` actions
+/// before the action that uses the value. If the receive of a later message
+/// from the same sender is posted earlier than that, both are posted at the
+/// earlier place. Thus both pipeline positions (ranks of the pipeline) post
+/// their messages in the same order. The loop visits the messages from last to
+/// first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {

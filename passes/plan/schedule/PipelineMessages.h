@@ -135,12 +135,13 @@ struct PipelineProgram {
 ///    receive may be posted even earlier.
 ///  - The program waits for a receive right before the action that uses the
 ///    value.
-///  - Each transfer has one message per microbatch. The program usually waits
-///    for the send of message k right before the action that produces message k
-///    + 2. Then at most two messages of a transfer are on their way. Exception:
-///    in the global order, that action may come before the post of the receive.
-///    Then the program waits before the action of a later message that comes
-///    after this post, or at the end of the program.
+///  - The program waits for the send of message k of a transfer right before
+///    the action that produces message k + 2 of this transfer. Then at most two
+///    messages of a transfer are on their way. (A transfer has one message per
+///    microbatch.)
+///  - Exception: the wait for the send must come after the post of the receive
+///    in the global order. If it would not, the program waits before the action
+///    that produces message k + 3, k + 4, …, or at the end of the program.
 ///
 /// Example of a row (+ posted, ? waited for, s send, r receive): s1F0>2 is the
 /// send of value 1F0 to position 2.

@@ -174,10 +174,11 @@ private:
   ActionTable table;
 };
 
-/// Returns an error in one of three cases: the stage or the microbatch of an
-/// action is out of range; another line runs the stage; or the action is not an
-/// F (forward), although the schedule is for inference. Otherwise returns an
-/// empty string.
+/// Returns an error in three cases:
+///  - The stage or the microbatch of the action is out of range.
+///  - Another line runs the stage.
+///  - The schedule is for inference, and the action is not an F (forward).
+/// Otherwise returns an empty string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;

@@ -130,10 +130,10 @@ Row oneFOneB(const PositionView &view) {
 }
 
 /// Generates the row (action list) of one pipeline position in interleaved
-/// 1F1B. The warm-up is that of Megatron-LM: two F (forward) for each later
-/// position, plus p F for each chunk but the last. p is the number of
-/// positions, and a chunk is a stage of the position. Then one F and one B
-/// (backward) alternate. The remaining B come last.
+/// 1F1B. There are p positions with v stages (chunks) each. The warm-up of
+/// position r is that of Megatron-LM: 2 * (p - 1 - r) + (v - 1) * p F (forward)
+/// actions. Then one F and one B (backward) alternate. The remaining B come
+/// last.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);

@@ -15,9 +15,9 @@ namespace pcc::plan {
 /// backward action.
 enum class ScheduleKind : uint8_t {
   /// Inference: F0 F1 F2 F3 (forward actions of microbatches 0 to 3) on every
-  /// pipeline position. A position may run several stages (chunks). Then it
-  /// runs the first chunk for a group of p microbatches (p positions), then the
-  /// second chunk for this group, and so on. The next group follows.
+  /// pipeline position. If a position runs several stages (chunks), p
+  /// microbatches form a group, where p is the number of positions. All chunks
+  /// run for one group before the next group begins.
   ForwardOnly,
   /// Each microbatch passes all stages forward and then backward before the
   /// next microbatch begins.

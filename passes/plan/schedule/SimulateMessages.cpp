@@ -19,10 +19,10 @@ struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// All messages from one pipeline position to another. `posted` lists the sends
-/// in the order in which they are posted. `next` is the index of the first
-/// message that has not departed. `free` is the arrival time of the message
-/// before `next`.
+/// All messages from one pipeline position to another:
+///  - `posted`: the sends in the order in which they are posted;
+///  - `next`: index of the first message that has not departed;
+///  - `free`: time at which the message before `next` arrives.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;

@@ -50,9 +50,8 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
 }
 
 namespace {
-/// Enumerates sets of forms (shardings) of a shared value, and computes the
-/// least cost of making each set. addSharedValue describes the use of these
-/// sets.
+/// Enumerates the sets of forms (shardings) that addSharedValue needs for a
+/// shared value. Computes the least cost of making each set.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -66,9 +65,9 @@ public:
     }
   }
 
-  /// Fills `made` and `costs` with the sets, smaller sets first. If two sets
-  /// lead to equal cost, the elimination chooses the first one. Therefore no
-  /// form is made without need.
+  /// Fills `made` and `costs` with the sets, smaller sets first. Among sets of
+  /// equal cost, the elimination chooses the first one. Therefore a larger set
+  /// is never chosen without need.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -109,12 +108,11 @@ private:
     return least;
   }
 
-  /// Returns whether adding `form` (a sharding) to a set of existing forms can
-  /// reduce the total cost. prices[f] is the cost of making form f from the
-  /// set. If `form` is added, a user can make the form that it needs from
-  /// `form` instead. The saving of a user is the largest such reduction over
-  /// all forms that it can need. Returns true if the savings of all users add
-  /// up to more than the cost of making `form`.
+  /// Returns whether it can pay to add `form` (a sharding) to a set of forms.
+  /// prices[f] is the cost of making form f from the set. A user that needs
+  /// form f saves prices[f] minus the cost of making f from `form`. If a user
+  /// can need several forms, its largest saving counts. Returns true if all
+  /// users together save more than the cost of making `form`.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {

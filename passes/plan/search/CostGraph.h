@@ -182,26 +182,28 @@ struct SharedForms {
 
 /// Adds the cost of a shared value (a tensor with several users) to the graph.
 ///
-/// Pairwise costs of the producer with each user would count a reshard to one
-/// form (sharding) once per user, although users can share the result.
+/// Users can share the result of a reshard to one form (sharding). Pairwise
+/// costs of the producer with each user would count this reshard once per user.
 /// Therefore an auxiliary variable is added. Each value of this variable stands
-/// for a set of forms that are made: the form of the producer, and further
-/// forms. Each further form is made from the cheapest form that exists before.
-/// The unary cost is the cost of making the whole set. A user reads its form
-/// from the set. If the set lacks the form, the user makes it from the cheapest
-/// form of the set.
+/// for a set of forms that are made:
+///  - The first form is that of the producer. Each further form is made from
+///    the cheapest form that exists before.
+///  - The unary cost is the cost of making the whole set.
+///  - A user reads its form from the set. If the set lacks the form, the user
+///    makes it from the cheapest form of the set.
 ///
 /// The graph stays sparse: the auxiliary variable is paired with the producer
 /// and with each user. If there is a single user, no variable is added, but one
 /// pair. If there are no users, nothing is added.
 ///
-/// The minimum is exact if the variable has a value for every set of up to
-/// users.size() forms, the form of the producer included. Larger sets are not
-/// needed, because the last user can make its form itself at equal cost. Sets
-/// with one further form are always included. Larger sets are included, size by
-/// size, as long as the variable has at most `maxValues` values. A form that is
-/// in no set is paid once per user. Sets whose forms cost `bound` or more are
-/// left out.
+/// `maxValues` limits the number of sets. Sets with one further form are always
+/// included. Larger sets are included, size by size, as long as the variable
+/// has at most `maxValues` values. Sets whose forms cost `bound` or more are
+/// left out. A form that is in no set is paid once per user.
+///
+/// The minimum is exact if all sets of up to users.size() forms are included,
+/// the form of the producer counted. Larger sets are not needed, because the
+/// last user can make its form itself at equal cost.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

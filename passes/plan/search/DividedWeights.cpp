@@ -36,11 +36,15 @@ public:
 
 private:
   /// Returns weights that together save at least the bytes that `position`
-  /// (rank of the pipeline) still needs, and little more. Visits the weights
-  /// from large to small. A weight that is too small for the rest of the need
-  /// is added to `taken`. A weight that is large enough completes a candidate.
-  /// The search then continues without this weight for a candidate with fewer
-  /// bytes. If all weights together are not enough, returns all of them.
+  /// (rank of the pipeline) still needs, and little more. If all weights
+  /// together are not enough, returns all of them. Visits the weights from
+  /// large to small. Example for a need of 10 bytes and weights that save 8, 7,
+  /// 4 and 2:
+  ///
+  ///     8   less than the need: taken
+  ///     7   8 + 7 = 15 is enough: a candidate
+  ///     4   8 + 4 = 12 is enough: a better candidate
+  ///     2   8 + 2 = 10 is enough: the best candidate
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)

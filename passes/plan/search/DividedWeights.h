@@ -19,16 +19,17 @@ namespace pcc::plan {
 /// gathers it and receives as many bytes as it saves.
 using Savings = std::vector<int64_t>;
 
-/// Chooses the weights that are stored divided among ranks, so that a rank at
-/// pipeline position p saves at least needs[p] bytes, and little more. If all
-/// weights together save fewer bytes at a position, chooses every weight that
-/// saves bytes there. weights[i][p] is the number of bytes that weight i saves
-/// at position p. Returns ascending indices into `weights`.
+/// Chooses the weights that are stored divided among ranks. Returns ascending
+/// indices into `weights`. weights[i][p] is the number of bytes that a rank at
+/// pipeline position p saves if weight i is divided. At each position p, the
+/// chosen weights save at least needs[p] bytes, and little more. If all weights
+/// together save fewer bytes at p, every weight that saves bytes there is
+/// chosen.
 ///
 /// With one position, the chosen weights save at most twice the fewest possible
 /// bytes (greedy heuristic for the minimum knapsack problem; Csirik et al.
 /// 1991). Several positions are processed one after another. At the end,
-/// weights are removed that no position needs.
+/// weights that no position needs are removed.
 ///
 ///   need of 10 bytes, weights save 8 8 4 2:   chooses 8, then 2
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,

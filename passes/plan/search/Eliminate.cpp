@@ -28,13 +28,13 @@ struct EliminatedVariable {
 /// Eliminates variables until none is left, then decides their values in
 /// reverse order.
 ///
-/// Invariant: consider the sum of all remaining tables and unary costs as a
-/// function of the remaining variables. Up to a constant, it equals the cost of
-/// the original graph in which the eliminated variables have their best values.
+/// Invariant: let f be the sum of all remaining tables and unary costs, a
+/// function of the remaining variables. Up to a constant, f is the cost of the
+/// original graph if all eliminated variables have their best values.
 ///
-/// Values are renumbered: value i of variable v stands for value values[v][i]
-/// of the graph. Values that are forbidden or cannot be below the bound are
-/// left out.
+/// Forbidden values and values that cannot be below the bound are left out. The
+/// other values are renumbered: value i of variable v stands for value
+/// values[v][i] of the graph.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -45,8 +45,8 @@ private:
 
   /// Cursor in one table over a variable v and some of its neighbours
   /// (variables in the same tables). `eliminate` moves the cursor through all
-  /// values of v and of the neighbours. `offset` is the index of the current
-  /// entry.
+  /// values of the neighbours. `offset` is the index of the entry for their
+  /// current values and for value 0 of v.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
@@ -58,9 +58,10 @@ private:
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
-  /// Returns the logarithm of the number of values of `v`, as a fixed-point
-  /// number. The size of a table is a product, so its logarithm is a sum. A sum
-  /// of fixed-point numbers does not depend on their order.
+  /// Returns the logarithm of the number of values of `v`. For all variables of
+  /// a table, these logarithms add up to the logarithm of the table's size.
+  /// They are fixed-point numbers, so that the sum does not depend on the order
+  /// of the terms.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
@@ -120,10 +121,10 @@ private:
   bool isPossible = true;
 };
 
-/// Returns a lower bound for each variable and each of its remaining values.
-/// Every assignment with this value costs at least as much. The bound is the
-/// unary cost of the value plus, for each pair with the variable, the least
-/// pairwise cost for the value.
+/// Returns, for each variable and each of its remaining values, a lower bound
+/// for the cost of an assignment with this value. The bound is a sum: the unary
+/// cost of the value and, for each pair that contains the variable, the least
+/// pairwise cost with this value.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -303,7 +304,7 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
 /// (variables in the same tables). For each combination of values of the
 /// neighbours, the new table holds the minimum over the values of `v`. `at` is
 /// the current combination. It counts through all combinations like an
-/// odometer, and the offsets of the operands are updated with it.
+/// odometer.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};

@@ -20,9 +20,9 @@ struct ReshardOrder {
   Cost cost;
 };
 
-/// Returns the order of making the wanted forms (shardings) of a value that has
-/// the least total cost. The order matters: if the value is gathered first,
-/// another form may be a slice of the result, which is free.
+/// Returns the cheapest order for making the wanted forms (shardings) of a
+/// value. The order matters: if the value is gathered first, another form may
+/// be a slice of the result, which is free.
 ///
 /// reform[0][to] is the cost of making wanted form `to` from the value itself.
 /// reform[from + 1][to] is the cost of making wanted form `to` from wanted form

@@ -167,8 +167,8 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
 
 /// Returns whether a cut exists in which every stage takes at most `bound`
 /// seconds. Goes stage by stage. Invariant: reached[i] is true if the stages
-/// before the current one can contain exactly the items [0, i). It is false
-/// outside of low <= i <= high.
+/// before the current one can contain exactly the items [0, i). Only the
+/// entries reached[low] to reached[high] can be true.
 bool StageCutter::feasible(double bound) {
   std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
   reached[0] = 1;
@@ -258,10 +258,12 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists even if stages may take any time. One
-/// possible reason: the pinned cuts (items at which a stage must begin) and the
-/// allowed stages of items contradict each other. Otherwise the memory limit is
-/// too small, and bisection finds the least memory for which a cut exists.
+/// Returns the reason why no cut exists even if stages may take any time. There
+/// are two possible reasons:
+///  - The pinned cuts (items at which a stage must begin) and the allowed
+///    stages of items contradict each other.
+///  - The memory limit is too small. Bisection finds the least memory for which
+///    a cut exists.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -341,8 +343,8 @@ StageCut StageCutter::solve() {
   double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
-  // Within the tolerance, several bounds on the time may allow the same fewest
-  // bytes. Bisection finds the least of these bounds.
+  // Several time bounds within the tolerance may allow equally few bytes.
+  // Bisection finds the least of these bounds.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

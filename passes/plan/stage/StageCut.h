@@ -92,20 +92,22 @@ struct StageCut {
 /// by these criteria, in this order:
 ///  - the time of the slowest stage, which may exceed the minimum by
 ///    `tolerance`;
-///  - the bytes that cross stage boundaries, and with them the sum of all
-///    times, since the work itself is constant;
+///  - the bytes that cross stage boundaries;
 ///  - the time of the slowest stage, without tolerance.
 ///
-/// No stage has more flops than twice the mean of all stages, or than the
-/// largest item if that is more. This limit is ignored if memory, pinned cuts
-/// (items at which a stage must begin) and the allowed stages of items do not
-/// permit it.
+/// No stage has more flops than the larger of two numbers: twice the mean of
+/// all stages, and the flops of the largest item. This limit is ignored if no
+/// cut meets it together with the memory limit, the pinned cuts (items at which
+/// a stage must begin) and the allowed stages of items.
 ///
-/// Method: for a given bound T on the time of a stage, the possible ends of a
-/// stage that starts at item i form an interval. Therefore one sweep over the
-/// items per stage decides whether T is feasible. Bisection finds the least T.
-/// A dynamic program under T minimizes the bytes. A test of one T takes O(n p)
-/// time for n items and p stages, and less if T is tight.
+/// Method:
+///  - For a bound T on the time of a stage, the possible ends of a stage that
+///    starts at item i form an interval. Therefore one sweep over the items per
+///    stage decides whether T is feasible.
+///  - Bisection finds the least feasible T.
+///  - A dynamic program under T minimizes the bytes.
+/// For n items and p stages, a test of one T takes O(n p) time, and less if T
+/// is tight.
 StageCut cutStages(const StageCutRequest &request);
 
 /// A value that item number `producer` computes. Item number `lastUser` is the

@@ -17,8 +17,7 @@ static std::span<const int32_t> peersOf(const FlightEntry &entry) {
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
-/// Returns whether a rank waits for rank `rank`. `place` is the activity of the
-/// first rank, as its flight log shows.
+/// Returns whether a rank with activity `place` waits for rank `rank`.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -88,10 +87,13 @@ public:
   }
 
   /// Returns the note about the rank whose log has index `index`, which is
-  /// added to the error. An example is "rank 3: step 5, action 1F3, for 2.1 s,
-  /// has not moved for 2.1 s". Action 1F3 is the forward (F) of microbatch 3 on
-  /// stage 1. "has not moved …" appears only if the rank has shown no sign of
-  /// life for more than `patience` seconds (isStill()).
+  /// added to the error. An example for rank 3 in action 1F3, the forward (F)
+  /// of microbatch 3 on stage 1:
+  ///
+  ///   rank 3: step 5, action 1F3, for 9.0 s, has not moved for 2.1 s
+  ///
+  /// The action began 9.0 s ago, and the last sign of life was 2.1 s ago. The
+  /// last part is omitted unless isStill() is true for `patience`.
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -108,9 +110,9 @@ public:
   }
 
   /// Returns whether the rank whose log has index `index` has shown no sign of
-  /// life for longer than `patience` seconds. Always false if the snapshot is
-  /// earlier than the end of the logs, because a log keeps only the latest
-  /// heartbeat.
+  /// life for longer than `patience` seconds. The function needs the rank's
+  /// heartbeats. A log has only the latest heartbeat, so the function returns
+  /// false unless the snapshot shows the end of the logs.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
   }
@@ -121,8 +123,9 @@ private:
   /// at an earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time of the snapshot, in seconds of FlightRecorder::now(). It is the
-  /// requested time or, for kAtTheEnd, the last sign of life of any rank.
+  /// Time of the snapshot, in seconds of FlightRecorder::now(). If the snapshot
+  /// shows the end of the logs, this is the time of the last sign of life of
+  /// any rank.
   double now = 0;
 };
 
@@ -133,11 +136,13 @@ public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Returns the log index of the rank that blocks the waiting rank with log
-  /// index `index`. The result is the first rank found that does not wait, or
-  /// that shows no sign of life. For each rank, the search checks all peers
-  /// (ranks for which the rank waits) before it continues to the peers' peers.
-  /// Returns std::nullopt if every rank that the search reaches waits.
+  /// Returns the log index of the rank that blocks a waiting rank. `index` is
+  /// the log index of the waiting rank. For example, rank 0 waits for rank 1,
+  /// rank 1 waits for rank 2, and rank 2 computes. Rank 2 then blocks rank 0.
+  ///
+  /// The search ends at the first rank that does not wait, or that shows no
+  /// sign of life. It checks all peers of a rank before the peers' peers.
+  /// Returns std::nullopt if it finds only waiting ranks.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -164,10 +169,10 @@ private:
 };
 } // namespace
 
-/// Returns the number of seconds without a sign of life after which a rank
-/// counts as stuck: a quarter of the time that rank `waiter` has waited, at
-/// least 0.5 s. `waiter` is an index in the list of logs. If `waiter` is empty,
-/// returns 0.5 s.
+/// Returns the patience: a rank counts as stuck after this number of seconds
+/// without a sign of life. The patience is a quarter of the time for which
+/// `waiter` (index of a log) has waited, at least 0.5 s. It is 0.5 s if there
+/// is no waiter.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;

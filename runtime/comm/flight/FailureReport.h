@@ -19,22 +19,21 @@ struct LossClues {
   std::optional<int> waiter = {};
   /// Time of the failure, in seconds of FlightRecorder::now(). The report
   /// describes the activities of the ranks at this time. kAtTheEnd selects the
-  /// end of the flight logs. Only with kAtTheEnd can the report call a rank
-  /// stuck (no recent sign of life), because a log keeps only the latest
-  /// heartbeat of a waiting rank.
+  /// end of the flight logs. For any other time, the report cannot state which
+  /// ranks were stuck, because a log has only the rank's latest heartbeat.
   double time = kAtTheEnd;
 };
 
-/// Returns `status` with a longer message and more notes.
+/// Returns `status` with a longer message and more notes. The message states,
+/// in addition,
 ///
-/// - If a rank was lost, the message adds the last activity of that rank, and
-///   one rank that waits for it.
-/// - If a rank missed a deadline, the message adds the blocking rank and its
-///   last activity. The search begins at the rank that missed the deadline.
-///   From each rank, it continues to the ranks for which that rank waits. The
-///   first rank that does not wait, or shows no sign of life, is the blocking
-///   rank. There is none if ranks wait for each other in a cycle, or if logs
-///   are missing.
+/// - if a rank was lost: its last activity, and one rank that waits for it
+/// - if a rank missed a deadline: the rank that blocks it, and the last
+///   activity of the blocking rank
+///
+/// An example of a blocking rank: rank 0 waits for rank 1, rank 1 waits for
+/// rank 2, and rank 2 computes. Rank 2 then blocks rank 0. No rank is named if
+/// ranks wait for each other in a cycle, or if logs are missing.
 ///
 /// Each note states the last activity of one rank, for at most 16 ranks. An
 /// example of a message, in which 1B0 is the backward (B) of microbatch 0 on

@@ -44,9 +44,10 @@ struct FlightState {
   /// Whether `action` was in progress. False if the action had ended, or if
   /// there is none.
   bool isInAction = false;
-  /// Time of the rank's last sign of life (begin or end of an entry, or
-  /// heartbeat) at or before the examined time. The log keeps only the latest
-  /// heartbeat, so heartbeats count only if the examined time is kAtTheEnd.
+  /// Time of the rank's last sign of life at or before the examined time. The
+  /// begin and the end of an entry are signs of life. A heartbeat counts only
+  /// if the examined time is kAtTheEnd, because a log has only the latest
+  /// heartbeat.
   double moved = 0;
 };
 

@@ -34,8 +34,8 @@ static int makeFile(const std::string &path, size_t bytes) {
 }
 
 /// Maps the file `path` as the recorder's memory. If there is no file, uses an
-/// anonymous mapping; if mmap() fails, uses heap memory. Sets `capacity` last,
-/// because readers of the memory check it first.
+/// anonymous mapping; if mmap() fails, uses heap memory. Sets `capacity` last:
+/// a reader of the file then knows that the other fields are set.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);

@@ -10,10 +10,11 @@
 
 namespace pcc::runtime {
 
-/// Maps tickets (handles of one group's post() calls) to entries of the flight
-/// recorder (log of a rank's latest activities). A wait for a ticket can thus
-/// end the entry of its post. Stores the latest kMost posts. If more posts are
-/// in flight, the entries of the oldest ones are never ended.
+/// Stores which entry of the flight recorder (log of a rank's latest
+/// activities) belongs to which post() call of a group. A call is identified by
+/// its ticket. When a wait for the ticket succeeds, end() ends the entry of the
+/// post() call. Only the latest kMost calls are stored. Entries of older calls
+/// are never ended.
 class PendingPosts {
 public:
   /// Stores a reference to `recorder`, which must outlive this object.

@@ -8,20 +8,21 @@
 namespace pcc::runtime {
 
 /// Controls how often a waiting rank polls. MPI makes progress only inside MPI
-/// calls, so a waiting rank must poll. The pauses between polls grow in
-/// proportion to the time waited, up to 0.5 ms. A long wait thus leaves the
-/// core to ranks that compute. The end of a wait is detected with a delay of at
-/// most an eighth of the wait's length. Each wait needs its own Backoff object:
+/// calls, so a waiting rank must poll. Each wait needs its own Backoff object:
 ///
 ///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
+///
+/// After the first 0.2 ms of a wait, a pause lasts an eighth of the time waited
+/// so far, at most 0.5 ms. The end of a wait is thus detected soon, and a long
+/// wait leaves the core to ranks that compute.
 class Backoff {
 public:
   /// Starts the wait. `moreRanksThanCores` is true if several ranks share a
   /// core (MpiJob::oversubscribed()).
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Returns the length of the wait so far, in seconds, as of the last time
-  /// that timeToLookAround() returned true. The clock is read only then.
+  /// Returns for how many seconds the wait had lasted when timeToLookAround()
+  /// last returned true.
   double waited() const { return secondsWaited; }
   /// Returns whether the caller should check its deadline, and check whether
   /// another rank has ended the run. True for one of 16 calls in the first

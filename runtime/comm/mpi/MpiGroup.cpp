@@ -56,9 +56,9 @@ TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   return {};
 }
 
-/// Copies the message that member `self` sends to itself, if there is one.
-/// Returns false if such a message is in only one of `sends` and `receives`, or
-/// if the two sizes differ; otherwise true.
+/// Copies the message that member `self` sends to itself, if there is one. The
+/// message must be in both `sends` and `receives`, with the same size. Returns
+/// false if it is in only one of them, or if the sizes differ.
 static bool copyOwnPiece(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives, int self) {
   auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };
@@ -271,9 +271,11 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// All-reduces an array of at most kSmallReduction bytes, or in a group of one
-/// member, by reduceSmall(). Divides a larger array into blocks of
-/// kReductionBlock bytes, and all-reduces each block by reduceShares().
+/// Selects the algorithm of an all-reduce:
+///
+/// - reduceSmall() for at most kSmallReduction bytes, or if the group has only
+///   one member
+/// - otherwise reduceShares(), once per block of kReductionBlock bytes
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {

@@ -85,19 +85,18 @@ private:
   /// transfers of `tickets` (handles of post() calls) are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
-  /// Returns whether transfer number `index` of `underWay` (transfers in
-  /// flight) is incomplete and belongs to one of `tickets` (handles of post()
-  /// calls).
+  /// Returns whether a transfer belongs to one of `tickets` (handles of post()
+  /// calls) and is incomplete. `index` is the transfer's index in `underWay`.
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` (handles of post() calls) are
   /// complete.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Ends the run because a transfer failed with `fault`. Returns the error of
-  /// this fault. If the run had ended before, returns the error of that earlier
-  /// end instead.
+  /// Ends the run because a transfer failed with `fault`, and returns the error
+  /// that describes the fault. If the run has already ended, only returns the
+  /// error with which it ended.
   Status describe(const TransferFault &fault, const CallSite &site);
   /// Ends the run on all ranks with error `reason`, and returns `reason`. If
-  /// the run had ended before, returns the error of that earlier end instead.
+  /// the run has already ended, only returns the error with which it ended.
   Status endRun(const Status &reason);
   /// Returns the world ranks, in ascending order, of the peers with which
   /// transfers of `tickets` (handles of post() calls) are incomplete.

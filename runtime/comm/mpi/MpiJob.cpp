@@ -109,9 +109,12 @@ TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
   return {TransferFault::Mismatch, transfer.peer};
 }
 
-/// Reports the error of a single transfer from the status of that transfer
-/// (MPI_ERR_IN_STATUS). Any other error of MPI_Testsome names no transfer; it
-/// is attributed to the peer of the first transfer in `set`.
+/// MPI_Testsome reports errors in two ways:
+///
+/// - MPI_ERR_IN_STATUS: the status of each transfer contains the error of that
+///   transfer.
+/// - Any other error names no transfer. The returned fault then names the peer
+///   of the first transfer in `set`.
 TransferFault MpiJob::poll(TransferSet &set) {
   if (set.pending == 0)
     return {};

@@ -79,8 +79,8 @@ public:
   /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
-  /// Advances MPI (MPI_Testsome), and removes the transfers that have completed
-  /// from the count of pending transfers of `set`. Returns the first fault
+  /// Lets MPI make progress (MPI_Testsome), and subtracts the number of
+  /// transfers that have completed from `set.pending`. Returns the first fault
   /// among the completed transfers.
   TransferFault poll(TransferSet &set);
   /// Returns whether `request`, an element of TransferSet::requests, has

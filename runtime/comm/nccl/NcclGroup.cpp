@@ -67,8 +67,8 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Value of the parameter `peer` of a call that depends on all members.
-/// Otherwise `peer` is the index of the only member on which the call depends.
+/// Value of the parameter `peer` for a call that depends on all members, such
+/// as a collective. For any other call, `peer` is the index of a member.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -241,10 +241,10 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
 /// pair of sender and receiver. In the lane's communicator, the sender is rank
 /// 0 and the receiver rank 1.
 ///
-/// One post() sets one ticket, although each edge has a separate stream. Each
-/// message of the post() therefore waits for the message before it, and the
-/// ticket is that of the last message. The executor avoids this wait by posting
-/// one message per call.
+/// The edges have separate streams, but one post() sets only one ticket: the
+/// ticket of its last message. Each message is therefore made to wait for the
+/// message before it. The executor posts one message per call, so its messages
+/// do not wait for each other.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

@@ -16,17 +16,22 @@ struct EdgeLane {
   NcclLane lane;
 };
 
-/// A group on device queues (QueuedGroup) whose operations are NCCL calls. All
-/// operations of the group run on its lane (an NCCL communicator and a CUDA
-/// stream), one after another. The messages of one post() run concurrently. A
-/// group for pipeline messages instead has one lane per edge (pair of sender
-/// and receiver), so that a message never waits for a message of another edge.
+/// A group on device queues (QueuedGroup) whose operations are NCCL calls.
+/// There are two kinds of groups:
+///
+/// - A group for all operations has one lane (NCCL communicator and CUDA
+///   stream). Its operations run one after another. The messages of one post()
+///   run concurrently.
+/// - A group for pipeline messages has one lane per edge (pair of sender and
+///   receiver). A message thus never waits for a message of another edge.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// Creates the group of the world ranks `members`, in the order of the
-  /// communicator of `lane`. If `edges` (connections between two members) is
-  /// not empty, `lane` must be empty. The group then supports only post() along
-  /// these edges, and wait(); other calls fail with exit code 1.
+  /// Creates the group of the world ranks `members`. Member i is rank i of the
+  /// communicator of `lane`.
+  ///
+  /// If `edges` (connections between two members) is not empty, `lane` must be
+  /// empty. The group then supports only wait(), and post() along these edges.
+  /// Other calls fail with exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
             NcclLane lane, std::vector<EdgeLane> edges = {});
 
@@ -74,10 +79,13 @@ private:
                        const Operands &operands, const ActionId &action,
                        Ticket &ticket);
   /// Enqueues an NCCL call on lane `to` (communicator and stream). The call
-  /// starts after all work that has been enqueued on the GPU's compute stream
-  /// so far. `call` makes the NCCL call and returns its result. `name` is the
-  /// call's name in messages. `peer` is the index of the only member that the
-  /// call depends on; -1 if it depends on all members.
+  /// starts after all work that is already enqueued on the GPU's compute
+  /// stream.
+  ///
+  /// - `name`: the call's name in messages
+  /// - `peer`: index of the only member that the call depends on; -1 if it
+  ///   depends on all members
+  /// - `call`: function that makes the NCCL call and returns its result
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
@@ -88,8 +96,9 @@ private:
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
   /// Makes work that is enqueued later on the compute stream wait for the
-  /// operation with handle `ticket`. `given` is the result of enqueuing the
-  /// operation. If `given` is an error, only returns this error.
+  /// operation with handle `ticket`. `given` is the result of the call that
+  /// enqueued the operation. If `given` is an error, the function only returns
+  /// it.
   Status finish(Status given, Ticket ticket);
 
   /// Implements post() for a group that has edges (pairs of sender and

@@ -20,10 +20,12 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Finalizes and destroys communicators together with the peers. Finalizing is
-/// collective, so all ranks finalize the communicators in the order of
-/// creation. Destroying is local. The order is reversed, because a communicator
-/// must be destroyed before the communicator from which it was split.
+/// Ends communicators together with the peers.
+///
+/// 1. Finalizes the communicators in the order of creation. Finalizing is
+///    collective, so all ranks must use the same order.
+/// 2. Destroys the communicators in the reverse order. A communicator must be
+///    destroyed before the one from which it was split.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {
@@ -174,10 +176,11 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// Resets the lanes' counters, because the replay writes the numbers of the
-/// captured calls again. Each counter is set below the numbers of the lane's
-/// captured calls. No other call may be in flight, because it would write a
-/// counter.
+/// Resets each lane's counter to its value before the capture, because the
+/// replay writes the numbers of the captured calls again. For example, the
+/// capture contains calls 6 and 7 of a lane. The counter is set to 5, and the
+/// replay then writes 6 and 7. No other call may be in flight, because it would
+/// write a counter, too.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -205,9 +208,9 @@ bool NcclJob::isDone(const QueuedCall &call) const {
 }
 
 /// Ends the flight recorder's entries of all completed calls. Calls of
-/// different lanes complete in any order. `firstOpen`, the oldest call that may
-/// be incomplete, therefore advances only over completed calls. Skips calls
-/// that the ring buffer has overwritten.
+/// different lanes complete in any order. `firstOpen` stops at the oldest
+/// incomplete call: if calls 3 and 5 are complete and call 4 is not,
+/// `firstOpen` is 4. Skips calls that the ring buffer has overwritten.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -251,8 +254,9 @@ const NcclJob::QueuedCall *NcclJob::findOpen() const {
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
-/// Returns all other members for a collective, because NCCL does not report
-/// which members have arrived. Returns only the peer for a message.
+/// Returns the members that may be missing in a call. For a message, this is
+/// the peer. For a collective, NCCL does not report which members have arrived,
+/// so all other members are returned.
 std::vector<int> NcclJob::awaitedBy(const QueuedCall &call) const {
   if (call.peer >= 0)
     return {call.peer};

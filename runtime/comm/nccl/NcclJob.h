@@ -26,20 +26,17 @@ struct NcclLane {
 };
 
 /// One rank's GPU, the NCCL library, and all NCCL communicators of the rank.
-/// The communicators are non-blocking in NCCL's sense: an NCCL call may return
-/// before NCCL has enqueued its work, and settle() waits until NCCL has done
-/// so.
+/// The communicators are non-blocking: an NCCL call may return before NCCL has
+/// enqueued its work. settle() waits until NCCL has done so.
 ///
-/// An NCCL call that hangs cannot report itself, so the job numbers and tracks
-/// the calls of each lane (communicator and stream). After each call, the
-/// lane's stream writes the call's number to the counter `done` in pinned host
-/// memory. The oldest call whose number `done` has not reached is the one that
-/// hangs:
+/// The job numbers the calls of each lane (communicator and stream), in order
+/// to find a call that hangs. After each call, the lane's stream writes the
+/// call's number to the counter `done` in pinned host memory:
 ///
 ///   host     note(): call 7     note(): call 8
 ///   stream   … call 7, done = 7, call 8, done = 8
 ///
-/// Only the rank's thread may use the job.
+/// If `done` stays 7, call 8 hangs. Only the rank's thread may use the job.
 class NcclJob final : public QueuedWorld {
 public:
   /// Stores the arguments; open() creates the first communicator. `gpu` must
@@ -60,23 +57,26 @@ public:
   /// code 13 without NCCL, 14 if a rank does not call.
   Status open();
 
-  /// Creates a lane (communicator and stream) for every set of ranks that pass
-  /// the same `color`; the ranks in it are ordered by `key` (ncclCommSplit). A
-  /// rank that passes noColor gets no lane. Each call on the lane uses at most
-  /// `mostBlocks` thread blocks of a GPU (maxCTAs). All ranks of the world must
+  /// Splits the ranks of the world into lanes (communicator and stream), like
+  /// ncclCommSplit, and sets `lane` to the lane of this rank. All ranks must
   /// call; the call blocks until they have.
+  ///
+  /// - `color`: ranks with the same color get a common lane. A rank that passes
+  ///   noColor gets no lane.
+  /// - `key`: order of the ranks in the lane.
+  /// - `mostBlocks`: largest number of GPU thread blocks that a call on the
+  ///   lane uses (maxCTAs).
   Status split(int color, int key, int mostBlocks, NcclLane &lane);
   /// Color of a rank that takes part in a split without joining a lane.
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
   /// Connects the two ranks of `lane`, which is the lane of one edge (pair of
-  /// sender and receiver). Rank 0 of the lane sends a first message to rank 1
-  /// of the lane; `self` is this rank's number in the lane, 0 or 1. Both ranks
-  /// must call.
+  /// sender and receiver). Rank 0 of the lane sends a first message to rank 1.
+  /// `self` is this rank's number in the lane, 0 or 1. Both ranks must call.
   ///
-  /// NCCL connects two ranks when they first communicate, and blocks the host
-  /// until both take part. If this happened during a step, a rank could wait
-  /// for a message that its peer posts later.
+  /// NCCL connects two ranks at their first message, and blocks the host until
+  /// both take part. This must not happen during a step: the host of a blocked
+  /// rank could not post the message for which its peer waits.
   Status connectEdge(const NcclLane &lane, int self);
   /// Connects all members of a group's lane (communicator and stream) by a
   /// first all-reduce, before the first step. Otherwise NCCL would connect them
@@ -92,32 +92,36 @@ public:
   /// call failed, if another rank ends the run, or if the deadline passes.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Begins to track a call on `lane`. The caller then makes the NCCL call, and
-  /// then calls noteEnd(). `members` are the world ranks of the group; the span
-  /// must stay valid as long as this object. `peer` is the only world rank that
-  /// the call depends on; -1 if it depends on all members. The flight recorder
-  /// has an entry for the call until the GPU has completed it.
+  /// Begins to track a call on `lane`. The order of the calls is note(), the
+  /// NCCL call, noteEnd(). The flight recorder has an entry for the call until
+  /// the GPU has completed it.
+  ///
+  /// - `members`: world ranks of the group. The span must stay valid as long as
+  ///   this object.
+  /// - `peer`: world rank of the only member that the call depends on; -1 if it
+  ///   depends on all members.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Enqueues a write to the lane's counter in `done` on the lane's stream. The
-  /// value is the number of the call that the last note() began to track. The
-  /// NCCL call must have been enqueued already, so that the write happens after
-  /// it.
+  /// Enqueues a write on the lane's stream that marks the lane's latest call as
+  /// completed. The write stores the call's number in the lane's counter in
+  /// `done`. Must be called after note() and the NCCL call, so that the write
+  /// follows the NCCL call on the stream.
   Status noteEnd(const NcclLane &lane);
 
-  /// Must be called when the capture of a CUDA graph begins. Until the first
-  /// beginReplay(), note() then appends the tracked calls to `recorded`, the
-  /// list of calls of that graph.
+  /// Must be called when the capture of a CUDA graph begins. note() then stores
+  /// calls in `recorded`, the list of the graph's calls, until the first
+  /// beginReplay().
   void beginRecording() override;
-  /// Prepares the tracking of one execution of the captured CUDA graph. Sets
-  /// each lane's counter in `done` to the number of the lane's last call before
-  /// the capture, because the GPU is about to execute the captured calls again.
-  /// All earlier calls must be complete.
+  /// Prepares the tracking of one execution of the captured CUDA graph. Resets
+  /// each lane's counter in `done` to its value before the capture, because the
+  /// GPU will write the numbers of the captured calls again. All earlier calls
+  /// must be complete.
   void beginReplay() override;
 
-  /// Returns the first error, since the run began, of a communicator of this
-  /// rank or of another rank. Also updates the state of the tracked calls, and
-  /// records a heartbeat in the flight recorder. Does not block.
+  /// Returns an error if a communicator of this rank has failed, or if another
+  /// rank has ended the run with an error. Also updates the state of the
+  /// tracked calls, and records a heartbeat in the flight recorder. Does not
+  /// block.
   Status poll() override;
   /// Returns the error (exit code 14) of a wait that missed its deadline after
   /// `seconds`. The message names the oldest incomplete call and the peers that
@@ -208,9 +212,9 @@ private:
   /// Ring buffer of the calls that are not part of a CUDA graph; call i is at
   /// index i % kMostCalls.
   std::vector<QueuedCall> calls;
-  /// `numCalls`: number of tracked calls so far that are not part of a CUDA
-  /// graph. `firstOpen`: number, from 0, of the oldest such call that may be
-  /// incomplete; all earlier calls are complete.
+  /// `numCalls`: number of tracked calls so far, without calls of a CUDA graph.
+  /// `firstOpen`: number of the oldest of these calls that may be incomplete.
+  /// The calls are numbered from 0.
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;

@@ -12,17 +12,18 @@
 
 namespace pcc::runtime {
 
-// An NCCL call that waits for its peer occupies thread blocks of the GPU. The
-// peer may depend on another call, or on a kernel, that also needs blocks of
-// this GPU. To avoid deadlock, the calls of all communicators of a rank must
-// fit on the GPU together, at one call per communicator. A tenth of the GPU
-// remains for kernels. The functions below divide the blocks among
-// communicators. They return powers of two, because NCCL rounds a number of
-// blocks up to a power of two.
+// Limits on the GPU thread blocks that each NCCL communicator of a rank may
+// use. Without limits, two ranks could deadlock:
+//
+// - A call of rank 0 waits for rank 1, and occupies all blocks of GPU 0.
+// - Rank 1 waits for another call of rank 0, which finds no free block.
+//
+// One call of every communicator must therefore fit on the GPU at the same
+// time. A tenth of the GPU remains for kernels. All limits are powers of two,
+// because NCCL rounds a number of blocks up to a power of two.
 
-/// Number of GPU thread blocks that all edges of one pipeline position share. A
-/// pipeline position (virtual pipeline rank) is the set of stages of one rank.
-/// An edge is a connection from one position to another.
+/// Number of GPU thread blocks that all edges of one rank share. An edge is a
+/// connection on which one rank sends pipeline messages to another rank.
 static constexpr int blocksOfAllWays = 32;
 
 /// Returns the number of GPU thread blocks per communicator if `count`
@@ -32,10 +33,11 @@ static int share(int blocks, int count, int most) {
   return int(std::bit_floor(unsigned(each)));
 }
 
-/// Returns the number of GPU thread blocks for a message on one edge
-/// (connection of two pipeline positions). The number is the same for all
-/// edges: `blocksOfAllWays` divided by the number of edges of the position that
-/// has the most edges. At most 8, and rounded down to a power of two.
+/// Returns the number of GPU thread blocks for a message on one edge (pair of
+/// sender and receiver). The member with the most edges divides
+/// `blocksOfAllWays` among them. For example, 6 edges get 32 / 6 = 5 blocks
+/// each, rounded down to 4, a power of two. The result is at most 8, and is the
+/// same for all edges.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -45,9 +47,11 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Returns the number of GPU thread blocks for a call of a group. The thread
-/// blocks are divided by the largest number of groups that any rank is in. The
-/// result is therefore the same on all ranks.
+/// Returns the number of GPU thread blocks for a call of a group. The rank that
+/// is in the most groups divides the blocks among its groups. For example, a
+/// GPU has 86 blocks for groups, and a rank is in 3 groups. Each group then
+/// gets 86 / 3 = 28 blocks, rounded down to 16. The result is the same on all
+/// ranks.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -153,10 +157,11 @@ private:
     return Status::success();
   }
 
-  /// Creates the lanes (communicator and stream) of `edge` in all groups by one
-  /// split (ncclCommSplit). In each lane the sender is rank 0 and the receiver
-  /// rank 1. If this rank is the sender or the receiver in group i, appends the
-  /// new lane to `lanes[i]`. No rank may be in two groups.
+  /// Creates one lane (communicator and stream) per group for `edge`, a pair of
+  /// sender and receiver. A single ncclCommSplit creates the lanes of all
+  /// groups. In each lane the sender is rank 0 and the receiver rank 1. If this
+  /// rank is the sender or the receiver in group i, the new lane is appended to
+  /// `lanes[i]`. No rank may be in two groups.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,
                   std::vector<std::vector<EdgeLane>> &lanes) {

@@ -13,12 +13,16 @@ namespace pcc::runtime {
 class CudaContext;
 
 /// Creates the World (communicator) of rank `rank` in a job of `size` ranks,
-/// each with its own GPU. All ranks must call; the call blocks until they have,
-/// at most for `seconds`. `seconds` is also the initial deadline of the world's
-/// waits. Groups of this world are QueuedGroups on device memory, except for
-/// all(), whose buffers are in host memory. World::abort() ends the run through
-/// `rendezvous`. `gpu` must outlive the world. Exit code 13 if NCCL is absent,
-/// 14 if a rank does not call in time.
+/// each with its own GPU, `gpu`. All ranks must call. The call blocks until
+/// they have, at most for `seconds`, which is also the initial deadline of the
+/// world's waits.
+///
+/// - Groups: QueuedGroups on device memory. Only the buffers of all() are in
+///   host memory.
+/// - Errors: exit code 13 if NCCL is absent; 14 if a rank does not call in
+///   time. World::abort() ends the run through `rendezvous`.
+///
+/// `gpu` must outlive the world.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,

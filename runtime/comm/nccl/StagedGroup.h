@@ -44,9 +44,10 @@ public:
   void advance() override {}
 
 private:
-  /// Makes each of the two staging buffers (one on the GPU, one in pinned host
-  /// memory) at least `bytes` bytes large. The GPU never accesses the caller's
-  /// memory, because the caller may free it after a missed deadline.
+  /// Makes both staging buffers at least `bytes` bytes large: one on the GPU,
+  /// one in pinned host memory. All transfers use these buffers. After a missed
+  /// deadline, a caller can therefore free its own memory although a transfer
+  /// may still run.
   Status reserve(size_t bytes);
   /// Copies `bytes` bytes from `from` to the staging buffer in pinned host
   /// memory, and enqueues the copy from there to the staging buffer on the GPU.

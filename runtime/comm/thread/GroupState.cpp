@@ -27,9 +27,9 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Breaks the barrier by an atomic update of `arrivals`. The arrival of the
-/// last member is an atomic update of `arrivals`, too. One of the two updates
-/// happens first, and all members see the same order.
+/// Either all members pass the barrier step, or none does. The last arrival and
+/// the break are atomic updates of one variable, `arrivals`, so all members see
+/// the two in the same order.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

@@ -71,10 +71,14 @@ struct Mailbox {
 /// current collective call of each member, and the mailboxes. Thread-safe.
 /// Members are addressed by their index in the group.
 ///
-/// The barrier is used many times; each use is a "step", counted from 1. Every
-/// collective uses two steps, one for enter() and one for leave(). Once a
-/// member has given up waiting in a step, the barrier stays broken, and enter()
-/// fails on all members.
+/// Each use of the barrier is a step. A collective uses two steps; the members'
+/// buffers are accessed between enter() and leave():
+///
+///   first collective    enter() is step 1, leave() is step 2
+///   second collective   enter() is step 3, leave() is step 4
+///
+/// If a member gives up in enter(), because of its deadline or an abort, the
+/// barrier is broken forever. enter() then fails on all members.
 class GroupState {
 public:
   /// Creates the state of the group whose members are `worldRanks`, in group

@@ -33,9 +33,13 @@ static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                  nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-// No wake-up is lost: sleep() increments `sleepers` before the kernel compares
-// `word` with `seen`, and wake() increments `word` before it reads `sleepers`.
-// In any order, either the comparison fails, or wake() sees the sleeper.
+// No wake-up is lost, because each function writes first and reads second:
+//
+//   sleep()   1. increments `sleepers`   2. compares `word` with `seen`
+//   wake()    1. increments `word`       2. reads `sleepers`
+//
+// In any order of these steps, sleep() finds that `word` has changed, or wake()
+// finds a sleeper to wake. The kernel does the comparison.
 void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (deadline == kNever) {

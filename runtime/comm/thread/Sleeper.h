@@ -34,8 +34,9 @@ public:
   /// Returns the number of wake() calls so far, to be passed to sleep().
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
-  /// Blocks until wake() has been called after the ticket() call that returned
-  /// `seen`, or until `deadline`. May also return early.
+  /// Blocks until wake() is called, or until `deadline`. `seen` is the result
+  /// of an earlier ticket() call. Returns at once if wake() has been called
+  /// since that ticket() call. May also return early.
   void sleep(uint32_t seen, Clock::time_point deadline);
 
   /// Wakes the thread that is in sleep(), if there is one. May be called from

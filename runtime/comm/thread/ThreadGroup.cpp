@@ -192,9 +192,11 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
-/// Receives the first pending message of each peer if the peer has put it into
-/// its mailbox. Then removes the sends that their receivers have copied, and
-/// puts the next messages to send into the mailboxes.
+/// Advances all messages in three steps:
+///
+/// 1. Receives the next message of each peer, if it is in the mailbox.
+/// 2. Removes from `sends` the messages that their receivers have copied.
+/// 3. Puts the next messages of `sends` into the mailboxes.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {

@@ -14,16 +14,18 @@
 namespace pcc::runtime {
 
 /// One rank's view of a group (fixed, ordered set of ranks) whose members are
-/// threads of this process. Collectives work on the buffers of all members
-/// directly (GroupState.h). Every ordered pair of members has a mailbox, which
-/// holds one message at a time. Further messages of the pair wait in `sends`
-/// and `receives`.
+/// threads of this process. In a collective, the members access each other's
+/// buffers directly (GroupState.h). For messages, every pair of sender and
+/// receiver has a mailbox, which holds one message. Further messages wait in
+/// `sends` and `receives`.
 class ThreadGroup final : public Group {
 public:
-  /// Creates one member's view of a group. `sharedJob` is the state of all
-  /// ranks, `place` the state that the members of the group share, and
-  /// `ownIndex` this rank's index in the group. `seconds` is the longest time
-  /// of one wait; all groups of the rank share this number.
+  /// Creates one member's view of a group.
+  ///
+  /// - `sharedJob`: state of all ranks of the job
+  /// - `place`: state that the members of the group share
+  /// - `ownIndex`: this rank's index in the group
+  /// - `seconds`: longest time of one wait, shared by all groups of the rank
   ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
               std::shared_ptr<GroupState> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds,
@@ -96,7 +98,7 @@ private:
   /// Returns the current time plus the longest time of one wait.
   Clock::time_point deadline() const;
   /// Ends the run on all ranks with error `reason`, and returns `reason`. If
-  /// the run had ended before, returns the error of that earlier end instead.
+  /// the run has already ended, only returns the error with which it ended.
   Status endRun(Status reason);
   /// Begins an entry in the flight recorder for a wait for the world ranks
   /// `peers`, and returns the number of the entry.

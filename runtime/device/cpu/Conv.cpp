@@ -26,9 +26,8 @@ using dnnl::memory;
 
 namespace {
 /// Executes a convolution with a oneDNN primitive and up to three reorders
-/// (copies between memory formats). If there is a residual, it is first copied
-/// to the memory of the result y. The primitive then adds the convolution to y
-/// (post-op sum).
+/// (copies between memory formats). A residual is first copied to the memory of
+/// the result y; the primitive then adds the convolution to y (post-op sum).
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -90,11 +89,13 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns oneDNN's description of the filter as the parameter stores it.
-  /// oneDNN's dims are [groups, out / groups, in / groups, spatial …], without
-  /// the first dim if there is one group. The filter of a transposed
-  /// convolution is stored as [in, out / groups, spatial …], so two dims of its
-  /// description are exchanged.
+  /// Returns oneDNN's description of the filter as the parameter stores it. If
+  /// there is one group, oneDNN's shape lacks the first dim. The filter of a
+  /// transposed convolution needs two dims exchanged:
+  ///
+  ///   oneDNN                 [groups, out / groups, in / groups, spatial …]
+  ///   stored, plain          [out, in / groups, spatial …]
+  ///   stored, transposed     [in, out / groups, spatial …]
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -161,9 +162,10 @@ private:
   }
 
   /// Packs the weights into oneDNN's format and adds the operands of all calls.
-  /// `description` has the memory formats that oneDNN selected. The shared
-  /// scratch holds the reordered x, the reordered y and, after them, the
-  /// scratch memory of the primitive that is executing.
+  /// `description` has the memory formats that oneDNN selected. All calls share
+  /// one scratch memory with three sections:
+  ///
+  ///   | x in oneDNN's format | y in oneDNN's format | the primitive's scratch |
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -216,8 +218,8 @@ private:
   }
 
   /// Sets the primitive of the call `reorder`, which copies from the format
-  /// `from` to the format `to`. The scratch memory of the primitive begins
-  /// `offset` bytes after the beginning of the shared scratch.
+  /// `from` to the format `to`. The primitive's own scratch begins at byte
+  /// `offset` of the shared scratch.
   void finishReorder(DnnlCall &reorder, const memory::desc &from,
                      const memory::desc &to, size_t offset) {
     const dnnl::reorder::primitive_desc description(
@@ -322,11 +324,13 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index along one spatial dim of the element of x that a tap (an
-  /// element of the window) reads. `w` is the index of the tap in the window,
-  /// and `at` the index of the element of y. Returns -1 if the tap reads
-  /// padding. In a transposed convolution, also returns -1 if the tap reads one
-  /// of the stride - 1 zeros between two elements of x.
+  /// Returns the index in x that a tap (an element of the window) reads along
+  /// one spatial dim. `at` is the index in y, and `w` is the index of the tap
+  /// in the window. Returns -1 if the tap reads no element of x:
+  ///
+  /// - it reads padding;
+  /// - in a transposed convolution, it reads a zero between two elements of x
+  ///   (there are stride - 1 of them).
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {

@@ -9,12 +9,15 @@
 
 namespace pcc::runtime {
 
-/// Creates a device that executes instructions on the host's cores. It runs
-/// kernels that pcc has compiled, oneDNN for matrix products and convolutions,
-/// and C++ loops for all other kinds of instructions. One operation runs at a
-/// time, divided over `numThreads` threads (at least one). All calls must come
-/// from the thread that created the device, because oneDNN's number of threads
-/// is set for that thread.
+/// Creates a device that executes instructions on the host's cores:
+///
+/// - kernels that pcc has compiled
+/// - matrix products and convolutions with oneDNN
+/// - all other instructions with C++ loops
+///
+/// One operation runs at a time, divided over `numThreads` threads (at least
+/// one). All calls must come from the thread that created the device, because
+/// oneDNN's number of threads is set for that thread.
 std::unique_ptr<Device> createCpuDevice(int numThreads);
 
 } // namespace pcc::runtime

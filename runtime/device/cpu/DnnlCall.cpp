@@ -126,10 +126,9 @@ void DnnlCall::finish(const dnnl::primitive &created,
 }
 
 /// Sets the addresses of the buffers and the scratch, and executes the
-/// primitive. Operands at fixed addresses keep the address with which their
-/// memory objects were created. The call uses oneDNN's C interface with the
-/// array `arguments`, because the C++ interface would allocate such an array in
-/// each run.
+/// primitive. Operands at fixed addresses already have their addresses.
+/// oneDNN's C interface is called with the array `arguments`, because the C++
+/// interface would allocate an array in each run.
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   for (CallOperand &operand : operands) {
     void *base = nullptr;

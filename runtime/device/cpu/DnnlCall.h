@@ -55,23 +55,29 @@ struct WeightOperand {
 };
 
 /// Returns whether the weight in the buffer with index `buffer` may be replaced
-/// by a packed copy (a copy in the memory format that oneDNN prefers). The
-/// buffer must be this rank's whole shard of a parameter. The parameter must
-/// not be trainable, and exactly one operand of the program must read it.
+/// by a packed copy (a copy in the memory format that oneDNN prefers):
+///
+/// - the buffer is this rank's whole shard of a parameter;
+/// - the parameter is not trainable;
+/// - exactly one operand of the program reads the parameter.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
 /// Sets `weight` to the weight in the buffer with index `buffer`. `plain` is
-/// the format of the buffer, `wanted` the format that the primitive prefers. If
-/// the two formats differ, packs the weight into the format `wanted` and frees
-/// the dense copy; mayPack() must then be true. Exit code 13 (NoDevice) if
-/// there is not enough memory.
+/// the format of the buffer, and `wanted` is the format that the primitive
+/// prefers. If the formats differ, mayPack() must be true; the weight is then
+/// copied to the format `wanted`, and the dense copy is freed. Exit code 13
+/// (NoDevice) if there is not enough memory.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
                   const dnnl::memory::desc &wanted, WeightOperand &weight);
 
 /// Execution of one oneDNN primitive. Operands are added first, then finish()
-/// sets the primitive. Each operand is a buffer of the program, memory at a
-/// fixed address, or a part of the scratch memory that all operations share.
+/// sets the primitive. Each operand is in one of these places:
+///
+/// - a buffer of the program;
+/// - memory at a fixed address;
+/// - the scratch memory that all operations share.
+///
 /// run() only sets the addresses of buffers and scratch in oneDNN's memory
 /// objects, so it allocates nothing.
 class DnnlCall {

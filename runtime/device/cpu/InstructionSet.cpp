@@ -12,8 +12,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Row of a table that maps the name `from` of a CPU feature or level to the
-/// name or names `to`. For example, "sse3" in LLVM is "pni" in /proc/cpuinfo.
+/// Row of a table of names of CPU features. `from` is the name in LLVM or a
+/// level such as "x86-64-v3". `to` is the name in /proc/cpuinfo (for example
+/// "pni" for LLVM's "sse3"), or the list of the features of the level.
 struct Renaming {
   std::string_view from;
   std::string_view to;

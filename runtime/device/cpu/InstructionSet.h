@@ -16,13 +16,11 @@ namespace pcc::runtime {
 /// LLVM, with or without a leading "+".
 bool hostSupports(std::string_view cpu);
 
-/// Selects the variant of the compiled kernels for the host's processor, and
-/// sets `kernels` to the functions of that variant. Variants are ordered from
-/// the least to the most capable instruction set; the last one that the host
-/// supports is selected. `numKernels` is the number of kernels in each variant.
-/// If `numKernels` is 0, sets `kernels` to null and succeeds. If the host
-/// supports no variant, returns exit code 13 (NoDevice) with the names of the
-/// variants.
+/// Sets `kernels` to the kernels of the best variant that the host's processor
+/// supports. A variant has the `numKernels` kernels compiled for one
+/// instruction set. Variants are ordered from the least to the most capable
+/// one. If `numKernels` is 0, sets `kernels` to null. If the host supports no
+/// variant, returns exit code 13 (NoDevice) with the names of the variants.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

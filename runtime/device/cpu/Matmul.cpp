@@ -72,8 +72,8 @@ static int64_t grainFor(int64_t work) {
 }
 
 /// Computes c = activation(c + bias) + residual in place, with all threads.
-/// Skips bias and residual if the product has none. If `withActivation` is
-/// false, skips bias and activation.
+/// Bias or residual is skipped if the product has none. If `withActivation` is
+/// false, computes only c = c + residual.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
                        const MatmulAddresses &at, bool withActivation) {
@@ -121,11 +121,10 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// Creates the oneDNN primitive and sets `created` to true. If
-  /// `residualInPrimitive` is true, the primitive also adds the residual;
-  /// otherwise run() adds it with a loop. If oneDNN has no fast implementation,
-  /// sets `created` to false; the caller may then try another kind of
-  /// operation.
+  /// Creates the oneDNN primitive and sets `created` to true. The residual is
+  /// added by the primitive if `residualInPrimitive` is true, otherwise by a
+  /// loop in run(). If oneDNN has no fast implementation, sets `created` to
+  /// false; the caller then uses another kind of operation.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -208,10 +207,11 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns whether the bias is an operand of the primitive rather than a
-  /// post-op (an operation on the primitive's result). The multiplication by
-  /// alpha is a post-op, so it happens after a bias operand is added. The bias
-  /// can therefore be an operand only if alpha is 1.
+  /// Returns whether the bias is an operand of the primitive; otherwise it is a
+  /// post-op (an operation on the primitive's result). oneDNN adds a bias
+  /// operand before the post-ops. The multiplication by alpha is a post-op, so
+  /// it would multiply the bias as well. The bias is therefore an operand only
+  /// if alpha is 1.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
   /// Returns the post-ops (operations that the primitive applies to the
@@ -295,10 +295,13 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // Two cases divide the products of the batch over the threads: if the bits
-    // of a product must not depend on the batch, or if there are at least as
-    // many products as threads. Otherwise sgemm divides each product over the
-    // threads, which may change the order of additions.
+    // Each thread computes whole products in two cases:
+    //
+    // - The bits of a product must not depend on the batch (`oneByOne`).
+    // - There are at least as many products as threads.
+    //
+    // Otherwise sgemm divides each product over the threads, which may change
+    // the order of additions.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -344,9 +347,9 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Executes a batched product of f16 or bf16 matrices with WidenedProduct,
-/// which computes in f32. If the batch is large enough, each thread computes
-/// some of the products with separate scratch memory. Otherwise the products
-/// are computed one after another, and sgemm uses all threads.
+/// which computes in f32. If there are enough products, each thread computes
+/// some of them with scratch memory of its own. Otherwise the products are
+/// computed one after another, each with all threads.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -501,10 +504,9 @@ public:
 };
 } // namespace
 
-/// Sets `operation` to one that uses a oneDNN primitive. If oneDNN supports a
-/// fused residual, the primitive also adds the residual. Otherwise a loop adds
-/// the residual. If oneDNN cannot compute the product quickly even without the
-/// residual, leaves `operation` null.
+/// Sets `operation` to a product by a oneDNN primitive. The residual is added
+/// by the primitive if oneDNN supports that, otherwise by a loop. Leaves
+/// `operation` null if oneDNN has no fast implementation of the product.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

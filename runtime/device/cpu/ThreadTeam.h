@@ -24,12 +24,11 @@ public:
   /// Affects only calls from the current thread.
   void adopt() const;
 
-  /// Divides the iterations [0, extent) into contiguous pieces of nearly equal
-  /// size. Calls `body(begin, end)` for each piece on a separate thread, and
-  /// blocks until all pieces are complete. A piece has at least `grain`
-  /// iterations, unless `extent` is smaller. There are at most size() pieces.
-  /// For example, extent 100 with grain 64 gives one piece, and with grain 50
-  /// at most two.
+  /// Divides the iterations [0, extent) into at most size() contiguous pieces
+  /// of nearly equal size. Calls `body(begin, end)` for each piece on a
+  /// separate thread, and blocks until all pieces are complete. A piece has at
+  /// least `grain` iterations, unless `extent` is smaller. For example, extent
+  /// 100 gives one piece for grain 64, and at most two pieces for grain 50.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(

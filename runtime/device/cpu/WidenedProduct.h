@@ -23,10 +23,9 @@
 
 namespace pcc::runtime {
 
-/// One matrix product c = alpha * a b. The element type T, f16 or bf16, is
-/// narrower than f32, in which the product is computed. a is [m, k], b is [k,
-/// n] and c is [m, n]; the rows of c are contiguous. All strides are in
-/// elements.
+/// One matrix product c = alpha * a b of elements of type T (f16 or bf16),
+/// computed in f32. a is [m, k], b is [k, n] and c is [m, n]. The rows of c are
+/// contiguous. All strides are in elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
   /// Matrix a: the address of its first element. `aRow` and `aColumn` are the

@@ -35,9 +35,9 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
-/// Returns the operands of an attention instruction: inputs and output of the
-/// forward pass if `part` is AttentionPart::Result, otherwise those of the
-/// backward pass.
+/// Returns the operands of an attention instruction. If `part` is
+/// AttentionPart::Result, these are the inputs and the output of the forward
+/// pass, otherwise those of the backward pass.
 static OperandList operandsOf(const program::AttentionT &attention) {
   OperandList operands = {{AttentionTensor::Query, attention.query.get()},
                           {AttentionTensor::Key, attention.key.get()},
@@ -70,9 +70,9 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // Result is not an operand of the backward pass, which recomputes it as a
-  // dense tensor in scratch memory. In the forward pass, Result is an operand,
-  // and the following loop sets the strides of Result.
+  // In the backward pass, Result is recomputed as a dense tensor in scratch
+  // memory. In the forward pass, Result is an operand, so the following loop
+  // replaces these strides.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -155,8 +155,8 @@ private:
   CudaResources &resources;
   LoadContext context;
   OperandList operands;
-  /// Numbers in host memory that the plans read: the factor of the scores, the
-  /// score of a masked key, and 1.
+  /// Numbers in host memory that the plans read. `scale`: factor of the scores.
+  /// `lowest`: score of a masked key. `one`: the number 1.
   float scale, lowest, one = 1;
   /// Ids and addresses of all tensors of the plans. The tensors of `operands`
   /// come first, in the order of `operands`.

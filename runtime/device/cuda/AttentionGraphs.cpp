@@ -122,9 +122,9 @@ private:
     return made;
   }
 
-  /// Applies a causal mask. The score of query i and key j is replaced by
-  /// Lowest, the score of a masked key, if i < j. If the attention is not
-  /// causal, returns `scores` unchanged.
+  /// Applies a causal mask: if i < j, the score of query i and key j becomes
+  /// Lowest, the score of a masked key. If the attention is not causal, returns
+  /// `scores` unchanged.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -139,9 +139,9 @@ private:
     return made;
   }
 
-  /// Returns D, the sum of dO ∘ O for each query. The engine requires D as an
-  /// input in memory. The reduction's result is an intermediate tensor, so a
-  /// multiplication by 1 stores it in memory.
+  /// Returns D, the sum of dO ∘ O for each query. The engine accepts D only as
+  /// a tensor in memory, but the result of a reduction is an intermediate
+  /// tensor. A multiplication by 1 therefore stores D in memory.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);

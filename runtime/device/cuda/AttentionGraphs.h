@@ -30,10 +30,13 @@
 namespace pcc::runtime {
 
 /// Tensors of the attention graphs that are in memory. An enumerator's value is
-/// the tensor's id in the graph, for which each run provides an address. Query
-/// is [batch, heads, queries, depth] and Result is [batch, heads, queries,
-/// width]. Key is [batch, keyHeads, keys, depth] and Value is [batch, keyHeads,
-/// keys, width]. A gradient has the dims of its tensor.
+/// the tensor's id in the graph, for which each run provides an address. A
+/// gradient has the shape of its tensor:
+///
+///   Query    [batch, heads, queries, depth]
+///   Key      [batch, keyHeads, keys, depth]
+///   Value    [batch, keyHeads, keys, width]
+///   Result   [batch, heads, queries, width]
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,

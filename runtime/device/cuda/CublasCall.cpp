@@ -40,17 +40,17 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the cuBLASLt epilogue of `problem`, which adds the bias and applies
-/// the activation, or computes the sums. Returns std::nullopt if cuBLASLt has
-/// no such epilogue. A product with both an activation and a residual is not
-/// supported: cuBLASLt applies the activation after the residual is added, but
-/// the problem requires the opposite order.
+/// Returns the cuBLASLt epilogue of `problem`: bias and activation, or the
+/// sums. Returns std::nullopt if cuBLASLt has no such epilogue. In particular,
+/// a product with both an activation and a residual has none: cuBLASLt would
+/// apply the activation after adding the residual, but the problem requires the
+/// activation first.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // BGRADA sums cuBLASLt's first operand x, and BGRADB the second operand y. If
-  // the result is row-major, x is b and y is a.
+  // BGRADA sums cuBLASLt's first operand, and BGRADB the second one. The first
+  // operand is b if the result is row-major, otherwise a.
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -69,11 +69,10 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns the largest power of two, in bytes and at most kAlignment, that
-/// divides the addresses of all matrices of an operand. The buffer of the
-/// operand is aligned to kAlignment. Two offsets may reduce the alignment: the
-/// offset of the first matrix in its buffer, and the strides of the outer batch
-/// dims. The caller loops over these outer dims.
+/// Returns an alignment in bytes (a power of two, at most kAlignment) of the
+/// addresses of all matrices of an operand. The operand's buffer has the
+/// alignment kAlignment. The alignment is reduced by the offset of the first
+/// matrix, and by the strides of all batch dims except the innermost one.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -103,9 +102,9 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Returns the strides of `matrix`. If the matrix has only one column, returns
-/// the strides of a row-major matrix instead. The strides of one column fit
-/// both row-major and column-major order, but a bias requires row-major order.
+/// Returns the strides of `matrix`, made row-major if the matrix has only one
+/// column. A single column is both row-major and column-major, but a bias
+/// requires row-major order.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -132,9 +131,9 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // cuBLASLt adds a bias vector to each column of its result. A bias [n] must
-  // be added to each row of c. These rows are columns for cuBLASLt only if c is
-  // row-major.
+  // cuBLASLt adds a bias vector to each column of its result. The bias [n] must
+  // be added to each row of c. The rows of c are cuBLASLt's columns only if c
+  // is row-major.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -161,9 +160,9 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// Sets a placeholder as the address of the bias, because the address is known
-/// only in each run. cuBLASLt's heuristics use the alignment of this address,
-/// so the placeholder has the alignment of buffers.
+/// The address of the bias is known only in each run. A placeholder is set
+/// here, because cuBLASLt's heuristics use the alignment of this address. The
+/// placeholder has the alignment of buffers.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -217,8 +216,8 @@ Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   return Status::error(Defect, "cuBLASLt has no algorithm for a product");
 }
 
-/// Returns the key of a matrix product in the cache of algorithms: a text with
-/// everything on which the selection of an algorithm depends.
+/// Returns the key of a matrix product in the cache of algorithms. The key is a
+/// text with all properties that affect the selection of an algorithm.
 static std::string describe(const CublasTypes &types,
                             std::initializer_list<ColumnMatrix> matrices,
                             cublasLtEpilogue_t epilogue, int64_t batch,
@@ -293,9 +292,9 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// Adds the matrix at `addedData`, which has the layout of the problem's
-/// residual. If `addedData` is `resultData`, the matrix has the layout of the
-/// result instead.
+/// The matrix at `addedData` has the strides of the problem's residual. If
+/// `addedData` equals `resultData`, the result is also the added matrix and has
+/// the strides of c.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

@@ -72,17 +72,17 @@ struct ColumnMatrix {
   uint32_t alignment;
 };
 
-/// Executes one matrix product with cuBLASLt, or a batch of products with
-/// constant strides between their matrices (the innermost batch dim of a
-/// MatmulProblem). cuBLASLt uses column-major order: it reads a row-major
-/// matrix as the transposed matrix. A row-major result c is therefore computed
-/// as
+/// Executes one matrix product with cuBLASLt, or a batch of products (the
+/// innermost batch dim of a MatmulProblem). The epilogue of the same kernel
+/// computes bias and activation, or the sums of a's rows or b's columns
+/// (MatmulProblem::Sums).
+///
+/// cuBLASLt uses column-major order, so it reads a row-major matrix as the
+/// transposed matrix. A row-major result c is therefore computed as
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
 /// where b is cuBLASLt's first operand (`x`) and a is its second operand (`y`).
-/// The epilogue of the same kernel computes bias and activation, or the sums of
-/// a's rows or b's columns (MatmulProblem::Sums).
 class CublasCall {
 public:
   /// Creates a call without a product. CudaResources::useCublas() must have
@@ -90,11 +90,14 @@ public:
   explicit CublasCall(CudaResources &resources);
 
   /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm.
-  /// First tries the algorithm that the bundle stores from an earlier run. If
-  /// there is none, or cuBLASLt rejects it, selects the first algorithm that
-  /// cuBLASLt's heuristics propose. If the heuristics propose none and
-  /// `mayLack` is false, returns an error. If the heuristics propose none and
-  /// `mayLack` is true, returns success, and canRun() returns false.
+  /// Candidates, in this order:
+  ///
+  /// - the algorithm that the bundle stores from an earlier run, if cuBLASLt
+  ///   accepts it;
+  /// - the first algorithm that cuBLASLt's heuristics propose.
+  ///
+  /// If there is none, returns an error. If `mayLack` is true, returns success
+  /// instead, and canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
@@ -105,7 +108,7 @@ public:
   Status setVector(const void *vector);
   /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
   /// compute stream. `alpha` and `beta` are addresses in host memory of numbers
-  /// of type CublasTypes::scale. `addedData` is either `resultData`, or the
+  /// of type CublasTypes::scale. `addedData` equals `resultData`, or is the
   /// address of a matrix with the strides of the problem's residual.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
@@ -140,10 +143,10 @@ private:
   /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
   /// Sets the member `algorithm`. `problem` is a key of the cache of
-  /// algorithms. If the cache has an algorithm that cuBLASLt accepts, uses it.
-  /// Otherwise uses one that the heuristics propose, and adds it to the cache.
-  /// If the heuristics propose none, returns success if `mayLack` is true,
-  /// otherwise an error.
+  /// algorithms. Uses the cached algorithm if cuBLASLt accepts it. Otherwise
+  /// uses one that the heuristics propose, and adds it to the cache. If the
+  /// heuristics propose none, returns success if `mayLack` is true, otherwise
+  /// an error.
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
   /// Sets the member `algorithm` to the first one that cuBLASLt's heuristics
   /// propose for matrices with the alignments in `shapes`. If the heuristics

@@ -98,9 +98,9 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// Waits on the GPU, not on the host: cuStreamWaitEvent makes the stream
-/// `later` wait for the state of `event` at the time of this call. The caller
-/// may therefore record `event` again immediately.
+/// The host does not wait: cuStreamWaitEvent makes the stream `later` wait on
+/// the GPU. The wait refers to the last recording of `event` before the call.
+/// The caller may therefore record `event` again immediately.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

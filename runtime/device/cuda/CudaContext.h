@@ -50,10 +50,10 @@ public:
   /// Sets `event` to a new CUDA event without timing. This object owns the
   /// event.
   Status createEvent(CUevent &event);
-  /// Makes all work that is enqueued on the stream `later` after this call wait
-  /// for all work that was enqueued on the stream `earlier` before this call.
-  /// `event` is recorded on `earlier`. When order() returns, the caller may use
-  /// `event` for another call.
+  /// Makes the stream `later` wait for the stream `earlier`: work that is
+  /// enqueued on `later` after this call starts when all work that is already
+  /// enqueued on `earlier` is complete. `event` is recorded on `earlier`; the
+  /// caller may use it again when order() returns.
   Status order(CUstream earlier, CUstream later, CUevent event) const;
   /// Returns a function that makes this GPU the current one of the thread that
   /// calls the function. The function may be called after the destruction of

@@ -21,9 +21,9 @@ static Status prepareCheck(CudaResources &, const LoadContext &context,
 }
 
 /// Functions that create the operation of an instruction, one per kind in
-/// program::InstructionBody. Null for kinds that the compiler phase 7-emit does
-/// not generate for GPUs (convolutions, pools, host ops). Also null for
-/// collectives, which the engine executes.
+/// program::InstructionBody. Null for kinds that pcc does not emit for GPUs
+/// (convolutions, pools, host ops), and for collectives, which the engine
+/// executes.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
@@ -137,9 +137,9 @@ public:
 
   QueuedDevice *queued() override { return this; }
 
-  /// Begins to capture the work that is enqueued on the compute stream. Work on
-  /// another stream is also captured if an event makes that stream wait for the
-  /// compute stream. Calls from other threads are not captured.
+  /// Begins to capture the work that this thread enqueues on the compute
+  /// stream. The capture includes another stream once that stream waits for an
+  /// event of the compute stream.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),

@@ -107,9 +107,9 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
-/// Creates the two descriptors by which cuDNN describes an elementwise
-/// operation: its kind (such as addition), and an operation that applies this
-/// kind to tensors.
+/// cuDNN describes an elementwise operation by two descriptors. The first has
+/// the kind (such as addition); the second has the tensors to which the kind is
+/// applied.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,

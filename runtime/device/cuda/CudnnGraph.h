@@ -45,9 +45,9 @@ private:
   std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
 };
 
-/// Addresses of the tensors of a plan in one run. data[i] is the address of the
-/// tensor with id ids[i]. The address is in GPU memory, except for a number
-/// that CudnnGraph::number() made, which is in host memory.
+/// Addresses of the tensors of a plan in one run: data[i] is the address of the
+/// tensor with id ids[i]. The address is in GPU memory. One exception: a number
+/// that CudnnGraph::number() made is in host memory.
 struct CudnnAddresses {
   std::vector<int64_t> ids;
   std::vector<void *> data;
@@ -132,11 +132,10 @@ public:
   /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph. cuDNN proposes a list of engines; the first one that
-  /// supports the graph is used. If none supports it, leaves `plan` empty and
+  /// Compiles the graph with the first engine, of those that cuDNN proposes,
+  /// that supports the graph. If none supports it, leaves `plan` empty and
   /// returns success. `properties` may describe a GPU that is not present;
-  /// `handle` is then unused and may be null. After this call, only engines()
-  /// may be called.
+  /// `handle` may then be null. After this call, only engines() may be called.
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
   /// Returns the number of engines that cuDNN proposed in finish().

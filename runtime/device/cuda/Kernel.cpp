@@ -51,8 +51,10 @@ namespace {
 /// optimizer step (like multi-tensor apply in NVIDIA's Apex). A part is one
 /// group of tensors that are updated together, for example one weight and its
 /// moments. Each block computes one tile (a fixed number of elements) of one
-/// part. The parameters are a TensorTable with the addresses and sizes of all
-/// parts, then the addresses of the buffers that all parts read.
+/// part. The kernel has two kinds of parameters:
+///
+/// - a TensorTable with the addresses and sizes of all parts;
+/// - the addresses of the buffers that all parts read.
 class MultiTensorOperation : public Operation {
 public:
   MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
@@ -86,11 +88,11 @@ public:
   }
 
 private:
-  /// Sets the entries of the table that are the same in every run: the index of
-  /// the first tile (a fixed number of elements) and the number of elements of
-  /// each part. Unused entries get the largest integer as their first tile. The
-  /// kernel's binary search for the part of a tile therefore never finds an
-  /// unused entry.
+  /// Sets the entries of the table that are equal in every run: each part's
+  /// first tile (a tile is a fixed number of elements) and number of elements.
+  /// In unused entries, the first tile is the largest integer. The kernel finds
+  /// the part of a tile by binary search over the first tiles, and therefore
+  /// never finds an unused entry.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =

@@ -34,8 +34,9 @@ public:
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
 
-  /// Selects cuBLASLt's algorithms. If no epilogue can sum a or b
-  /// (MatmulProblem::Sums), prepares a second product that computes the sums.
+  /// Selects cuBLASLt's algorithms. If the product needs sums
+  /// (MatmulProblem::Sums) that no epilogue can compute, prepares a second
+  /// product that computes them.
   Status open() {
     if (problem.isEmpty())
       return Status::success();
@@ -109,8 +110,8 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Passes the address of the bias or of the sums to cuBLASLt for this run. If
-  /// a second product computes the sums, runs the second product instead.
+  /// Sets the address of the bias, or of the sums, in the descriptor of the
+  /// product. If a second product computes the sums, runs that product.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -127,9 +128,8 @@ private:
     return call.setVector(address(problem.hasBias ? matmul.bias : sums));
   }
 
-  /// Replaces a product with k = 0, which cuBLASLt rejects, by one with k = 1
-  /// in which a and b are zeros. Bias, activation and residual are computed as
-  /// usual.
+  /// Makes cuBLASLt accept a product with k = 0: sets k to 1, and uses zeros as
+  /// a and b. Bias, activation and residual are computed as usual.
   Status multiplyZeros() {
     problem.k = 1;
     for (MatrixStrides *matrix : {&problem.a, &problem.b}) {

@@ -51,8 +51,8 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
 }
 
 /// Copies one rectangle per driver call. If the innermost loop is contiguous in
-/// source and target, its elements become the rows of the rectangle. The next
-/// loop then becomes the rectangle's height.
+/// source and target, its elements form the rows of the rectangle. The next
+/// loop, if its strides allow it, is the rectangle's height.
 ///
 /// The following example copies columns 0 to 3 of the first 16 rows of two 20 x
 /// 16 matrices into two dense 16 x 4 matrices. Each loop is written as {extent,

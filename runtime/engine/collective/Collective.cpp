@@ -27,10 +27,14 @@ public:
 };
 
 /// An asynchronous all-reduce on the host. The elements are divided into one
-/// share per member. start() sends to each member the elements of that member's
-/// share. finish() reduces this rank's share over all members, and then
-/// exchanges the reduced shares (an all-gather). `in` may be the same buffer as
-/// `out`.
+/// share per member; for example, 10 elements and 4 members give shares of 3,
+/// 3, 3 and 1 elements.
+///
+/// - start() sends to each member this rank's values of that member's share.
+/// - finish() reduces this rank's share over all members. It then sends the
+///   reduced share to all members (an all-gather).
+///
+/// `in` and `out` may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -100,9 +104,9 @@ private:
       pieces.push_back({member, data, bytes});
   }
 
-  /// Returns the index of the first element of a member's share, the elements
-  /// that this member reduces. Shares have equal size, except for the last
-  /// ones, which may be shorter or empty.
+  /// Returns the index of the first element of a member's share (the elements
+  /// that this member reduces). All shares have equal size, but the last shares
+  /// may be shorter or empty.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
@@ -209,11 +213,12 @@ private:
 };
 
 /// A change of layout by messages between pairs of members. Used for AllToAll,
-/// Permute, Exchange, and an AllGather to which some member does not contribute
-/// its whole `in`. Each message has one piece (the elements for one member). A
-/// piece that is contiguous in `in` is sent directly from `in`. A piece that is
-/// contiguous in `out` is received directly in `out`. Other pieces are copied
-/// through scratch.
+/// Permute, Exchange, and an AllGather in which several members hold the same
+/// elements. Each message is one piece (the elements for one member). A piece
+/// that is not contiguous is copied through scratch:
+///
+/// - It is sent from `in` if it is contiguous there, otherwise from scratch.
+/// - It is received in `out` if it is contiguous there, otherwise in scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -239,10 +244,10 @@ public:
   }
 };
 
-/// A reduce-scatter on the host. This rank receives one piece (the elements of
-/// its result) from each member in scratch, and copies its own piece there. It
-/// then reduces all pieces in the fixed order of TreeReduce.h. The result
-/// therefore does not depend on timing.
+/// A reduce-scatter on the host. A piece is one member's contribution to this
+/// rank's result. The pieces of all members, including this rank, are collected
+/// in scratch. They are then reduced in the fixed order of reduceInTree(), so
+/// the result does not depend on the order of arrival.
 class ReduceScatter : public PlannedSplit {
 public:
   ReduceScatter(const LoadContext &context,
@@ -279,9 +284,9 @@ public:
   }
 
 private:
-  /// Copies this rank's own piece (its contribution to its own result) to
-  /// scratch. The elements get the order that they have in the pieces of the
-  /// other members.
+  /// Copies this rank's own piece from `in` to scratch. The piece is this
+  /// rank's contribution to its own result. Its elements get the order of the
+  /// pieces that other members send.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -291,9 +296,9 @@ private:
     }
   }
 
-  /// Copies the elements that a loop nest visits to `target`, behind the `done`
-  /// elements that are there already. Adds the number of copied elements to
-  /// `done`.
+  /// Copies the elements that a loop nest visits to contiguous memory in
+  /// `target`. The first `done` elements of `target` are already filled, so the
+  /// copy begins after them. Increases `done` by the number of copied elements.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -361,9 +366,9 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-/// Creates an all-gather: a Gather if every member contributes its whole `in`,
-/// otherwise a Redistribution. `Base` is the type of the result: Operation or
-/// SplitCollective.
+/// Creates the operation of an all-gather: a Gather if every member contributes
+/// its whole `in`, otherwise a Redistribution. The result has the type `Base`,
+/// which is Operation or SplitCollective.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -403,9 +408,10 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// Prepares the operation that executes the collective on the rank at
-/// coordinates `at`, which include the microbatch. On a device with a queue,
-/// prefers an operation that is a single call of the group, if there is one.
+/// Creates the operation that executes the collective at the coordinates `at`
+/// (of the rank and the microbatch). On a device with a queue (GPU), the
+/// operation is a single library call, such as ncclAllGather, where the library
+/// has one.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,
@@ -427,8 +433,8 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // A ragged collective (one that moves selected rows) has layouts that
-  // describe one microbatch. They are equal in all microbatches.
+  // A ragged collective moves selected rows. Its layouts do not depend on the
+  // microbatch.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(
@@ -436,8 +442,10 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // All microbatches can share one plan in two cases: the layouts of operand
-  // and result are equal, or no layout depends on the microbatch.
+  // One plan is valid for all microbatches in two cases:
+  //
+  // - operand and result have the same layout;
+  // - neither layout depends on the microbatch.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

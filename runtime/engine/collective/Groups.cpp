@@ -14,9 +14,10 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
     groups.emplace_back(members.begin(), members.end());
 }
 
-/// Returns the pairs (sender, receiver) of pipeline positions (virtual pipeline
-/// ranks) that exchange values, without duplicates. All programs of a bundle
-/// list the same transfers, so all ranks get the same pairs.
+/// Returns the pairs (sender, receiver) of ranks of a pipeline that exchange
+/// values, without duplicates. A rank is identified by its coordinate on the
+/// pipeline axis. All programs of a bundle list the same transfers, so all
+/// ranks get the same pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -29,8 +30,8 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
-/// The pipeline is created as a group for messages, with one edge (connection)
-/// per pair of pipeline positions that exchange values.
+/// The pipeline supports only point-to-point messages, over one connection for
+/// each pair of edgesOf().
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
   std::vector<std::vector<int>> members;
@@ -47,10 +48,10 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// In `created`, each group spec of the program (a list of mesh axes) has
-/// several groups. The rank is a member of exactly one of them, and the entries
-/// of all other groups are null. The entries that are not null are therefore
-/// this rank's groups, in the order of the specs.
+/// `created` has the groups of all ranks. Groups without this rank are null.
+/// The rank is a member of exactly one group per group spec (list of mesh
+/// axes). The entries that are not null are therefore this rank's groups, in
+/// the order of the specs.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

@@ -8,11 +8,11 @@
 
 namespace pcc::runtime {
 
-/// This rank's communicator groups. A group spec of the program is a list of
-/// mesh axes, which divides the ranks into disjoint groups. The rank is
-/// therefore a member of exactly one group per spec. A further group, the
-/// pipeline, has the ranks that differ from this rank only in their coordinate
-/// on the pipeline axis.
+/// This rank's communicator groups. The program lists group specs. A spec is a
+/// list of mesh axes; ranks that differ only along these axes form a group. The
+/// rank is therefore a member of exactly one group per spec. One more group,
+/// the pipeline, has the ranks that differ only in their coordinate on the
+/// pipeline axis.
 ///
 /// Example: on mesh pp=2, tp=2, the spec "tp" stands for the groups {0,1} and
 /// {2,3}, and the pipelines are {0,2} and {1,3}. Rank 2 is in {2,3} and {0,2}.

@@ -23,9 +23,9 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// The deadline limits the time without progress, not the length of a step. Its
-/// time begins again whenever a communication call of a group completes. A
-/// single rank waits for no other rank, and therefore has no deadline.
+/// The deadline limits the time without progress, not the length of a step.
+/// Each completed communication call restarts the deadline. A single rank waits
+/// for no other rank and has no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   QueuedWorld *const calls = world.queued();
@@ -33,8 +33,8 @@ Status waitForQueue(Device &device, World &world) {
   double heard = 0;
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(device.poll(isDone));
-    // A queue also becomes idle after an error. Errors are therefore checked
-    // before the function returns success.
+    // After an error the device also reports that its work is done. Errors are
+    // therefore checked before `isDone`.
     if (calls)
       PCC_RETURN_IF_ERROR(calls->poll());
     if (isDone)

@@ -77,11 +77,12 @@ private:
   Ticket ticket = 0;
 };
 
-/// A reduce-scatter that the group's library executes. The library needs equal
-/// blocks for all members. A piece (the elements of one member's result) is
-/// therefore packed to scratch, into a block of the size of the largest piece.
-/// The result replaces this rank's block. In this example with 3 members, each
-/// digit is an element and names the member that gets it, and `-` is padding:
+/// A reduce-scatter that the group's library (such as NCCL) executes. The
+/// library needs equal blocks for all members. Each member's piece (the
+/// elements of that member's result) is therefore packed into a block of
+/// scratch; all blocks have the size of the largest piece. The library writes
+/// this rank's result over this rank's block. Example with 3 members, where
+/// each digit is an element of that member's piece and `-` is padding:
 ///
 ///   in       [ 0 0 0 1 1 1 2 2 ]
 ///   scratch  [ 0 0 0 | 1 1 1 | 2 2 - ]
@@ -141,10 +142,9 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Copies the piece for this rank (elements of its own result) to this rank's
-  /// block in scratch. The sources of the copies in `plan.local` are the
-  /// piece's elements in `in`. In the block, the elements are contiguous, in
-  /// the order of these copies.
+  /// Copies this rank's piece (the elements of its own result) from `in` to
+  /// this rank's block in scratch. `plan.local` lists the copies that read the
+  /// piece. The elements are stored contiguously, one copy after another.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

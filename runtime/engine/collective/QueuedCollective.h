@@ -13,12 +13,16 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation for a collective that `group` executes by a single
-/// call. `group` must be a QueuedGroup, a communicator that enqueues its calls
-/// on the device (such as NCCL). The collective is an all-reduce, a
-/// reduce-scatter, or an all-gather to which every member contributes its whole
-/// input. Returns null for any other collective; the caller then uses
-/// point-to-point messages according to `plan`.
+/// Creates the operation for a collective that a single library call (such as
+/// ncclAllReduce) executes. `group` must be a QueuedGroup, a communicator that
+/// enqueues its calls on the device. Supported collectives:
+///
+/// - an all-reduce;
+/// - a reduce-scatter;
+/// - an all-gather to which every member contributes its whole input.
+///
+/// Returns null for any other collective. The caller then sends point-to-point
+/// messages according to `plan`.
 std::unique_ptr<Operation>
 makeQueuedCollective(const LoadContext &context,
                      const program::InstructionT &instruction, Group *group,

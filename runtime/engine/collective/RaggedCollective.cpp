@@ -9,11 +9,10 @@
 namespace pcc::runtime {
 
 namespace {
-/// Base class of the ragged all-gather and reduce-scatter, which move only
-/// selected rows. Holds the RowPlan (row indices), and finds the selection
-/// masks and the messages of an execution. A message to a member has the rows
-/// that are selected for that member. The rows are contiguous and in the order
-/// of the RowPlan.
+/// Base class of the ragged all-gather and reduce-scatter, which move only the
+/// rows that masks select at run time. RowPlan lists the row indices of all
+/// members. A message to a member has the rows that are selected for that
+/// member, packed in the order of the RowPlan.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -28,13 +27,13 @@ public:
   }
 
 protected:
-  /// Selection masks of one execution (Program.fbs). On the divided side, the
-  /// rows are split over the members. On the whole side, every member has space
-  /// for all rows. A mask has one byte per entry; an entry that is not 0
-  /// selects a row:
+  /// The two selection masks of one execution. A mask has one byte per entry; a
+  /// byte other than 0 means true.
   ///
-  ///   divided  [rows of the divided side, members]  selects for each member
-  ///   whole    [rows of the whole side]             selects for this rank
+  /// - `divided`: shape [rows of this rank, members]. Entry (i, m): whether
+  ///   this rank's row i is exchanged with member m.
+  /// - `whole`: shape [rows of all members]. Entry i: whether this rank
+  ///   exchanges row i with the row's owner.
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
@@ -49,24 +48,23 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
-  /// Returns whether the mask selects row number `i` of this rank's divided
-  /// side (the side whose rows are split over the members) for `member`.
+  /// Returns whether row number `i` of this rank is selected for `member`.
   bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Sends the messages in `sends` and receives the messages in `receives`. A
-  /// member to which no selected row is sent gets no message. It expects none,
-  /// because its masks equal the sender's masks.
+  /// Sends the messages in `sends` and receives the messages in `receives`. If
+  /// no row is selected for a member, that member gets no message. The member
+  /// expects none, because sender and receiver have equal masks.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
                : group->exchange(sends, receives, action);
   }
 
-  /// Packs selected rows of `in` to scratch, and sets `sends` to one message
-  /// per other member. `rowsFor(member)` lists the indices of the rows that the
-  /// member may get. Entry i of the list is sent only if `travels(i, member)`
+  /// Packs the selected rows of `in` to scratch, and sets `sends` to one
+  /// message per other member. `rowsFor(member)` lists the rows that `member`
+  /// may get. The i-th row of this list is packed only if `travels(i, member)`
   /// is true. Returns the end of the used part of scratch.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
@@ -100,20 +98,20 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// One address per member, which moves through the rows received from that
-  /// member. The all-gather reads the rows from the last to the first; the
-  /// address is the end of the unread rows. The reduce-scatter reads the rows
-  /// from the first to the last; the address is the next unread row.
+  /// Position in the rows received from each member, one address per member.
+  /// The all-gather reads these rows backward, so the address is the end of the
+  /// unread rows. The reduce-scatter reads them forward, so the address is the
+  /// next unread row.
   std::vector<char *> arrived;
   /// Addresses of the input rows whose sum is one result row, in member order.
   std::vector<const char *> addends;
 };
 
-/// A ragged all-gather. Every rank gets its own rows and the rows that all
-/// members send to it. If the rows of each member are contiguous in `out`, a
-/// message is received where the member's rows begin in `out`. The received
-/// rows are then moved to their places. In this example, member 1 has rows 0..3
-/// and sends rows 1 and 3:
+/// A ragged all-gather. Every rank gets its own rows and the rows that other
+/// members selected for it. The rows from a member are received contiguously:
+/// in `out` if each member's rows are contiguous there, otherwise in scratch.
+/// The received rows are then moved to their final indices. Example: member 1
+/// has rows 0 to 3 and sends rows 1 and 3:
 ///
 ///   received  [ 1 3 . . ]
 ///   spread    [ . 1 . 3 ]
@@ -151,9 +149,10 @@ public:
   }
 
 private:
-  /// Moves the received rows to their places in `out`. A received row lies at
-  /// or before its place. Moving the last row first therefore overwrites no row
-  /// that still has to be moved.
+  /// Moves the received rows to their final indices in `out`. If the rows were
+  /// received in `out`, no row moves to a lower index. The last row is
+  /// therefore moved first; otherwise a row could be overwritten before it is
+  /// moved.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -170,10 +169,9 @@ private:
   bool isInPlace;
 };
 
-/// A ragged reduce-scatter. Every rank gets the sums of its rows. A row's sum
-/// has this rank's own value, and the values of all other members for which the
-/// row is selected. The values are added in member order. Rows that are not
-/// selected count as 0.
+/// A ragged reduce-scatter. Every rank gets the sums of its rows. The sum of a
+/// row has this rank's own value and the values of the members for which the
+/// row is selected, added in member order.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;

@@ -8,14 +8,15 @@
 namespace pcc::runtime {
 
 /// Prepares a ragged AllGather or ReduceScatter, which moves only the rows that
-/// masks select at run time. Its instruction has a positive `row_dims`.
-/// Dropless mixture-of-experts layers use it to move tokens to experts and back
-/// (MegaBlocks, Gale et al. 2023). Sender and receiver have equal masks, so the
-/// sizes of messages need not be sent.
+/// masks select at run time. Dropless mixture-of-experts layers use these
+/// collectives to move tokens to experts and back (MegaBlocks, Gale et al.
+/// 2023). Sender and receiver have equal masks, so they know the sizes of all
+/// messages.
 ///
-/// The caller has checked that scratch is large enough (rowScratchElements).
-/// The device must share the host's memory. Exit code 11 if planRows() finds no
-/// RowPlan (row indices) for the layouts.
+/// The instruction must have a positive `row_dims`. Its scratch must have at
+/// least rowScratchElements() elements. The device must share the host's
+/// memory. Exit code 11 if planRows() finds no RowPlan (row indices) for the
+/// layouts.
 Status prepareRaggedCollective(const LoadContext &context,
                                const program::InstructionT &instruction,
                                const CollectiveSpec &spec, Group *group,

@@ -17,8 +17,8 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
-/// Inputs whose buffer is -1 are skipped, because only ranks of other pipeline
-/// positions (virtual pipeline ranks) read them.
+/// An input with buffer -1 is skipped, because only ranks of other pipeline
+/// stages read it.
 Status HostBuffers::open() {
   if (!queue)
     return Status::success();
@@ -55,8 +55,8 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
-/// The host does not wait here. The device executes the copy after the upload
-/// and after the previous step.
+/// Returns without waiting. The device executes the copy when two things are
+/// complete: the upload and the previous step.
 Status HostBuffers::beginStep() {
   if (!queue)
     return Status::success();

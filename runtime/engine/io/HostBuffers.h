@@ -10,16 +10,18 @@
 namespace pcc::runtime {
 
 /// Host memory for the inputs and outputs of steps. If the device shares the
-/// host's memory, this memory is the device's own buffers, and every transfer
-/// does nothing. Otherwise the inputs are double-buffered: the host writes and
-/// uploads the inputs of step n + 1 while the device computes step n:
+/// host's memory, this memory is the device's own buffers, and no data is
+/// transferred.
+///
+/// Otherwise (GPU) the inputs are double-buffered: the host writes and uploads
+/// the inputs of step n + 1 while the device computes step n:
 ///
 ///   pinned host memory          device memory
 ///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
 ///                   (asynchronous)        (between two steps)
 ///
-/// beginStep() also swaps the two host copies, so that inputs() has the same
-/// elements as the device's input buffers.
+/// beginStep() also swaps the two host copies. inputs() therefore always has
+/// the elements that the current step reads.
 class HostBuffers {
 public:
   /// Stores references to all arguments, which must outlive this object.

@@ -124,9 +124,12 @@ static void fillBuffer(const program::ProgramT &program,
   }
 }
 
-/// A file that --input names holds one step. If --data DIR is given without
-/// --tokens, each input that no --input names has a file in DIR. The leading
-/// dim of a file in DIR counts steps.
+/// Returns the first path that the options give:
+///
+/// - with --input NAME=FILE: FILE, which has the elements of one step
+/// - with --data DIR but without --tokens: DIR/NAME.npy, whose leading dim
+///   counts steps
+/// - otherwise: an empty path
 std::string Inputs::pathOf(const program::InputT &input,
                            bool &isOfSteps) const {
   const auto given = options.inputs.find(input.name);
@@ -214,10 +217,13 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Fills one input from its source. First determines `base`, the index in the
-/// source of the step's first element. If samples are contiguous in the source,
-/// `base` is computed from the sample number. Otherwise it is computed from the
-/// number of whole steps before the sample.
+/// Fills one input from its source. `base` is the index in the source of the
+/// step's first element. Example with steps of 4 samples and 40 elements, for
+/// sample 6:
+///
+/// - If samples are contiguous, sample 6 begins at `base` = 6 * 10 = 60.
+/// - If samples are interleaved, only whole steps can be read. Sample 6 is in
+///   step 1, which begins at `base` = 1 * 40 = 40.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);

@@ -26,11 +26,16 @@ struct InputArray {
 /// Arrays that a caller passes as inputs, by the input's name in the model.
 using InputArrays = std::map<std::string, InputArray>;
 
-/// Fills the input buffers of a rank for each step. Every input has one source:
-/// an array of the caller, a file (--input, --data), a token stream (--tokens),
-/// or a counter-based random generator (--random-inputs). The elements of a
-/// step depend only on the index of the step's first sample. They do not depend
-/// on the mesh, so a run may be resumed on another mesh.
+/// Fills the input buffers of a rank for each step. Every input has one of
+/// these sources:
+///
+/// - an array of the caller
+/// - a file (--input, --data)
+/// - a token stream (--tokens)
+/// - a counter-based random generator (--random-inputs)
+///
+/// The elements of a step depend only on the index of the step's first sample.
+/// A run may therefore be resumed on another mesh.
 class Inputs {
 public:
   /// Stores references to all arguments, which must outlive this object.
@@ -40,20 +45,19 @@ public:
         buffers(buffers) {}
 
   /// Opens the source of every input (array, file, token stream or generator).
-  /// Checks the input's name, shape and type (exit code 10). Checks even the
-  /// inputs that this rank does not read, so that all ranks get the same
+  /// Checks the input's name, shape and type (exit code 10). Inputs that this
+  /// rank does not read are checked as well, so that all ranks get the same
   /// result.
   ///
-  /// An array of `given` takes precedence over the source that the options name
-  /// for that input. The arrays are borrowed and must stay valid as long as
-  /// steps are read. A second call replaces the arrays; files that the first
-  /// call opened stay open.
+  /// An array in `given` replaces the source that the options name for the same
+  /// input. The arrays are borrowed and must stay valid as long as steps are
+  /// read. A second call replaces the arrays and keeps opened files open.
   Status open(const InputArrays &given = {});
 
   /// Checks whether a run can continue with sample number `sample`; returns
-  /// exit code 10 if it cannot. An input whose outermost dim is not the batch
-  /// has a file that is divided into whole steps, not into samples. With such
-  /// an input, the run can continue only with the first sample of a step.
+  /// exit code 10 if it cannot. If the batch is not the outermost dim of an
+  /// input, the input's file can be read only in whole steps. The run can then
+  /// continue only with the first sample of a step.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the input buffers of all microbatches for the step that begins with
@@ -81,9 +85,9 @@ private:
     int64_t numSteps = 0;
     /// Parameters of the generator of --random-inputs.
     RandomTensor random = {};
-    /// Set only for the two inputs from the token stream. Distance, in tokens,
-    /// from the first token of a sample to the first token of this input: 0 for
-    /// the ids, 1 for the labels (see TokenStream::shiftOf).
+    /// Set only for the two inputs from the token stream: 0 for the token ids,
+    /// 1 for the labels. The labels begin one token later than the ids (see
+    /// TokenStream::shiftOf).
     std::optional<int64_t> shift = {};
     /// Whether the source that the options name for this input (a file, the
     /// token stream or the generator) has been opened.
@@ -109,9 +113,9 @@ private:
   /// number `sample`.
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
-  /// Returns whether the samples of a step are contiguous in a file of the
-  /// input. They are if the batch is the outermost dim and has one entry per
-  /// sample.
+  /// Returns whether the samples of a step are contiguous in the input's
+  /// elements. This requires that the batch is the outermost dim, with one
+  /// entry per sample.
   bool isCutInSamples(const program::InputT &input) const;
   /// Returns the path of the file that the options name for an input, or an
   /// empty string if the options name no file. Sets `isOfSteps` to whether the

@@ -227,9 +227,10 @@ private:
     return status.failed() ? status : left;
   }
 
-  /// Sends every rank's elements to rank 0. The ranks send one after the other,
-  /// which bounds the memory that rank 0 needs. After a failed write, rank 0
-  /// still receives the remaining messages, so that no sender blocks.
+  /// Sends every rank's elements to rank 0. One rank sends at a time, so that
+  /// rank 0 needs memory for only one message. After a failed write, rank 0
+  /// still receives the remaining messages; otherwise their senders would
+  /// block.
   Status writeThroughRoot() {
     MessageSink sink;
     PCC_RETURN_IF_ERROR(parts.write(sink));
@@ -244,10 +245,9 @@ private:
     return written;
   }
 
-  /// Sends the message `mine` of rank number `rank` to rank 0, which writes the
-  /// message's elements to the files. On rank 0, sets `written` to the first
-  /// error of these writes. Does nothing on other ranks, or if the message is
-  /// empty.
+  /// Moves the message `mine` of `size` bytes from rank number `rank` to rank
+  /// 0. Rank 0 writes the message's elements to the files, and stores the first
+  /// error of a write in `written`. All other ranks do nothing.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))

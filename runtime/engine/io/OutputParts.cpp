@@ -14,8 +14,9 @@ Status MemorySink::write(size_t output, int64_t offset, const void *data,
   return Status::success();
 }
 
-/// If an output is not divided by microbatch, all microbatches have the same
-/// elements, so only the first microbatch is written.
+/// If the layout of an output does not depend on the microbatch, all
+/// microbatches have the same elements. Only the first microbatch is then
+/// written.
 Status OutputParts::write(OutputSink &sink) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const program::OutputT &output = *program.outputs[i];

@@ -53,9 +53,9 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
-/// The labels are the input with the flag `is_labels`. Exactly one other input
-/// may have no --input file. This input has the token ids, and must have the
-/// shape of the labels.
+/// The labels are the input with the flag `is_labels`. The token ids are the
+/// one other input for which the options name no --input file. They must have
+/// the shape of the labels.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)
@@ -82,9 +82,9 @@ Status TokenStream::findInputs(const RunOptions &options,
              : refuse(program, "it has no input for the tokens");
 }
 
-/// The labels of the last sample need one token after the sample's input
-/// tokens. The last token of the file is therefore never an input token
-/// (`tokens - 1`).
+/// The labels of a sample end one token after its ids. The last token of the
+/// file can therefore only be a label, and `tokens - 1` tokens remain for the
+/// ids.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   PCC_RETURN_IF_ERROR(findInputs(options, program));

@@ -19,11 +19,15 @@ namespace pcc::runtime {
 /// whole sample are not used.
 class TokenStream {
 public:
-  /// Maps the file `options.data`, and finds the two inputs that the file
-  /// feeds: the labels, which the loss reads, and the token ids. Exactly one
-  /// input besides the labels may lack an --input file; this input has the ids.
-  /// The ids must be integers with the shape of the labels. Exit code 10 if the
-  /// two inputs are not found, or if the file is shorter than one sample.
+  /// Maps the file `options.data`, and finds the two inputs that are read from
+  /// it:
+  ///
+  /// - labels: the input that the loss compares with the predictions
+  /// - ids: the only other input for which the options name no --input file; it
+  ///   must have integer elements and the shape of the labels
+  ///
+  /// Exit code 10 if the two inputs are not found, or if the file is shorter
+  /// than one sample.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
   /// Returns the offset, in tokens, of an input's sequence from the first token
@@ -37,8 +41,8 @@ public:
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Returns the number of tokens in the file that are input tokens of some
-  /// sample. Tokens after the last whole sample are not counted.
+  /// Returns the number of tokens in all whole samples: the number of samples
+  /// times the sequence length.
   int64_t numElements() const { return elements; }
 
 private:
@@ -49,7 +53,7 @@ private:
 
   MappedFile file;
   ElementType elementType = ElementType::U16;
-  /// Number of tokens in the file that are input tokens of some sample.
+  /// Number of samples times the sequence length.
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;

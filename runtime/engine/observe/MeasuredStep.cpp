@@ -73,9 +73,9 @@ public:
   }
 
 private:
-  /// Numbers the update actions of each stage, from 0, in the order in which
-  /// they run. A timeline shows this number where other actions have their
-  /// microbatch.
+  /// Numbers the update actions of each stage from 0, in the order of
+  /// execution. An update has no microbatch, so a timeline shows this number
+  /// instead.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -85,8 +85,11 @@ private:
   }
 
   /// Returns the number that a timeline shows as the microbatch of the action
-  /// with index `index`. For an update it is the update's number within its
-  /// stage; for an unshard it is -1.
+  /// with index `index`:
+  ///
+  /// - an update: its number among the updates of its stage
+  /// - an unshard (all-gather of weights): -1
+  /// - any other action: its microbatch
   int32_t microbatchOf(int32_t index) const {
     const program::ActionT &action = *program.actions[size_t(index)];
     switch (action.kind) {
@@ -113,10 +116,11 @@ private:
             event.coreSeconds};
   }
 
-  /// Returns the name of a communication event. For a collective of the tensor
-  /// h within action 0F3 (stage 0, forward, microbatch 3), it is "0F3 AllReduce
-  /// h". For the wait (X) of stage 1 and microbatch 2 for messages with the
-  /// tensor h, it is "1X2 h".
+  /// Returns the name of a communication event. Examples for the tensor h:
+  ///
+  ///   "0F3 AllReduce h"   a collective within action 0F3 (stage 0, forward,
+  ///                       microbatch 3)
+  ///   "1X2 h"             the wait (X) of stage 1 for messages of microbatch 2
   std::string nameOf(const StepLog::Event &event,
                      const program::ActionT &action) const {
     const std::string name = runtime::nameOf(action);

@@ -10,10 +10,11 @@
 namespace pcc::runtime {
 
 /// Gathers on rank 0 every rank's log of its last step. Writes the logs to
-/// `files` as a timeline with one row per rank. All ranks must call. Times are
-/// measured. Memory is computed from the bytes per stage that each rank's
-/// program records. Times of different hosts come from different clocks, which
-/// are aligned at a barrier. `title` becomes the heading of the picture.
+/// `files` as a timeline with one row per rank and the heading `title`. All
+/// ranks must call.
+///
+/// - Times are measured. Clocks of different hosts are aligned at a barrier.
+/// - Memory is not measured; each rank's program records the bytes per stage.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

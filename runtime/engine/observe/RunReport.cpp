@@ -40,8 +40,8 @@ std::string summaryLine(int rank, const RankReport &report) {
 }
 
 /// Returns a report as a list of numbers for the all-gather: six fixed fields,
-/// then the duration of each step, then the live forward passes of each stage.
-/// The lists of all ranks have equal lengths.
+/// then the duration of each step, then `peakLive` of each stage. The lists of
+/// all ranks have equal lengths.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
@@ -54,8 +54,8 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns the largest numbers of live forward passes as a JSON object with one
-/// entry per stage. A stage with number 0 is left out: the rank does not run
+/// Returns `counts`, the values of RankReport::peakLive, as a JSON object with
+/// one entry per stage. A stage with value 0 is left out: the rank does not run
 /// it, or the stage keeps no activations.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();

@@ -9,9 +9,9 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether `action` is the last action that uses the activations of a
-/// forward pass. It is B (backward), or W (weight gradient) if the backward
-/// pass is split (zero bubble).
+/// Returns whether the activations of a forward pass can be freed after
+/// `action`. This is the case after a backward pass (B). If the backward pass
+/// is split (zero bubble), it is the case after the weight gradient (W).
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;

@@ -11,12 +11,15 @@
 namespace pcc::runtime {
 
 /// Log of the actions that ScheduleExecutor executes. The log always counts the
-/// forward passes whose activations are alive. The activations of a forward
-/// pass (F) are alive from the start of F to the end of its backward pass (B).
-/// If the backward pass is split into input gradient (I) and weight gradient
-/// (W), they are alive to the end of W. If `keepsTimes` is set, the log also
-/// keeps the times of all events of the last step. Only the constructor
-/// allocates memory.
+/// forward passes whose activations are alive:
+///
+/// - from the start of the forward pass (F) to the end of its backward pass
+///   (B);
+/// - if the backward pass is split into input gradient (I) and weight gradient
+///   (W), from the start of F to the end of W.
+///
+/// If `keepsTimes` is set, the log also keeps the times of all events of the
+/// last step. Only the constructor allocates memory.
 class StepLog {
 public:
   /// One event of the log. An event is an action, the wait for the messages of
@@ -25,9 +28,12 @@ public:
   struct Event {
     /// Index of the action in the program's action table.
     int32_t action;
-    /// Kind of the event. For a collective: its index among the instructions of
-    /// the action's function. For an action: the constant `wholeAction`. For
-    /// the wait for the messages of an action: the constant `messages`.
+    /// Number that tells the kind of the event:
+    ///
+    /// - a collective: its index among the instructions of the action's
+    ///   function
+    /// - an action: the constant `wholeAction`
+    /// - the wait for an action's messages: the constant `messages`
     int32_t instruction;
     double start;
     double end;

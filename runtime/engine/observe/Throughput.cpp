@@ -7,8 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Labels count as token ids if they are integers and have more than one dim (a
-/// further dim after the batch).
+/// The labels are token ids if they are integers with more than one dim, such
+/// as [batch, sequence].
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

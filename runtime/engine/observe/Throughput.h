@@ -18,9 +18,10 @@ namespace pcc::runtime {
 /// activations.
 class Throughput {
 public:
-  /// Reads three numbers per step from `program`, the program of this rank:
-  /// samples, tokens, and the floating-point operations that this rank
-  /// executes.
+  /// Reads three numbers per step from `program`:
+  ///
+  /// - the samples and the tokens over all ranks;
+  /// - the floating-point operations of this rank.
   explicit Throughput(const program::ProgramT &program);
 
   /// Sums the operations per step over all ranks. All ranks must call this

@@ -6,9 +6,8 @@
 namespace pcc::runtime {
 
 /// Seconds that the host thread of a rank spent, by kind of work. On a device
-/// with a queue (GPU), the thread only enqueues work, so these are the seconds
-/// of enqueueing. At the end of a step the thread waits for the device; this
-/// wait is added to `compute`.
+/// with a queue (GPU), the thread enqueues work and then waits for the device
+/// at the end of the step. This final wait is added to `compute`.
 struct TimeSpent {
   /// Seconds spent in instructions other than collectives.
   double compute = 0;

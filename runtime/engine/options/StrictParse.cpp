@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Throws for a word such as "--save=", because CLI11 would use the next word
-/// as the value of the option. Words after "--" are not options.
+/// Throws for a word such as "--save=". Otherwise CLI11 would use the following
+/// word as the value. Words after "--" are not options and are skipped.
 static void rejectMissingValues(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

@@ -6,9 +6,10 @@
 
 namespace pcc::runtime {
 
-/// Lists the training state in `pieces`. A parameter with several buffers is
-/// fetched only once, but stored into each of its buffers. Therefore the first
-/// buffer of every tensor comes before all further buffers.
+/// Lists the training state in `pieces`. A parameter may have several buffers.
+/// fetch() reads only the first one, and store() writes all of them. The list
+/// therefore begins with the first buffer of every parameter; the other buffers
+/// follow.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

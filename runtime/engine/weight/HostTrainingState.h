@@ -11,12 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Provides access from the host to a rank's shards (local pieces) of the
-/// trained weights and of the optimizer state, for checkpoints. If the device
-/// shares the host's memory, the shards are the device's own buffers, and
-/// fetch() and store() do nothing. Otherwise this object owns copies of the
-/// shards in pinned host memory. fetch() copies from the device to these
-/// copies, and store() copies them back.
+/// Gives the host access to a rank's shards (local pieces) of the trained
+/// weights and of the optimizer state, for checkpoints.
+///
+/// - If the device shares the host's memory, the shards are the device's own
+///   buffers, and fetch() and store() do nothing.
+/// - Otherwise this object owns copies in pinned host memory. fetch() copies
+///   the shards from the device to the host, and store() copies them back.
 class HostTrainingState {
 public:
   /// Stores references to `device` and to the buffers of `buffers`, which must
@@ -28,11 +29,11 @@ public:
   /// store(); further calls do nothing.
   Status open();
 
-  /// Returns the tensors of the training state, with `data` in host memory. A
-  /// tensor for which the program has several buffers is listed once.
+  /// Returns the tensors of the training state, each listed once, with `data`
+  /// in host memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns tensors(), followed by one more entry for each further buffer of a
-  /// tensor that has several buffers.
+  /// Returns one entry per buffer. The entries of tensors() come first. If a
+  /// tensor has several buffers, its other buffers follow.
   std::span<const StateTensor> all() const { return pieces; }
 
   /// Copies the shards of tensors() from the device to the host, after the

@@ -20,8 +20,8 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Program outputs and transfers between stages count as uses, because the
-/// buffer of an output or transfer may be a parameter.
+/// A program output, or a tensor that is sent to another stage, may lie in the
+/// buffer of a parameter. Outputs and transfers therefore count as uses.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -67,9 +67,9 @@ Status Parameters::openFiles(const RunOptions &options) {
   for (const auto &file : program.files) {
     const std::string path =
         join(file->in_bundle ? options.bundle : root, file->path);
-    // If the options name another root directory, its files are copies with
-    // other modification times. Setting `in_bundle` makes the check ignore the
-    // times.
+    // If the options name another root directory, it has copies of the files,
+    // with other modification times. The check ignores modification times if
+    // `in_bundle` is set.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
     PCC_RETURN_IF_ERROR(checkWeightFile(path, expected, options.checkWeights));
@@ -85,9 +85,9 @@ Status Parameters::openFiles(const RunOptions &options) {
   return Status::success();
 }
 
-/// After loading, checks only the files in whose mapped pages instructions read
-/// weights. Other files may change then, because their weights have been
-/// copied.
+/// Before the end of loading, checks all files. Afterwards checks only the
+/// files from whose pages instructions read weights directly. The weights of
+/// all other files have been copied.
 Status Parameters::checkFiles() const {
   for (size_t i = 0; i < files.size(); ++i)
     if (!isLoaded || isReadInPlace[i])

@@ -48,10 +48,10 @@ public:
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
-  /// Returns exit code 11 if a weight file changed while it was mapped; weights
-  /// that were read from the file may be wrong in that case. Call this function
-  /// once all weights are loaded, and after each step, because instructions may
-  /// read weights in the mapped pages.
+  /// Returns exit code 11 if a weight file changed while it was mapped. Weights
+  /// that were read from the file may then be wrong. Call this function after
+  /// loading and after each step, because instructions may read weights
+  /// directly from the mapped pages.
   Status checkFiles() const;
 
 private:

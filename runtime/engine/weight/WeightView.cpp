@@ -70,11 +70,11 @@ void WeightView::reshape(const program::ReshapeT &step) {
 
 /// Matches groups of old dims with groups of new dims that have equally many
 /// elements, as NumPy does to reshape without a copy. Each group of old dims
-/// must be contiguous within itself. Otherwise, as in the second line, the
-/// function returns false:
+/// must be contiguous; otherwise returns false:
 ///
-///   old [6, 4] strides [8, 1], new [2, 3, 4]   groups 6 = 2·3, 4 = 4   works
-///   old [6, 4] strides [8, 1], new [24]        group 6·4 = 24          rows have gaps
+///   old [6, 4] strides [8, 1]
+///   new [2, 3, 4]               groups 6 = 2·3 and 4 = 4: works
+///   new [24]                    group 6·4 = 24: false, rows have gaps
 bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   std::vector<int64_t> result(wanted.size(), 1);
   if (numElements(wanted) == 0) {
@@ -112,8 +112,8 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Copies all elements of the view to dense memory, as on a single rank that
-/// holds the whole tensor. Later transforms then start from a dense tensor.
+/// Copies all elements of the whole tensor, not only this rank's shard, to
+/// dense memory. Later transforms then start from a dense tensor.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -185,9 +185,9 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Executes the outer loops of the copy. Reads the innermost loop in rows of at
-/// most 1024 elements, converts each row, and writes it with the loop's target
-/// stride.
+/// Executes the outer loops by recursion. The innermost loop is executed in
+/// rows of at most 1024 elements: a row is read, converted, and then written to
+/// `target` with the loop's target stride.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())
@@ -217,8 +217,8 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// Two buffers alternate: each cast reads the row from one buffer and writes it
-/// to the other buffer. The last cast writes to `target` instead.
+/// Each cast reads the row from one buffer and writes it to another. Two
+/// buffers alternate; the last cast writes to `target`.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, 8 * 1024>, 2> stages;

@@ -10,11 +10,14 @@
 
 namespace pcc::runtime {
 
-/// A view of a stored weight that shows it as a parameter of the program, after
-/// the parameter's transforms. Transposes, slices and reshapes only change
-/// offset and strides; casts are applied when elements are read. A reshape that
-/// strides cannot express copies the tensor first. Example, with offset and
-/// strides in elements:
+/// A view of a stored weight as a parameter of the program. The parameter's
+/// transforms are applied without a copy where possible:
+///
+/// - Transposes, slices and reshapes change offset and strides.
+/// - Casts are applied when elements are read.
+/// - A reshape that strides cannot express copies the tensor first.
+///
+/// Example, with offset and strides in elements:
 ///
 ///   stored [768, 2304]   offset 0     strides [2304, 1]
 ///   slice dim 1 at 768   offset 768   strides [2304, 1]   shape [768, 768]
@@ -34,11 +37,11 @@ public:
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 
-  /// Returns copies that describe where generated elements belong. The source
-  /// of a copy is an element index of the random generator; its target is the
-  /// element's place in this rank's dense shard. Returns std::nullopt if the
-  /// elements do not come from the generator, for instance after a reshape that
-  /// copied the tensor.
+  /// Returns a mapping from generated elements to this rank's dense shard. Each
+  /// StridedCopy maps an element index of the random generator (source) to an
+  /// index in the shard (target). Returns std::nullopt if the elements do not
+  /// come from the generator, for instance after a reshape that copied the
+  /// tensor.
   std::optional<std::vector<StridedCopy>>
   findGenerated(const Layout &layout, const Mesh &mesh,
                 const Coordinates &at) const;
@@ -60,8 +63,8 @@ private:
   /// false, and changes nothing, if no strides can express the new shape
   /// without a copy.
   bool reshapeStrides(const std::vector<int64_t> &shape);
-  /// Copies all elements of the view into `owned`, dense and in the type after
-  /// all casts, and makes `owned` the stored tensor.
+  /// Copies all elements of the view into `owned`, dense and with all casts
+  /// applied. Later calls then read from `owned` instead of the mapped file.
   void materialize();
 
   /// Returns the copies from the view to this rank's dense shard. `layout`

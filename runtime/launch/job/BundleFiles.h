@@ -27,10 +27,10 @@ int countRanks(const std::string &bundle);
 /// compiled for GPUs, as its bundle.json records.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that directory `bundle` (output of pcc) has as many rank executables
-/// as its bundle.json records; exit code 11 if there are fewer. A bundle that
-/// has no rank executable, or whose bundle.json records no number, passes the
-/// check.
+/// Checks that directory `bundle` (output of pcc) has all its rank executables:
+/// as many as its bundle.json records. Exit code 11 if there are fewer. The
+/// check is omitted if the directory has no rank executable at all, or if
+/// bundle.json records no number.
 Status checkComplete(const std::string &bundle);
 
 } // namespace pcc::runtime

@@ -11,11 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Detaches the helper process from its parent. Starts a new session, and
-/// blocks all signals, because signals to the parent's process group must not
-/// end the helper. Closes all inherited files, because other processes may wait
-/// for end of file on them. The read end `lifeline` of the pipe becomes file
-/// descriptor 3.
+/// Detaches the helper process from its parent:
+///
+/// - Starts a new session and blocks all signals. Signals to the parent's
+///   process group then do not end the helper.
+/// - Closes all inherited files. Other processes may wait for their end of
+///   file.
+/// - Moves `lifeline`, the read end of the pipe, to file descriptor 3.
 static void detach(int lifeline) {
   setsid();
   sigset_t all;

@@ -10,11 +10,12 @@
 namespace pcc::runtime {
 
 /// A helper process that deletes folders if this process ends without running
-/// its destructors, even by SIGKILL. The helper blocks on a pipe. This process
-/// and its children have the write end open, so the pipe closes when the last
-/// of them has ended. The destructor ends the helper without deleting anything.
-/// Must be constructed while the process has only one thread, because the
-/// constructor forks.
+/// its destructors, even by SIGKILL. The constructor forks, so this process
+/// must have only one thread at that time.
+///
+/// The helper waits until a pipe closes. This process and its children hold the
+/// write end, so the pipe closes when the last of them has ended. The
+/// destructor ends the helper without deleting anything.
 class CrashCleanup {
 public:
   /// Starts the helper process, which deletes `folders` after a crash. If the

@@ -24,9 +24,9 @@ inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// then writes progress lines to stderr (see progressLine()).
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// All variables that this file declares. A process that starts ranks removes
-/// these variables from the ranks' environment if they belong to another job
-/// (launcherVariables()).
+/// All variables that this file declares. They describe the job in which a
+/// process runs. A process that starts ranks of a new job therefore removes
+/// them from the ranks' environment (launcherVariables()).
 inline constexpr const char *kJobVariables[] = {
     kRendezvousVariable, kLaunchVariable, kStatusFolderVariable,
     kSessionFolderVariable, kProgressVariable};

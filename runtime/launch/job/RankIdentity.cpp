@@ -172,9 +172,10 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether `claim` (rank and world size) was read from the Hydra
-/// variables that srun sets for MPI programs. Slurm's own variables are
-/// preferred in this case, because they also contain the local ranks.
+/// Returns whether Slurm's srun has started this process, although `claim`
+/// (rank and world size) was read from Hydra's variables. srun sets Hydra's
+/// variables for MPI programs. In this case the claim is not used, because
+/// Slurm's own variables also contain the local rank.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -191,9 +192,9 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Reads rank and world size from the variables of all launchers. If both are
-/// set for several launchers, the launchers must agree. Slurm's variables are
-/// used only if no other launcher has set both.
+/// Checks that all launchers whose variables are set agree on rank and world
+/// size. Slurm is not checked: its variables are read only if no other launcher
+/// is found.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
@@ -229,8 +230,8 @@ static bool isInTables(const std::string &name) {
 }
 
 /// Returns whether `name` is a variable that Open MPI, PMI, PMIx or pcc sets
-/// for the processes of a job. Users set OMPI_MCA_* parameters, so the function
-/// returns true only for the OMPI_MCA_* names that describe a job.
+/// for the processes of a job. False for most OMPI_MCA_* names, because users
+/// set such parameters themselves.
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

@@ -40,23 +40,26 @@ struct RankIdentity {
 };
 
 /// Sets `identity` (rank, world size and more) from the environment variables
-/// that launchers set. The launchers, in order of precedence: PCC_* (set by pcc
-/// or by the user), torchrun, Open MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's
-/// srun. Uses the first launcher for which both the rank and the world size are
-/// set. If there is none, `identity` becomes empty.
+/// of the launcher that has started this process. Uses the first of these
+/// launchers that has set both the rank and the world size:
 ///
-/// Exit code 12 if a value is no valid number, or if two launchers disagree.
-/// Slurm's variables are ignored if another launcher is found, because mpirun
-/// within a Slurm job inherits them.
+/// 1. PCC_* variables, set by pcc or by the user
+/// 2. torchrun
+/// 3. Open MPI
+/// 4. Hydra (MPICH, Intel MPI, Cray)
+/// 5. Slurm's srun
+///
+/// If there is none, `identity` becomes empty. Exit code 12 if a value is no
+/// valid number, or if two of launchers 1 to 4 disagree. Slurm may disagree,
+/// because mpirun within a Slurm job inherits Slurm's variables.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
 /// Returns the names of the variables in `environment` that describe the job of
-/// this process: variables that findIdentity() reads, variables of MPI and
-/// PMIx, and pcc's own. A process that starts ranks itself removes these
-/// variables from the ranks' environment, because they belong to another job.
-/// Slurm's variables are not returned, since mpirun reads the allocated hosts
-/// from them.
+/// this process. These are variables of launchers, of MPI and PMIx, and of pcc.
+/// A process that starts ranks of a new job removes these variables from the
+/// ranks' environment. Slurm's variables are not returned, because mpirun needs
+/// them to find the allocated hosts.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise

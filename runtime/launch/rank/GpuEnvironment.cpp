@@ -15,13 +15,15 @@ struct Variable {
 } // namespace
 
 /// Variables that prevent deadlocks. A receive that is posted early occupies
-/// the GPU until the peer sends. Meanwhile, work on which the peer depends must
-/// be able to run on this GPU. The variables, in order, prevent that
+/// the GPU until the peer sends. The peer may first need other work of this
+/// rank. This work must not have to wait for the receive:
 ///
-/// - the work is in the same hardware queue as the receive,
-/// - the host waits for each launch to complete,
-/// - the work's communicator waits for the receive's communicator (two
-///   variables).
+/// - CUDA_DEVICE_MAX_CONNECTIONS: the work and the receive are in different
+///   hardware queues.
+/// - CUDA_LAUNCH_BLOCKING: the host can launch the work, because it does not
+///   wait for the receive.
+/// - NCCL_LAUNCH_ORDER_IMPLICIT, NCCL_COMM_SPLIT_SHARE_RESOURCES: the work's
+///   communicator does not wait for the receive's communicator.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},

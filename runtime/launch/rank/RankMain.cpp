@@ -198,11 +198,13 @@ private:
     return place.rendezvous ? place.rendezvous->leave() : status;
   }
 
-  /// Returns the error with which the run has failed. If another rank has sent
-  /// its error to this rank, returns that error. Otherwise returns the loss of
-  /// a rank that the rendezvous has detected or, if there is none, this rank's
-  /// own error `mine`. Sends the returned error to the other ranks unless it
-  /// came from one of them.
+  /// Returns the error with which the run has failed. This is the first of
+  ///
+  /// 1. the error that another rank has sent to this rank
+  /// 2. the loss of a rank that the rendezvous has detected
+  /// 3. `mine`, this rank's own error
+  ///
+  /// In cases 2 and 3, sends the error to the other ranks.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});

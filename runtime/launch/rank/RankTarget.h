@@ -31,8 +31,8 @@ struct RankStart {
   const std::function<void(const Status &, std::optional<int> lost)> giveUp;
 };
 
-/// The device and the communicator of a rank. A member may refer to members
-/// declared before it, so destruction in reverse order is safe.
+/// The device and the communicator of a rank. Members are destroyed in reverse
+/// order, so a member may use the members that are declared before it.
 struct RankBackend {
   /// Connection through which each rank detects the failure of other ranks.
   /// Null if the communicator ends all ranks itself (MPI), or if the world has
@@ -44,11 +44,12 @@ struct RankBackend {
   std::unique_ptr<World> world = {};
 };
 
-/// Opens the device and the communicator of this rank, and sets the members of
+/// Opens the device and the communicator of this rank, and stores them in
 /// `place`. After an error, `place` has the members that could be opened.
-/// Blocks until all ranks have started. If a rank waits for the other ranks
-/// longer than `options.loadTimeout`, it either returns an error or calls
-/// `start.giveUp`, which ends its process.
+///
+/// Blocks until all ranks have started. If this takes longer than
+/// `options.loadTimeout`, the function returns an error, or it ends the process
+/// by `start.giveUp`.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

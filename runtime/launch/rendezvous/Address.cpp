@@ -140,9 +140,9 @@ private:
     return value ? *value : otherwise;
   }
 
-  /// Returns whether the launcher's variable `localSize` (number of ranks on
-  /// this host) shows that all ranks are on one host. Returns false if the
-  /// variable is not set, because RankIdentity then only assumes one host.
+  /// Returns whether all ranks are certainly on one host. The launcher's
+  /// variable `localSize` (number of ranks on this host) must be set. If it is
+  /// not set, RankIdentity assumes one host, but the assumption may be wrong.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
@@ -159,12 +159,14 @@ private:
                           "host of rank 0"});
   }
 
-  /// Derives the address from MASTER_ADDR and MASTER_PORT. Under torchrun,
-  /// another process may listen at MASTER_PORT: the agent (since PyTorch 2), or
-  /// later a process group of the user. portOfJob() therefore derives another
-  /// port from MASTER_PORT. Without torchrun (no TORCHELASTIC_RUN_ID), rank 0
-  /// listens at MASTER_PORT itself. If all ranks are on one host, the address
-  /// is an abstract Unix name instead.
+  /// Derives the address from MASTER_ADDR and MASTER_PORT:
+  ///
+  ///   all ranks on one host   an abstract Unix name
+  ///   under torchrun          MASTER_ADDR, port derived from MASTER_PORT
+  ///   otherwise               MASTER_ADDR, MASTER_PORT
+  ///
+  /// Under torchrun (TORCHELASTIC_RUN_ID is set), MASTER_PORT may be in use:
+  /// torchrun's agent or a process group of the user listens there.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);

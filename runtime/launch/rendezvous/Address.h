@@ -51,10 +51,13 @@ Status readAddress(const std::string &text, Address &address);
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
-/// If all ranks are on one host, the TCP address of any source except
-/// PCC_RENDEZVOUS is replaced by an abstract Unix name. An abstract name needs
-/// neither a free port nor a job token. All ranks are on one host if the
-/// launcher's variables show this, or if MASTER_ADDR is a loopback address.
+/// If all ranks are on one host, `address` is an abstract Unix name instead,
+/// unless PCC_RENDEZVOUS is set. An abstract name needs neither a free port nor
+/// a job token. All ranks are on one host if
+///
+/// - the launcher's variables show this, or
+/// - MASTER_ADDR is a loopback address.
+///
 /// Exit code 12 if there is no source, or if it cannot be parsed.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);

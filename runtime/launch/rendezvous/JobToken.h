@@ -13,11 +13,15 @@ namespace pcc::runtime {
 /// as 32 hexadecimal digits.
 inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
 
-/// The secret that the ranks of a job share. Both ends of a connection prove by
-/// challenge and response that they know the secret, without sending it
-/// (Handshake.h). Each end sends random bytes. Each end then sends an
-/// HMAC-SHA-256 over the random bytes of both ends, with the secret as key. A
-/// recorded handshake therefore cannot be replayed.
+/// The secret that the ranks of a job share. Both ends of a connection prove
+/// that they know the secret, without sending it (Handshake.h):
+///
+/// 1. Each end sends random bytes.
+/// 2. Each end sends an HMAC-SHA-256 over the random bytes of both ends, with
+///    the secret as key.
+///
+/// The random bytes differ in each handshake, so a recorded handshake cannot be
+/// replayed.
 class JobToken {
 public:
   /// Number of random bytes that one end sends.
@@ -30,9 +34,9 @@ public:
   /// receive a proof from one end and send it back to that end.
   enum class Role : char { Server = 'h', Client = 'g' };
 
-  /// Returns the proof that `role` sends: 32 bytes, an HMAC with the token as
-  /// key. The HMAC covers the role, both challenges (random bytes), and `said`,
-  /// the rest of the message that contains the proof.
+  /// Returns the proof that `role` sends: an HMAC of 32 bytes, with the token
+  /// as key. The HMAC covers the role, both challenges (random bytes), and
+  /// `said`, the other content of the message that carries the proof.
   std::string proof(Role role, const std::string &serverChallenge,
                     const std::string &clientChallenge,
                     const std::string &said) const;

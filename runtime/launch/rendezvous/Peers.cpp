@@ -65,8 +65,8 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
-/// Replaces an exit code out of range by that of an internal error (Defect),
-/// because the frame comes from another process.
+/// The frame comes from another process, so its exit code may be invalid. An
+/// invalid exit code is replaced by Defect (internal error).
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

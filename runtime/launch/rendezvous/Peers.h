@@ -69,17 +69,17 @@ public:
   /// Returns a description of the ranks that this end still waits for, for
   /// error messages: "ranks 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Returns whether the verdict (first error of the run) has been sent to
-  /// every rank on the other side, including ranks that connect after the run
-  /// has failed. Meaningful only after an error.
+  /// Returns whether every rank on the other side has been sent the verdict
+  /// (first error of the run). On rank 0, this includes ranks that have not
+  /// connected yet. On other ranks, always true. Meaningful only after an
+  /// error.
   virtual bool haveAllHeard() const = 0;
   /// Returns whether every rank on the other side has left. A rank has left if
   /// it has sent a Leave frame, or if its connection is closed.
   virtual bool haveAllLeft() const = 0;
-  /// Removes the oldest Data message of each rank at the other end of a
-  /// connection, and appends the contents to `messages` in rank order. Returns
-  /// true. If the message of some rank has not arrived, removes nothing and
-  /// returns false.
+  /// Takes one Data message from each rank on the other side, the oldest one,
+  /// and appends the contents to `messages` in rank order. Returns true if all
+  /// ranks had a message. Otherwise takes nothing and returns false.
   virtual bool take(std::vector<std::string> &messages) = 0;
   /// Sends `frame` to all other ranks if this rank is rank 0, otherwise to rank
   /// 0.

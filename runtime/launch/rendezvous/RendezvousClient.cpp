@@ -84,10 +84,12 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// Processes `frame` according to the state of the handshake. Trusts a Refusal
-/// only after this rank has sent its proof (HMAC of the job token). During the
-/// handshake, an unexpected frame means that the peer is not pcc, and this rank
-/// connects again later.
+/// Processes `frame` according to the state of the handshake.
+///
+/// - A Refusal counts only after this rank has sent its proof (HMAC of the job
+///   token).
+/// - An unexpected frame during the handshake means that the peer is not pcc.
+///   This rank then connects again later.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   const bool mayBeRefused = state == ClientState::Proving ||

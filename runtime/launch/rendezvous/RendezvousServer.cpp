@@ -51,9 +51,9 @@ void RendezvousServer::watch(std::vector<pollfd> &watched) const {
     watched.push_back({peer.connection.fd(), POLLIN, 0});
 }
 
-/// Processes `watched` in the order in which watch() appended the entries.
-/// Calls accept() last, because accept() appends to `unknownPeers` and would
-/// shift the order.
+/// Entry i of `watched` belongs to entry i of the list that watch() built.
+/// Calls accept() last, because accept() appends to `unknownPeers`, and the
+/// entries would no longer match.
 void RendezvousServer::advance(std::span<const pollfd> watched) {
   for (size_t i = 0; i < unknownPeers.size(); ++i)
     greet(unknownPeers[i], watched[1 + i].revents != 0);
@@ -146,11 +146,15 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &frame) {
   admit(stranger, hello->facts);
 }
 
-/// Admits a peer that has proved that it knows the job's token. If its `facts`
-/// do not fit before all ranks are connected, a rank of this job is wrong, and
-/// the run ends. If they do not fit later, the peer is a stray process, and is
-/// refused. If the run has failed already, the peer gets the verdict (first
-/// error) and is disconnected.
+/// The result depends on `facts` and on the state of the run:
+///
+/// - `facts` do not fit, and all ranks are connected: the peer is a stray
+///   process, and is refused.
+/// - `facts` do not fit, and some ranks are not connected yet: the run ends,
+///   because a rank of this job is wrong.
+/// - The run has failed, possibly because of this peer: the peer gets the
+///   verdict (first error) and is disconnected.
+/// - Otherwise the peer is admitted.
 void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -194,9 +198,9 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
-/// Processes a frame of an admitted rank. Stores at most 16 Data messages per
-/// rank that gather() has not read, and discards further ones. A correct rank
-/// never sends that many in advance.
+/// Processes a frame of an admitted rank. A rank may have at most 16 Data
+/// messages that gather() has not read yet. Further Data messages are
+/// discarded; a correct rank never sends that many in advance.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

@@ -70,11 +70,12 @@ private:
   /// the proof is right, sends rank 0's own proof; otherwise closes the
   /// connection.
   void answer(UnknownPeer &stranger, const Frame &frame);
-  /// Stores the connection `stranger`, which has proved that it knows the job
-  /// token, as the connection of rank `facts.rank`. If `facts` do not fit the
-  /// job, ends the run, or only closes the connection if all ranks are
-  /// connected already. After the last rank was admitted, sends a Ready frame
-  /// to all ranks.
+  /// Admits the rank `facts.rank`: stores `stranger` as the rank's connection.
+  /// The peer must have proved that it knows the job token. After the last rank
+  /// was admitted, sends a Ready frame to all ranks.
+  ///
+  /// If `facts` do not fit the job, ends the run. If all ranks are connected
+  /// already, only refuses the peer.
   void admit(UnknownPeer &stranger, const RankFacts &facts);
   /// Sends the error `why` to a connection in a Refusal frame, then closes the
   /// connection.

@@ -12,10 +12,10 @@ static bool isOfName(char character) {
          character == '-' || character == '.' || character == '_';
 }
 
-/// Returns the first number of `range`, the text between brackets, with its
-/// leading zeros: "007" for "007-009,12". Returns std::nullopt if `range` is no
-/// list of numbers and ranges. Sets `isOnlyOne` to false if `range` names
-/// several hosts.
+/// Returns the first number in `range`, the text between two brackets. For
+/// "007-009,12" it is "007", with the leading zeros. Sets `isOnlyOne` to false
+/// if `range` contains several numbers. Returns std::nullopt if `range` is
+/// malformed.
 static std::optional<std::string_view> firstNumber(std::string_view range,
                                                    bool &isOnlyOne) {
   const size_t end = range.find_first_of(",-");

@@ -51,11 +51,13 @@ struct SocketAddress {
 /// during name resolution. Exit code 12 if the host does not exist.
 Status resolve(const Address &address, std::vector<SocketAddress> &found);
 
-/// Opens `listener`, a socket that listens at `address`. With TCP, the socket
-/// accepts connections only on the network interface of `address`. If the
-/// host's name resolves to the loopback interface, as in Debian's /etc/hosts,
-/// the socket accepts connections on all interfaces. Exit code 12 if another
-/// job listens at `address`, or if `address` is not one of this host.
+/// Opens `listener`, a socket that listens at `address`. A TCP socket is
+/// reachable only through the network interface of `address`. There is an
+/// exception: in Debian's /etc/hosts, the host's own name resolves to the
+/// loopback interface. The socket is then reachable through all interfaces.
+///
+/// Exit code 12 if another job listens at `address`, or if `address` is not one
+/// of this host.
 Status listenAt(const Address &address, OpenFile &listener);
 
 /// Begins to connect to `address`, and returns the socket without blocking.

@@ -206,8 +206,8 @@ void SocketRendezvous::attend() {
 
 /// Detects a call of CUDA or NCCL that hangs. The rank is inside one call while
 /// `begun` and `ended`, the counts of calls, differ and `begun` does not
-/// change. Each call of isStuck() adds at most 0.5 s to this time. Time in
-/// which this process was stopped therefore hardly counts.
+/// change. `secondsInside` measures this time. It grows by at most 0.5 s per
+/// call of isStuck(), so that a pause of the whole process is not counted.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

@@ -36,11 +36,13 @@ public:
   /// error of the run and the rank that was lost, if one was.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
-  /// Connects to all ranks, and blocks until all have connected, for at most
+  /// Connects to all ranks, and blocks until all have connected, at most for
   /// `seconds`. `seconds` is also the first deadline of calls (setDeadline). If
-  /// one rank finds an error, all ranks return it: exit code 11 if ranks have
-  /// different bundles, 12 if they have different world sizes or an invalid
-  /// rank, 14 if a rank does not connect.
+  /// one rank finds an error, all ranks return it:
+  ///
+  /// - exit code 11: ranks have different bundles
+  /// - exit code 12: ranks have different world sizes, or a rank is invalid
+  /// - exit code 14: a rank does not connect
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
   /// Stops and joins the monitor's thread.
@@ -63,9 +65,12 @@ private:
   /// Blocks until all ranks are connected, at most for `seconds`. After an
   /// error, waits until the error has been sent to the other ranks.
   Status waitForAll(double seconds);
-  /// Blocks until `isTrue` returns true (then returns success), until the run
-  /// fails (then returns its error), or until `seconds` have passed. In the
-  /// last case, ends the run with an error that contains the text of `missing`.
+  /// Blocks until one of these events:
+  ///
+  /// - `isTrue` returns true: returns success.
+  /// - The run fails: returns its error.
+  /// - `seconds` have passed: ends the run with an error that contains the text
+  ///   of `missing`.
   Status await(double seconds, const std::function<bool()> &isTrue,
                const std::function<std::string()> &missing);
   /// Body of the monitor's thread, which serves the sockets until the object is

@@ -30,13 +30,17 @@
 namespace pcc::runtime {
 
 /// Reports the error `status` of this rank, unless another rank has reported an
-/// error already. Returns the exit code of `status`.
+/// error already. Returns the exit code of `status`. The user sees the error as
+/// follows:
 ///
-/// Under `pcc run`, this rank only writes the report into the status folder,
-/// and `pcc run` prints it. Otherwise this rank prints the error. If the ranks
-/// share no folder, every rank prints its error. An error that all ranks have
-/// in common (`onAllRanks`) is then printed by rank 0 only. Before this rank
-/// prints, it calls `beforePrinting`, which may add notes.
+/// - Under `pcc run`, this rank writes the error into the status folder, and
+///   `pcc run` prints it.
+/// - Without `pcc run`, if the ranks share a folder, this rank prints the
+///   error.
+/// - Without a shared folder, every rank prints its error. If `onAllRanks` (all
+///   ranks have this error), only rank 0 prints.
+///
+/// Before this rank prints, it calls `beforePrinting`, which may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});

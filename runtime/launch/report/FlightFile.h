@@ -12,9 +12,12 @@
 
 namespace pcc::runtime {
 
-/// Returns the path to which the flight recorders of a failed run are written:
-/// SAVE/flight.json for --save SAVE; otherwise REPORT.flight.json for --report
-/// REPORT.json; otherwise an empty string.
+/// Returns the path to which the flight recorders of a failed run are written.
+/// It depends on the options; the first that is given counts:
+///
+///   --save SAVE             SAVE/flight.json
+///   --report REPORT.json    REPORT.flight.json
+///   neither                 an empty string
 std::string flightFileOf(const RunOptions &options);
 
 /// Writes the flight recorders (logs of the latest activities) of the ranks to

@@ -57,10 +57,12 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
 
 /// Returns the rank whose process ended first, which probably caused the
 /// failure. Used if the launcher does not name a lost rank. The rank's exit
-/// code or signal is derived from the launcher's exit code, which is 128 plus
-/// the signal for a killed rank. Returns std::nullopt if no rank's end is
-/// known, if all ranks finished their work, or if the launcher itself was
-/// killed.
+/// code or signal is taken from the launcher's exit code, which is 128 plus the
+/// signal for a killed rank. Returns std::nullopt
+///
+/// - if no rank's end is known,
+/// - if all ranks finished their work, or
+/// - if the launcher itself was killed.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;

@@ -27,12 +27,11 @@ struct LauncherOutcome {
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Number of the signal (such as SIGINT) to `pcc run` that made `pcc run` end
-  /// the launcher; 0 if there was none.
+  /// Number of the signal, such as SIGINT, that `pcc run` received and for
+  /// which it ended the launcher; 0 if none.
   int interruptedBy = 0;
-  /// Number of the signal (such as SIGINT) to `pcc run` that `pcc run` passed
-  /// on to the ranks, so that they save and end by themselves. 0 if there was
-  /// none.
+  /// Number of the signal, such as SIGINT, that `pcc run` received and passed
+  /// on to the ranks; 0 if none. The ranks then save and end by themselves.
   int askedBy = 0;
   /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};
@@ -41,10 +40,9 @@ struct LauncherOutcome {
   std::deque<std::string> noise = {};
 };
 
-/// Returns the rank whose process ended without writing an error report, as far
-/// as it can be determined. Returns std::nullopt if no such rank is known, or
-/// if the run succeeded, was ended by a signal to `pcc run`, or has an error
-/// report.
+/// Returns the rank whose process ended without an error report, if it is
+/// known. Returns std::nullopt if the run succeeded, if a rank wrote an error
+/// report, or if a signal to `pcc run` ended the run.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
 /// Returns the one error of the run that the user sees, or success. The result

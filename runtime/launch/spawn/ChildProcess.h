@@ -18,10 +18,13 @@ namespace pcc::runtime {
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// A child process in its own process group. The child ends when this process
-/// ends. While this object exists, endingSignals() (SIGINT, SIGTERM and SIGHUP
-/// unless ignored) to this process are blocked, and wait() handles them. The
-/// first signal is passed to the child as SIGTERM, unless Watched::onSignal
-/// handles it. A second signal kills the whole process group.
+/// ends. While this object exists, SIGINT, SIGTERM and SIGHUP to this process
+/// are blocked unless they are ignored (endingSignals()). wait() handles these
+/// signals:
+///
+/// - The first signal is given to Watched::onSignal. If onSignal does not
+///   handle it, the child gets SIGTERM.
+/// - A second signal kills the whole process group.
 class ChildProcess {
 public:
   /// Blocks endingSignals() (SIGINT, SIGTERM, SIGHUP), and opens a signalfd
@@ -60,12 +63,12 @@ public:
   int wait(const std::function<void(std::string_view)> &onStderr,
            const Watched &also);
 
-  /// Returns the number of the first signal to this process, such as SIGINT.
-  /// Returns 0 if there was no signal, or if Watched::onSignal handled the only
+  /// Returns the number of the first signal that this process received, such as
+  /// SIGINT. Returns 0 if there was no signal, or if takenSignal() returns the
   /// signal.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the number of the signal to this process, if there was only one
-  /// and Watched::onSignal handled it; 0 otherwise.
+  /// Returns the number of the first signal if Watched::onSignal handled it and
+  /// no second signal followed. Otherwise returns 0.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:

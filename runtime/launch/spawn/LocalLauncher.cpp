@@ -157,9 +157,9 @@ private:
   /// Records that a rank ended with `code`. Does nothing for code 0. After the
   /// first failure, the other ranks have kGrace to end.
   ///
-  /// The first failure determines the job's exit code. If this code is
-  /// PeerLost, the code of a later failure replaces it, because PeerLost only
-  /// reports the loss of another rank, and children may be reaped in any order.
+  /// The job's exit code is that of the first failure. PeerLost is an
+  /// exception: it only reports that another rank was lost. The code of a later
+  /// failure replaces it.
   void fail(int code) {
     if (code == Done)
       return;

@@ -143,9 +143,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // Add the activities of all ranks, unless a rank has written an error report.
-  // The report contains these activities already. lostRank() returns
-  // std::nullopt if there is a report.
+  // Add the activities of all ranks to the error. If a rank has written an
+  // error report, the report contains the activities already.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,

@@ -27,9 +27,8 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
-/// Loads each file once. The executables of ranks with the same pipeline
-/// position (virtual pipeline rank) are hard links to one file, which equal
-/// inode numbers show.
+/// Loads each file once. The executables of ranks with the same pipeline stages
+/// are hard links to one file, so they have equal inode numbers.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

@@ -92,9 +92,8 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// Waits until call() has passed task number `round` to the ranks. If the team
-/// ends first, sets `ended` to the error that was passed to abort(); success if
-/// abort() was not called.
+/// The loop of serve() calls this function before each task. `rounds` counts
+/// the tasks that call() has passed to the ranks.
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -137,9 +136,8 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Makes each task return success to call(), because an error would end the
-/// team. Keeps the error of the lowest rank that fails in a local variable
-/// instead.
+/// Stores the error of the lowest rank that fails in a local variable. Each
+/// rank passes success to call(), because an error would end the team.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();

@@ -39,10 +39,11 @@ public:
   Status start(const std::string &bundle, RunOptions options);
 
   /// Executes `task` on every rank, and blocks until all ranks have finished
-  /// it. If a rank fails, the team ends, and ranks that wait for others are
-  /// woken. This call and all later calls then return the error of the rank
-  /// that failed. `onWait`, unless it is empty, is called on the caller's
-  /// thread ten times per second until the call returns.
+  /// it. Meanwhile calls `onWait`, unless it is empty, on the caller's thread
+  /// ten times per second.
+  ///
+  /// If a rank fails, the team ends, and ranks that wait for others are woken.
+  /// This call and all later calls then return the error of that rank.
   Status call(const Task &task, const std::function<void()> &onWait = {});
 
   /// Executes `task` on every rank like call(), for a task in which ranks do
@@ -73,10 +74,12 @@ private:
   /// Records that the thread of a rank ends with `status`, and returns
   /// `status`.
   Status leave(World &world, Status status);
-  /// Blocks until call() has passed task number `round`, counted from 0, to the
-  /// ranks, and returns true. If the team ends first, returns false, and sets
-  /// `ended` to the error that was passed to abort(), or to success if abort()
-  /// was not called.
+  /// Blocks until one of these events:
+  ///
+  /// - call() has passed task number `round`, from 0, to the ranks: returns
+  ///   true.
+  /// - The team ends: returns false, and sets `ended` to the error that was
+  ///   passed to abort(), or to success without abort().
   bool awaitTask(uint64_t round, Status &ended);
   /// Records that one rank has finished the current task. When the last rank
   /// has finished, wakes call().

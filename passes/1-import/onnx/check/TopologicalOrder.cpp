@@ -48,8 +48,8 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
 }
 
 /// Implements Kahn's algorithm. `missing[i]` is the number of producers of node
-/// i that are not ordered yet. If node i lists a producer twice, both entries
-/// count, because `users` of that producer also contains i twice.
+/// i that are not ordered yet. A producer that node i lists twice counts twice.
+/// It is also subtracted twice, because its list in `users` contains i twice.
 TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
   TopologicalOrder result;
   result.order.reserve(producers.size());

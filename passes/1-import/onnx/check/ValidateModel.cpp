@@ -32,9 +32,8 @@ public:
       : outer(outer), nodes(nodes) {}
 
   /// Defines the name of an input or initializer; `what` is "an input" or "an
-  /// initializer". Records an error if the name is defined already. An earlier
-  /// definition in this graph of the kind `mayRepeat`, such as "an input", is
-  /// no error.
+  /// initializer". Records an error if the name is defined already. With
+  /// `mayRepeat` = "an input", the name may be that of an input of this graph.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Defines the results of all nodes. Must be called before sortNodes, because
@@ -57,8 +56,8 @@ private:
   /// null if there is none.
   const Definition *find(std::string_view name) const;
   /// Adds a definition of `name`. Records an error if this graph or an
-  /// enclosing graph defines the name already. An earlier definition in this
-  /// graph of the kind `mayRepeat`, such as "an input", is no error.
+  /// enclosing graph already defines the name. With `mayRepeat` = "an input",
+  /// the name may be that of an input of this graph.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
@@ -182,8 +181,8 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Checks the values that all nodes use before it moves the first node, because
-/// a Definition refers to its node by index.
+/// Checks the uses of values in all nodes before it moves a node, because a
+/// Definition refers to its node by index.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());

@@ -102,11 +102,14 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Maps each output name of the function to the name of the call's result. An
-/// output name may be mapped already, because the output is also an input of
-/// the function or occurs earlier in the list of outputs. The pair of names is
-/// then added to `forwarded`. Records an error if the output is an input whose
-/// operand the call omits.
+/// Maps each output name of the function to the name of the call's result. If
+/// the output name is mapped already, the call's result needs a copy of the
+/// value, and the pair of names is added to `forwarded`:
+///
+///   f(a) => (a)      the output is also an input
+///   f(a) => (b, b)   the second output is the first one again
+///
+/// Records an error if the output is an input whose operand the call omits.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -207,11 +210,10 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// Renames a node, its operands and its results. `inBody` is true for the nodes
-/// of the function body itself. If the map `names` contains a result of such a
-/// node, the result is an output of the function and gets the name of the
-/// call's result. In a subgraph every result gets a new name, because `names`
-/// may still contain the same name from an earlier subgraph.
+/// Renames a node, its operands and its results. `inBody` is true for nodes of
+/// the function body itself, false for nodes of its subgraphs. In the body, a
+/// result that is an output of the function gets the name of the call's result.
+/// All other results get new names.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;

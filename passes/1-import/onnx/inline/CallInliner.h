@@ -70,8 +70,8 @@ private:
   /// the call omits the operand.
   void bindInputs();
   /// Maps each output name of the function to the result of the call. If a
-  /// result must be a copy of another value, the pair is added to `forwarded`
-  /// instead, and an Identity node makes the copy.
+  /// result must be a copy of another value, adds the names of output and
+  /// result to `forwarded` instead.
   void bindOutputs();
   /// Completes a copied node: renames it and its values, replaces attributes
   /// that refer to parameters, and adds the device annotations of the call.
@@ -116,9 +116,9 @@ private:
   /// call has no name, its op type and node index are used, such as "Scale_3/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
-  /// Pairs (function output, result of the call) that need an Identity node to
-  /// copy the value. A function output needs one if it is also an input of the
-  /// function, or if it occurs earlier in the list of outputs.
+  /// Pairs (function output, result of the call) for which an Identity node
+  /// copies the value. A pair is needed if the output is also an input of the
+  /// function, or if an earlier output of the function has the same name.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Nodes created so far.
   std::vector<Node> nodes;

@@ -48,9 +48,8 @@ private:
   /// Returns the error for a recursive call: `function` is called while it is
   /// on `path`, the current chain of calls.
   Status circle(const Function &function) const;
-  /// Returns an error if a chain of calls is too long: if the functions of
-  /// `path` (the current chain of calls) and `below` further functions are more
-  /// than `depth`.
+  /// Returns an error if a chain of calls has more than `depth` functions. The
+  /// chain consists of the functions of `path` and of `below` more functions.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;

@@ -12,13 +12,17 @@ namespace pcc::onnx {
 /// Sets the opset version of every node, replaces every call of a function that
 /// the model defines by the function's body, and empties `model.functions`.
 /// Calls in subgraphs and in other functions are included. A function takes
-/// precedence over an op with the same domain, name and overload.
+/// precedence over an op with the same domain, name and overload. For the
+/// function
 ///
-///   call 'blk' (my.Scale) x -> y {by=2}     function Scale(a) => (b) <by, of=1>
-///                                             c = Mul <k: int = @by> (a, a)
-///                                             b = Add <k: int = @of> (c, a)
-///   becomes                                 blk/c = Mul <k=2> (x, x)
-///                                           y = Add <k=1> (blk/c, x)
+///   Scale(a) => (b) <by, of=1>
+///     c = Mul <k: int = @by> (a, a)
+///     b = Add <k: int = @of> (c, a)
+///
+/// the node blk, which is the call y = Scale <by=2> (x), becomes
+///
+///   blk/c = Mul <k=2> (x, x)
+///   y     = Add <k=1> (blk/c, x)
 ///
 /// The name of an inner value consists of the call's name, "/", and the value's
 /// name in the function. A number is appended if that name is taken. An

@@ -9,16 +9,18 @@
 namespace pcc::onnx {
 
 /// Adds the graphs of the model's TrainingInfo to the model's graph, so that
-/// the result computes one training step:
+/// the result computes one training step. The merged graph has these nodes, in
+/// this order:
 ///
-///   nodes   initialization | inference | algorithm
+///   1. the nodes of the initialization
+///   2. the nodes of the model's graph
+///   3. the nodes of the algorithm
 ///
-/// Values of the initialization are renamed by initializationName, so that
-/// their names differ from those of the other graphs. Initializers, inputs,
-/// outputs and value infos of the algorithm are appended to those of the model.
-/// `model.training` is not changed: importers read its bindings, the pairs of a
-/// weight and the value written to it. A model without TrainingInfo is not
-/// changed.
+/// Values of the initialization are renamed by initializationName.
+/// Initializers, inputs, outputs and value infos of the algorithm are appended
+/// to those of the model. `model.training` is not changed: importers read its
+/// bindings, the pairs of a weight and the value written to it. A model without
+/// TrainingInfo is not changed.
 ///
 /// Returns an error with exit code 4 if there are several TrainingInfos, and
 /// with exit code 3 if the initialization has inputs.

@@ -247,8 +247,8 @@ struct Attribute {
   std::string_view name;
   AttributeType type = AttributeType::Undefined;
   /// Name of the function's attribute parameter from which this attribute takes
-  /// its value. Empty if the attribute has its own value, as all attributes
-  /// outside of function bodies.
+  /// its value. Empty if the attribute has its own value. All attributes
+  /// outside of function bodies have their own value.
   std::string_view refAttrName;
   float f = 0;
   int64_t i = 0;
@@ -277,10 +277,9 @@ struct Node {
   /// it. Nodes of an inlined function may have a different version than nodes
   /// of the main graph.
   int64_t opset = 0;
-  /// Index of the node in its graph's node list. The list is that of the file
-  /// or, if mergeTrainingInfo has merged graphs, that of the merged graph. A
-  /// node of an inlined function has the index of the call. Messages show this
-  /// index for a node without a name.
+  /// Index of the node in its graph. mergeTrainingInfo renumbers the nodes of
+  /// the merged graph. A node of an inlined function has the index of the call.
+  /// Messages show the index of a node without a name.
   uint32_t index = 0;
   /// Names of the operands. An omitted optional operand is ""; at the end of
   /// the list, omitted operands have no entry.

@@ -12,10 +12,10 @@ namespace pcc::onnx {
 /// error, so that a malformed or malicious file cannot exhaust memory or the
 /// stack.
 struct ReadLimits {
-  /// Largest nesting depth of protobuf messages, and largest nesting depth of
-  /// function calls. A subgraph lies three messages deeper than its enclosing
-  /// graph: node, attribute, graph. A nesting of calls and subgraphs in each
-  /// other may be up to 2 · `depth` deep.
+  /// Largest nesting depth of protobuf messages, and largest length of a chain
+  /// of function calls. A subgraph lies three messages deeper than its
+  /// enclosing graph: node, attribute, graph. Calls and subgraphs that enclose
+  /// a node may together number up to 2 · `depth`.
   int depth = 100;
   /// Largest number of protobuf messages in the file. Also limits the data that
   /// the inlining of functions may create, counted in units of about 16 bytes.

@@ -39,11 +39,12 @@ using ReplacedWeights =
              std::less<>>;
 
 /// Returns the encoded bytes of a copy of the file of `model` in which the
-/// elements of the initializers in `weights` are replaced. Type and shape of a
-/// tensor and all other fields stay the same. The source is the mapped file, so
-/// changes to `model` after it was read have no effect. Until the result is
-/// written, the file must stay mapped, and all objects that the functions in
-/// `weights` use must stay alive.
+/// elements of the initializers in `weights` are replaced. All other fields
+/// stay the same. Changes to `model` after it was read have no effect, because
+/// the source is the mapped file.
+///
+/// The mapped file, and all objects that the functions in `weights` use, must
+/// stay alive until the result is written.
 MessageBuilder replaceWeights(const Model &model,
                               const ReplacedWeights &weights);
 

@@ -159,11 +159,13 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns a key for each tensor that `launch` reads in tiles, and for each
-/// parameter that its results are written to. Two launches with a common key
-/// must not become one launch, since a joined launch computes its tensors in
-/// any order. The key of a parameter is its name. The key of any other tensor
-/// is its SSA value or, for a reshape, the SSA value of the reshape's operand.
+/// Returns keys of the tensors that `launch` reads in tiles, and of the
+/// parameters to which its results are written. A key is the name of a
+/// parameter, or the SSA value of another tensor. Tensors that differ by
+/// reshapes have one key.
+///
+/// Launches with a common key must not be joined, since a joined launch
+/// computes its tensors in any order.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -248,10 +250,11 @@ private:
     return classes;
   }
 
-  /// Returns the launches of `same`, a class of launches that could be joined,
-  /// grouped by depth. The depth of a launch is the largest number of launches
-  /// of the class that precede it on one path of uses. Launches of equal depth
-  /// do not depend on one another, so they can be joined.
+  /// Groups the launches of `same`, a class of launches that could be joined,
+  /// by depth. Launches of equal depth do not depend on one another. The depth
+  /// of a launch is the largest number of launches of the class that precede it
+  /// on one path of uses. Example: if a → b → c is the only path, c has depth
+  /// 2.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -270,10 +273,9 @@ private:
   }
 
   /// Joins launches of `same`, a class of launches that could be joined, if
-  /// they have equal depth and no tensor in common. One joined launch replaces
-  /// at most as many launches as its TensorTable, the kernel argument that
-  /// lists the tensors, has room for. Returns by how many the number of
-  /// launches decreased.
+  /// they have equal depth (byDepth) and no tensor in common. The TensorTable,
+  /// a kernel argument that lists the tensors, has room for a limited number of
+  /// launches. Returns by how many the number of launches decreased.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +

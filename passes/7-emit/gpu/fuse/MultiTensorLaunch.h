@@ -26,12 +26,12 @@ namespace pcc::emit {
 /// Joins launches of `block` that are independent of one another into
 /// multi-tensor launches. Returns by how many the number of launches decreased.
 ///
-/// `find` is called with a new kernel, which is in no module yet. `find` takes
-/// ownership of the new kernel and returns the equal kernel of the module.
+/// `find` takes ownership of a new kernel, and returns the equal kernel of the
+/// module. If the module has no equal kernel, `find` adds the new kernel to it.
 ///
-/// Afterwards `block` may be out of topological order: the producer of an
-/// operand may follow its reader (see topologicalOrder). If any launches were
-/// joined, all graph.set_parameter ops are at the end of `block`.
+/// Afterwards `block` may be out of topological order: a producer may follow
+/// its readers (see topologicalOrder). If any launches were joined, all
+/// graph.set_parameter ops are at the end of `block`.
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

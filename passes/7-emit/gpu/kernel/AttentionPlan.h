@@ -52,16 +52,15 @@ struct AttentionPlan {
   int64_t otherTile = 8;
 
   /// Returns the number of queries that share one key head: `queries` for each
-  /// of its `group` query heads. These queries are numbered as rows of one
-  /// matrix: row h · queries + s is query s of the key head's h-th query head.
+  /// of its `group` query heads. These queries are the rows of one matrix, head
+  /// by head. Example with 2 query heads of 100 queries: row 103 is query 3 of
+  /// the second head.
   int64_t queryRows() const { return group * queries; }
-  /// Returns the number of rows (of which each block owns a tile) of one key
-  /// head: its keys if blocks own keys, else the queries that share the key
-  /// head.
+  /// Returns the number of rows (keys if blocks own keys, else queries) of one
+  /// key head. Each block owns a tile of these rows.
   int64_t rows() const { return rowsAreKeys ? keys : queryRows(); }
-  /// Returns the number of others (over which each block loops) of one key
-  /// head: its keys if blocks own queries, else the queries that share the key
-  /// head.
+  /// Returns the number of others (queries if blocks own keys, else keys) of
+  /// one key head. Each block loops over all of them.
   int64_t others() const { return rowsAreKeys ? queryRows() : keys; }
   /// Returns the number of rows (queries or keys) that one block owns: 16 per
   /// warp.
@@ -74,17 +73,14 @@ struct AttentionPlan {
   /// Returns the number of threads of a block.
   int64_t threads() const { return warps * 32; }
 
-  /// Returns the pitch of a tile in shared memory with rows of `size` elements:
-  /// the number of elements from the start of one row to the start of the next.
-  /// It includes padding, so that the threads of a warp read from different
-  /// memory banks. Use for tiles whose rows become the columns of a right
-  /// operand (WarpProduct::rightFromRows).
+  /// Returns the pitch of a tile in shared memory whose rows have `size`
+  /// elements. The pitch is the number of elements from the start of one row to
+  /// the start of the next. It includes padding against bank conflicts. Use it
+  /// for tiles that WarpProduct::rightFromRows() reads.
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a tile in shared memory with rows of `size` elements:
-  /// the number of elements from the start of one row to the start of the next.
-  /// Use for tiles whose columns become the columns of a right operand
-  /// (WarpProduct::rightFromColumns). The padding that avoids bank conflicts
-  /// differs from that of pitchOfRows().
+  /// Returns the pitch, like pitchOfRows(), for tiles that
+  /// WarpProduct::rightFromColumns() reads. These reads need a different
+  /// padding.
   int64_t pitchOfColumns(int64_t size) const;
 };
 

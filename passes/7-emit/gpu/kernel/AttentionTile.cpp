@@ -10,9 +10,8 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// With a causal mask, the last queries have the fewest masked keys, so their
-/// blocks take longest. The mapping of blocks to tiles of queries is therefore
-/// reversed: the blocks with the lowest indices start first and get the last
-/// queries.
+/// blocks take longest. The GPU starts blocks with low indices first. So the
+/// tiles are assigned in reverse order: block 0 gets the last queries.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -60,9 +59,8 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// If the rows [first, first + count) span several heads, the last query of a
-/// head is among them. The largest index is then that of the last query of a
-/// head.
+/// If the rows span several heads, the last query of a head is among them. The
+/// result is then the index of that query, `plan.queries` − 1.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -81,8 +79,8 @@ Value AttentionTile::numSeenTiles() {
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
   // With S queries and T keys, query q may attend to the first q + 1 + T − S
-  // keys. Let q be the block's last query: the number of tiles is ⌈(q + 1 + T −
-  // S) / tile⌉, or 0 if this is negative.
+  // keys. With the block's last query as q, the number of tiles is ⌈(q + 1 + T
+  // − S) / otherTile⌉, or 0 if this is negative.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));

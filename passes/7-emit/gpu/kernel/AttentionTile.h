@@ -27,20 +27,20 @@ struct ScorePlace {
   /// Multi-index [batch, head, query] of the query.
   MultiIndex query;
   Index key;
-  /// Whether the score exists, an i1. False if the score's key (its query, if
-  /// blocks own keys) is padding at the end of the tile. Null if the score
-  /// always exists.
+  /// Whether the score exists, an i1. It does not exist if its key or query is
+  /// padding at the end of a tile. Null if the score always exists.
   mlir::Value isThere;
 };
 
 /// Base class of the fused attention kernels: emits the steps that all of these
-/// kernels need. A block owns a tile of rows (queries or keys) and loops over
-/// tiles of the others (keys or queries); see AttentionPlan.h.
+/// kernels need. A block owns a tile of rows and loops over tiles of the
+/// others. If rows are queries, others are keys, and vice versa
+/// (AttentionPlan.h). Each thread has elements of two rows, as in
+/// WarpProduct.h.
 ///
-/// Each thread has elements of two rows, as in WarpProduct.h: rows g and g + 8
-/// of its warp. A tile can extend beyond the last query or key. Indices beyond
-/// the end are then clamped, and their elements are masked rather than skipped,
-/// so that all threads reach all barriers.
+/// A tile can extend beyond the last query or key. A thread with such an index
+/// reads the last existing element instead, and masks the result. It does not
+/// skip the code, so that all threads reach all barriers.
 class AttentionTile {
 public:
   /// Emits the indices of the two rows (queries or keys) of which this thread
@@ -68,15 +68,16 @@ protected:
   mlir::Value keptIf(mlir::Value condition, mlir::Value value,
                      mlir::Value otherwise);
 
-  /// Returns the multi-index [batch, head, query] of row number `row` of the
-  /// query matrix of this block's key head. The queries of all heads that share
-  /// the key head are rows of this matrix.
+  /// Returns the multi-index [batch, head, query] of query row number `row` of
+  /// this block's key head. Example with 2 query heads of 100 queries per key
+  /// head: row 103 of key head 5 is query 3 of query head 11.
   MultiIndex queryPlace(const Index &row);
   /// Returns the multi-index [batch, key head, key] of key number `key` of this
   /// block's key head.
   MultiIndex keyPlace(const Index &key) const { return {batch, keyHead, key}; }
-  /// Emits the largest query index, counted within its head, of the query rows
-  /// [first, first + count), an i64. The rows may belong to several heads.
+  /// Emits the largest query index among the query rows [first, first + count),
+  /// as an i64. Query indices count within a head. Example with 100 queries per
+  /// head: rows 98 to 103 are queries 98, 99, 0, 1, 2, 3; the largest is 99.
   mlir::Value lastQuery(const Index &first, int64_t count);
   /// Emits the number of tiles of keys, an i64, over which this block has to
   /// loop. With a causal mask, the block leaves out tiles whose keys are masked
@@ -97,10 +98,11 @@ protected:
   void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
-  /// Returns the query and the key of one attention score. The thread holds
-  /// four scores of each 16 x 8 product of its warp's rows with eight keys (or
-  /// queries, if blocks own keys). The first of the eight has index
-  /// `firstOther` + `column`. `sum`, 0 to 3, selects the score.
+  /// Returns the query and the key of one of the four scores that this thread
+  /// holds of a 16 x 8 product. The 16 rows of the product are rows of this
+  /// warp. Its 8 columns are the others (keys or queries) from index
+  /// `firstOther` + `column` on. `sum`, 0 to 3, is the number of the score
+  /// (WarpProduct::Sums).
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
   /// Emits the attention score of the query and the key of `at`. `product` is
   /// their dot product.
@@ -112,10 +114,11 @@ protected:
   /// the sum.
   Halves sumOfRows(const Halves &own);
 
-  /// Emits the stores of the elements of `result` in this thread's two rows.
-  /// The elements are `sums` (eight columns per entry), multiplied by the row's
-  /// entry of `factors`. `outputs` are the pointers to the kernel's results.
-  /// Emits nothing if the kernel does not return `result`.
+  /// Emits the stores of this thread's two rows of `result`. `sums` has the
+  /// elements, eight columns per entry. Each element is multiplied by the
+  /// factor of its row, an entry of `factors`. `outputs` are the pointers to
+  /// the kernel's results. Emits nothing if the kernel does not return
+  /// `result`.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
                  const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
   /// Emits the stores of `numbers`, one f32 for each of the thread's two rows,
@@ -158,10 +161,10 @@ private:
   }
 };
 
-/// Returns the pointer at which the kernel stores `result`, an element of
-/// `outputs`, the pointers to the kernel's results. The kernel may return
-/// `result` directly or after transposes and reshapes. Returns null if the
-/// kernel does not return `result`.
+/// Returns the entry of `outputs` to which the kernel stores `result`.
+/// `outputs` are the pointers to the kernel's results. The kernel may return
+/// `result` itself, or a transpose or reshape of it. Returns null if it returns
+/// neither.
 mlir::Value outputOf(mlir::Value result, llvm::ArrayRef<mlir::Value> outputs);
 
 } // namespace pcc::emit

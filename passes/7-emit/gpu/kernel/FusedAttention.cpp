@@ -33,10 +33,14 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the loop over the tiles of keys, then the stores of the result O /
-  /// l. O is the sum of the values weighted by exp(score − m), l is the sum of
-  /// these weights, and m is the largest score. `outputs` are the pointers to
-  /// the kernel's results.
+  /// Emits the loop over the tiles of keys, then the stores of the result. The
+  /// result is O divided by l:
+  ///
+  ///   m   largest score
+  ///   l   sum of the weights exp(score − m)
+  ///   O   sum of the values, multiplied by these weights
+  ///
+  /// `outputs` are the pointers to the kernel's results.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {

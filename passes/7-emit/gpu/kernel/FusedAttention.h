@@ -8,12 +8,12 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel that holds the attention op `op` and layout ops
+/// Emits the body of a kernel with the attention op `op` and layout ops
 /// (transposes, slices, reshapes) of its operands and results. The layout ops
 /// become strides of the kernel's reads and writes. `outputs` are the pointers
-/// to the kernel's results. `block` is the index of the current block in [0,
-/// AttentionPlan::blocks()), and `thread` that of the current thread in its
-/// block.
+/// to the kernel's results. `block` is the index of the current block, less
+/// than AttentionPlan::blocks(). `thread` is the index of the current thread in
+/// its block.
 void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);

@@ -46,9 +46,9 @@ protected:
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
   /// Products of this thread's rows with the rows of one chunk (16 rows of a
-  /// tile): the scores S, the derivatives of the scores by the dot products
-  /// (slopes), and the gradients dP of the softmax weights. Each entry of a
-  /// list covers eight rows of the chunk.
+  /// tile): the scores, the slopes (derivatives of the scores by the dot
+  /// products), and the gradients dP of the softmax weights (`products`). Each
+  /// entry of a list covers eight rows of the chunk.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
@@ -87,16 +87,19 @@ protected:
   }
 
   /// Emits an element of the softmax weights P: exp(score − top) · share. `top`
-  /// is the largest score of the row, and `share` the reciprocal of Σ exp(score
-  /// − top).
+  /// is the largest score of the row. `share` is the reciprocal of the sum of
+  /// exp(score − top) over the row.
   Value weight(Value score, Value top, Value share) {
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// Emits an element of dS, the gradient of a dot product of query and key:
-  /// slope · weight · (dP − mean). `product` is dP, the gradient of the softmax
-  /// weight. `mean` is Σ P dP over all keys, for the query. `slope` is the
-  /// derivative of the score by the dot product.
+  /// Emits dS, the gradient of the dot product of one query and one key: slope
+  /// · P · (dP − mean). The parameters are
+  ///
+  ///   weight    P, the softmax weight
+  ///   product   dP, the gradient of the softmax weight
+  ///   mean      Σ P · dP over all keys of the query
+  ///   slope     derivative of the score by the dot product
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
@@ -128,14 +131,12 @@ protected:
     return sums;
   }
 
-  /// Tiles of the block in shared memory. The rows of `ofKeys` have the size of
-  /// a key: they are keys or queries. The rows of `ofValues` have the size of a
-  /// value: they are values or gradients of the attention's result.
+  /// Tiles of the block in shared memory. `ofKeys` has keys or queries.
+  /// `ofValues` has values or gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
   /// This thread's elements of the rows that the block owns, as left operands.
-  /// The rows of `leftOfKeys` have the size of a key: they are queries or keys.
-  /// The rows of `leftOfValues` have the size of a value: they are gradients of
-  /// the result, or values.
+  /// `leftOfKeys` has queries or keys. `leftOfValues` has gradients of the
+  /// attention's result or values.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
@@ -180,10 +181,13 @@ private:
   }
 
   /// Emits the first of two loops over the keys. This loop computes three
-  /// numbers for each of the thread's two queries: `top` (the largest score),
-  /// `share` (the reciprocal of the sum of the softmax weights P) and `mean` (Σ
-  /// P dP, where dP are the gradients of P). Whenever `top` grows, the online
-  /// softmax rescales Σ P dP along with Σ P.
+  /// numbers for each of the thread's two queries:
+  ///
+  ///   top     largest score
+  ///   share   1 / Σ P, where P = exp(score − top) is the weight of a key
+  ///   mean    Σ P · dP / Σ P, where dP is the gradient of P
+  ///
+  /// Whenever `top` grows, the online softmax rescales both sums.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();

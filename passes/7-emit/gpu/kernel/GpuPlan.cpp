@@ -31,10 +31,9 @@ int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// Returns the number of elements that fit into the widest load or store (16
-/// bytes). The elements are those of the narrowest element type among the
-/// operands and results of `kernel`. Ignores types of less than 16 bits, such
-/// as booleans.
+/// Returns the number of elements that one load or store of 16 bytes covers,
+/// for the narrowest element type among the operands and results of `kernel`.
+/// Ignores types of less than 16 bits, such as booleans.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -99,9 +98,11 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
 
 /// If `kernel` transposes an operand and the tiles fit into shared memory,
 /// plans one block per square tile of the results, and returns true. Otherwise
-/// returns false. The first transpose in the body determines
-/// `plan.transposedDim`. A thread reads operands that are transposed along
-/// another dim directly, not through shared memory.
+/// returns false.
+///
+/// The first transpose in the body determines `plan.transposedDim`. Operands
+/// that are transposed along another dim are read directly, not through shared
+/// memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -135,10 +136,10 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
-/// Fills `plan` for a kernel that reduces rows that are contiguous in memory. A
-/// vector is a group of elements that a thread loads at once. A row of up to 32
-/// vectors gets one thread per vector, rounded up to a power of two. A longer
-/// row gets one or more whole warps.
+/// Fills `plan` for a kernel that reduces contiguous rows. A vector is a group
+/// of elements that a thread loads at once. Example: a row of 20 vectors gets
+/// 32 threads, the next power of two. A row of more than 32 vectors gets one or
+/// more whole warps.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);

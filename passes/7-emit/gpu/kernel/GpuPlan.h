@@ -30,9 +30,9 @@ struct GpuPlan {
   /// Loops of a kernel without reductions, or rows of a kernel with reductions.
   KernelPlan loops;
   /// Number of neighboring elements that a thread computes together, so that
-  /// one instruction can load or store them. Chosen, if possible, so that these
-  /// elements have `widestAccess` bytes in the narrowest operand or result.
-  /// `vector` divides `groupSize`.
+  /// one instruction can load or store them. Elements of the narrowest tensor
+  /// fill `widestAccess` (16) bytes: 8 elements for bf16, 4 for f32. The number
+  /// is halved until it divides `groupSize`.
   int64_t vector = 1;
   /// Number of iterations of the kernel's innermost loop: the product of the
   /// sizes of the dims that this loop covers.
@@ -83,10 +83,13 @@ constexpr int64_t tileSize = 32;
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result of `op` that is the innermost dim of the
-/// operand, such as 0 for the transpose of a matrix. A kernel then transposes
-/// tiles of this dim and the result's innermost dim. Returns -1 in three cases:
-/// the innermost dim stays innermost, one of the two dims is too small for
-/// tiles, or the result does not have shape `shape`.
+/// operand. Example: 0 for the transpose of a matrix. A kernel then transposes
+/// tiles of this dim and of the result's innermost dim. Returns -1 in three
+/// cases:
+///
+///   - The innermost dim of the operand is also that of the result.
+///   - One of the two dims is too small for tiles.
+///   - The result does not have shape `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -91,10 +91,11 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
 
 /// Emits the body of a kernel with reductions, in which a team of threads
 /// reduces each row. The last block may have more teams than rows remain. The
-/// surplus teams compute the last row once more, since all threads of a block
-/// must reach all barriers. Surplus teams store nothing: if a result shares the
-/// buffer of an operand, another team may have overwritten the row that they
-/// read.
+/// surplus teams reduce the last row once more, since all threads of a block
+/// must reach all barriers.
+///
+/// Surplus teams store nothing. A result may share the buffer of an operand, so
+/// another team may already have overwritten the row that they read.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -250,8 +251,8 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
 
 /// Emits the computation of this thread's elements of a tile of a multi-tensor
 /// kernel. `left` is the number of elements from the start of the tile to the
-/// end of the tensor. If some of the thread's elements are beyond the tensor's
-/// end, the thread computes only its other elements, one by one.
+/// end of the tensor. A thread whose elements lie partly beyond the end
+/// computes the existing ones, one by one.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {

@@ -35,11 +35,13 @@ struct OnlineSoftmax {
     return {top[0], top[1], total[0], total[1]};
   }
 
-  /// Emits the update of the state by `scores`, the scores of a tile: sets
-  /// `top` to the new largest score, and multiplies `total` by exp(old top −
-  /// new top). Returns these factors. The caller must multiply its sums of
-  /// weighted values by them, and must add the weights exp(score − top) of the
-  /// tile to `total`.
+  /// Emits the update of the state by `scores`, the scores of a tile. Sets
+  /// `top` to the new largest score. Multiplies `total` by the factor exp(old
+  /// top − new top), and returns this factor for each of the thread's two rows.
+  ///
+  /// Afterwards the caller must do two things: multiply its sums of weighted
+  /// values by the factors, and add the weights exp(score − top) of the tile to
+  /// `total`.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

@@ -127,9 +127,9 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 
 namespace {
 /// Buffer in shared memory through which the members of a team (the threads
-/// that share a row) exchange values. A member is a thread, or a warp whose
-/// threads have already combined their values. A block has `stride` teams of
-/// `count` members each. The buffer has one slot for each member of each team.
+/// that share a row) exchange values. A member is a thread, or a whole warp
+/// that has already combined its values. A block has `stride` teams of `count`
+/// members. The buffer has one slot for each member of each team.
 struct ExchangeBuffer {
   int64_t count, stride;
   /// `member` is the index, within its team, of this thread or of this thread's
@@ -139,10 +139,10 @@ struct ExchangeBuffer {
 } // namespace
 
 /// Emits the combination of the values of all members of this thread's team, in
-/// the order of the members. Returns the combined values. `own` are the values
-/// of this thread's member (the thread or its warp). If a member is a warp,
-/// `mayStore` (an i1) is true for the one thread that stores the warp's values.
-/// If each member is a thread, `mayStore` is null.
+/// the order of the members. Returns the combined values. A member is a thread
+/// or a warp (ExchangeBuffer). `own` are the values of this thread's member.
+/// `mayStore`, an i1, selects the thread that stores them; null if each member
+/// is one thread.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -46,10 +46,10 @@ private:
   /// Threads that have no elements in this round skip `body`.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each of this thread's elements in loop iteration (round)
-  /// `number`: the `vector` neighboring elements of the row that begin at
-  /// element `chunk` · `vector`. `carried` are the values that the loop
-  /// carries.
+  /// Emits `body` for each element that this thread computes in round `number`
+  /// (a loop iteration). A chunk is a group of `vector` neighboring elements of
+  /// the row. `chunk` is the number of this thread's chunk in the row.
+  /// `carried` are the values that the loop carries.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
@@ -60,9 +60,9 @@ private:
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// `current` is the index, within the row, of the element whose code turn()
-  /// is emitting. Empty outside of turn(). `currentSlot` is the index of this
-  /// element in the buffer where the thread keeps its elements of the row.
+  /// Element whose code turn() is emitting. `current` has its indices within
+  /// the row; empty outside of turn(). `currentSlot` is its index in the buffer
+  /// in which this thread keeps elements of the row.
   MultiIndex current;
   Index currentSlot;
 };

@@ -93,10 +93,10 @@ private:
   /// Returns the index of the last dim of the results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index of an element of the block's tile in the results.
-  /// The element is `transposedOffset` elements along the transposed dim, and
-  /// `lastOffset` elements along the last dim, from the first element of the
-  /// tile.
+  /// Returns the multi-index, in the results, of an element of the block's
+  /// tile. The two offsets are its distances from the first element of the
+  /// tile: `transposedOffset` along the transposed dim, `lastOffset` along the
+  /// last dim.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -111,10 +111,11 @@ private:
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for each element of the tile that this thread computes: one
-  /// element in each of several rows of the tile. `placeOf` maps the index of a
-  /// row to the multi-index of this thread's element in that row. Skips
-  /// elements that lie outside of the results.
+  /// Emits `body` for each element of the tile that this thread computes. A
+  /// block has fewer rows of threads than the tile has rows. So each thread has
+  /// elements in several rows of the tile, one per row. `placeOf` maps the
+  /// index of a row to the multi-index of this thread's element. Skips elements
+  /// that lie outside of the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -134,8 +135,8 @@ private:
   }
 
   /// Emits an i1: whether the multi-index `at` lies within the results. Returns
-  /// null if `at` always does. Replaces the indices of `at` by equal ones whose
-  /// statically known bounds lie within the results.
+  /// null if `at` always does. Also replaces the indices of `at` by indices
+  /// with the same values, but with known bounds within the results.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {

@@ -56,9 +56,9 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// In an ldmatrix instruction, thread i of the warp supplies the address of row
-/// i % 8 of the 8 x 8 square number i / 8. Each thread receives two elements of
-/// every square.
+/// An ldmatrix instruction loads up to four squares of 8 x 8 elements. Thread i
+/// of the warp supplies the address of row i % 8 of square number i / 8. Each
+/// thread receives two elements of every square.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -199,11 +199,10 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
 /// `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // In each group of 8 elements, the instruction expects two elements from a
-  // thread: elements quad and quad + 4. Here quad is the number of the thread
-  // modulo 4. The thread holds elements 2 · quad and 2 · quad + 1 and passes
-  // these instead. The sum does not change, because the elements of both
-  // operands are permuted equally.
+  // In each group of 8 elements, the instruction expects two elements from
+  // thread t: elements q and q + 4, where q = t % 4. But thread t holds
+  // elements 2 · q and 2 · q + 1, and passes these. The sum does not change,
+  // because both operands are permuted in the same way.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;

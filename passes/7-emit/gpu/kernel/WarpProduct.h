@@ -116,17 +116,16 @@ private:
   /// dim, with f32 elements.
   Sums addWide(llvm::ArrayRef<mlir::Value> sums, const Left &left,
                const Pair &right) const;
-  /// Emits one tensor core instruction, which computes sums + left · right for
-  /// one group of 8 contracted elements, or for two groups of bf16 or f16.
-  /// `left` and `right` are the registers of this thread with its elements of
-  /// the operands.
+  /// Emits one tensor core instruction, which computes sums + left · right. It
+  /// contracts one group of 8 elements, or, for bf16 and f16, one or two
+  /// groups. `left` and `right` are the registers in which this thread holds
+  /// its elements of the operands.
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
-  /// Offsets of a right operand's elements from the start of a matrix in shared
-  /// memory, counted in elements. `start` is the offset of the first element.
-  /// `inside` is the distance to the next element of the contracted dim,
-  /// `across` the distance to the next column.
+  /// Places of a right operand's elements in a matrix in shared memory. Element
+  /// k of column j has the offset start + k · inside + j · across, counted in
+  /// elements.
   struct Steps {
     int64_t start, inside, across;
   };

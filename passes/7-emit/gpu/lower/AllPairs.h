@@ -26,32 +26,33 @@ namespace pcc::emit {
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
 /// Builds tensors with one element for each pair (each, other) of indices along
-/// one dim. The two indices may belong to different tensors, e.g. `each` to the
-/// rows and `other` to the updates of a scatter.
+/// one dim. In a sort, both indices number the elements of one tensor. In a
+/// scatter, `each` numbers the rows of the data, and `other` the updates.
 class AllPairs {
 public:
-  /// Creates new ops with `b`. `inner` is the product of the sizes of the dims
-  /// that follow the dim of which pairs of indices are formed.
+  /// Creates new ops with `b`. All tensors have the shape [outer, size, inner],
+  /// in which `size` is the dim that `each` and `other` index. `inner` is the
+  /// size of the last dim.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Returns `value`, [outer, size, inner], reshaped so that it broadcasts to
-  /// all pairs (each, other): every pair gets the element at index `each`. Dims
-  /// of size 1 stay broadcastable.
+  /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
+  /// (each, other). A pair gets the element of `value` at index `each`. A dim
+  /// `outer` or `inner` of size 1 broadcasts, too.
   mlir::Value each(mlir::Value value);
-  /// Returns `value`, [outer, size, inner], reshaped so that it broadcasts to
-  /// all pairs (each, other): every pair gets the element at index `other`.
-  /// Dims of size 1 stay broadcastable.
+  /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
+  /// (each, other). A pair gets the element of `value` at index `other`. A dim
+  /// `outer` or `inner` of size 1 broadcasts, too.
   mlir::Value other(mlir::Value value);
-  /// Returns an i64 tensor that broadcasts to all pairs (each, other): every
-  /// pair gets its index `each`, in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs (each, other). A pair
+  /// gets the number `each`, in [0, size).
   mlir::Value eachPosition(int64_t size);
-  /// Returns an i64 tensor that broadcasts to all pairs (each, other): every
-  /// pair gets its index `other`, in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs (each, other). A pair
+  /// gets the number `other`, in [0, size).
   mlir::Value otherPosition(int64_t size);
 
   /// Reduces `pairs`, a tensor with one element per pair (each, other), over
-  /// all indices `other`. The result has the shape [outer, each, inner], where
-  /// `each` is the number of indices `each`.
+  /// `other`. If `each` has n values, the result has the shape [outer, n,
+  /// inner]. Element i of the result combines all pairs (i, j).
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:

@@ -63,10 +63,11 @@ private:
   }
 
   /// Returns the product of the filters and the columns (windows) of all
-  /// images, as one matmul: [O, C · taps] times [C · taps, N · outputs]. If
-  /// windows are larger than the result, as for the gradient of filters, stores
-  /// the right operand transposed. Neighbors in its rows are then neighbors
-  /// in the input, so that reads are contiguous.
+  /// images, as one matmul: [O, C · taps] times [C · taps, N · outputs].
+  ///
+  /// If windows are larger than the result, as for the gradient of filters,
+  /// stores the right operand transposed. Its neighbors in a row are then
+  /// neighbors in the input, so that reads are contiguous.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});

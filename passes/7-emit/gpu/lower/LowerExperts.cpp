@@ -9,13 +9,15 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns, for each row r in [0, numRows), the index of the source that the
-/// row belongs to. The rows of each source are contiguous. `counts`, [size],
-/// holds the inclusive prefix sums of the numbers of rows of the sources. The
-/// source of row r is therefore the first index at which `counts` is larger
-/// than r. For a row after the last source's rows, the result is `size`.
+/// Returns the source of each row r in [0, numRows). Sources are numbered, and
+/// their rows are contiguous. `counts`, [size], holds the inclusive prefix sums
+/// of the numbers of rows of the sources. Example: sources 0, 1 and 2 have 2, 0
+/// and 3 rows:
 ///
 ///   counts [2, 2, 5]  ->  rows 0 to 5 have the sources 0 0 2 2 2 3
+///
+/// Row 5 follows the rows of all sources, so its result is `size`. The source
+/// of row r is the first index at which `counts` is larger than r.
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
@@ -34,8 +36,8 @@ static Value runningCount(LoweringBuilder &b, Value vector) {
 
 /// Returns, for each (token, expert) pair, 1 if the token is sent to the
 /// expert, else 0: [tokens, experts]. A token is sent to the experts whose gate
-/// (weight of the expert for the token) is not 0. If there are more than
-/// `chosen` of them, the token is sent to the first `chosen` experts only.
+/// (weight of the expert for the token) is not 0, but only to the first
+/// `chosen` of them.
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -174,10 +176,13 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// `counts`, `ends` and `starts` have one element per expert: the number of
-  /// rows of the expert, the index after its last row, and the index of its
-  /// first row. `isRow` and `expert` have one element per row. `isRow` is false
-  /// for padding. `expert` is the index of the row's expert (0 for padding).
+  /// Tensors that describe the rows of the experts:
+  ///
+  ///   counts   per expert: number of its rows
+  ///   ends     per expert: index after its last row
+  ///   starts   per expert: index of its first row
+  ///   isRow    per row: false for padding
+  ///   expert   per row: index of its expert (0 for padding)
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

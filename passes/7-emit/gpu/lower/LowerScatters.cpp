@@ -36,10 +36,11 @@ static void lowerScatterElements(ScatterElementsOp op) {
 }
 
 /// Returns, for each index tuple of `indices`, the number of the row that it
-/// selects: [1, tuples, 1]. A tuple of k indices selects a row: the slice of
-/// the data at these indices of its first k dims. Rows are numbered in
-/// row-major order. `data` is the shape of the data. A tuple with an index out
-/// of range gets -1.
+/// selects: [1, tuples, 1]. A tuple has one index for each of the first dims of
+/// the data, and selects the slice at these indices. These slices, the rows,
+/// are numbered in row-major order. `data` is the shape of the data. Example:
+/// in data of shape [4, 5, 8], the tuple (1, 2) selects row 7 of 20. A tuple
+/// with an index out of range gets -1.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =

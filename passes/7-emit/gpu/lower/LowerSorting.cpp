@@ -15,10 +15,10 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Returns a boolean tensor: whether the element of `other` precedes the
-  /// element of `each` in sorted order. For two equal elements, or two NaN,
-  /// returns the element of `standsInFront`. It is true if the element of
-  /// `other` precedes that of `each` in the input.
+  /// Returns a boolean tensor: whether the element of `other` comes before the
+  /// element of `each` in sorted order. `standsInFront` tells whether the
+  /// element of `other` comes before that of `each` in the input. It decides
+  /// for two equal elements, or two NaN.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);

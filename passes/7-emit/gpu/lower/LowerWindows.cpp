@@ -46,11 +46,10 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Returns the averages of an average pool: `sum`, the sum of each window,
-/// divided by the number of elements of the window that the average counts
-/// (countedTaps). This number is a product of one factor per spatial dim.
-/// Therefore `sum` is divided once per dim, by a constant tensor of that dim's
-/// factors.
+/// Returns the averages of an average pool: `sum`, the sums of the windows,
+/// divided by the number of elements that each average counts (countedTaps).
+/// This number is a product of one factor per spatial dim. So the function
+/// divides once per dim, by a constant tensor of that dim's factors.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

@@ -15,8 +15,9 @@ class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}
 
-  /// Replaces the op by empty constants, erases it, and returns true, if all of
-  /// its results have no elements. Otherwise changes nothing and returns false.
+  /// Checks whether all results of the op have no elements. If so, replaces the
+  /// op by empty constants, erases it, and returns true. Otherwise changes
+  /// nothing and returns false.
   bool replaceEmpty();
   /// Replaces each result i of the op for which this builder was created by
   /// `values[i]`, reshaped to the shape of the result. Then erases the op. The

@@ -93,9 +93,8 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimated operations per update for each way to combine the updates of a
-    // row: a reduction over all updates for each row, a reduction over all
-    // updates for each update, or a sort and a scan.
+    // Estimated operations per update for the three ways to combine the updates
+    // of a row (see the start of this file).
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -112,9 +111,9 @@ public:
   }
 
 private:
-  /// Number of terms that each round of the scan combines into one. The scan
-  /// computes, for each update in sorted order, the combination with earlier
-  /// updates of its row.
+  /// Number of terms that each round of the segmented scan combines into one.
+  /// The scan computes, for each update, the combination with all earlier
+  /// updates of its row. Updates are sorted by row.
   static constexpr int64_t radix = 16;
 
   /// Returns the number of rounds that the scan over all updates needs: the
@@ -135,10 +134,10 @@ private:
                     {dim});
   }
 
-  /// Returns, for each requested place (row index), the combination of all
-  /// updates of that row: [outer, requested places, inner]. Reduces a tensor
-  /// with one element per pair (requested place, update). `at` returns the
-  /// requested places in a shape that broadcasts to that tensor.
+  /// Returns the combination of all updates of each requested row: [outer,
+  /// requested rows, inner]. Reduces a tensor with one element per pair
+  /// (requested row, update). `at` returns the indices of the requested rows in
+  /// a shape that broadcasts to that tensor.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -188,12 +187,12 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Returns each update combined with all earlier updates of its place (index
-  /// of the updated row). The updates must be sorted by place.
+  /// Returns each update combined with all earlier updates of its row. The
+  /// updates must be sorted by row.
   ///
-  /// Invariant: element u of `so` is the combination of the updates from u -
-  /// reach + 1 to u that have the place of update u. For updates a to d of one
-  /// place, with radix 2:
+  /// Invariant: element u of `so` combines update u with the `reach` − 1
+  /// updates before it, but only with those of its row. For updates a to d of
+  /// one row, with radix 2:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd

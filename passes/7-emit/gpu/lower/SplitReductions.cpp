@@ -16,10 +16,10 @@ namespace {
 struct Lengths {
   int64_t row, part;
 };
-/// Division of a reduction's rows into parts. The reduced dims [first, first +
-/// count) have `size` elements in all and are reshaped to [parts, size /
-/// parts]. The first new reduction runs over the elements of each part, the
-/// second over the parts.
+/// Division of a reduction's rows into parts. The dims [first, first + count),
+/// which are reduced, have `size` elements in all. They are reshaped to [parts,
+/// size / parts]. The first new reduction runs over the elements of each part,
+/// the second over the parts.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }

@@ -18,12 +18,14 @@
 namespace pcc::emit {
 
 /// Replaces each reduction over long rows in `function` by two reductions. The
-/// first one reduces parts of rows, and the second one combines the parts of
-/// each row. Between them, sums and products of bf16 and f16 stay in f32.
+/// first one reduces parts of rows. The second one combines the parts of each
+/// row. The results of the first reduction stay in f32 for sums and products of
+/// bf16 and f16.
 ///
-/// The size of the parts depends on the reduced dims and on whether rows are
-/// contiguous or columns, but not on the number of rows. Therefore ranks that
-/// hold different numbers of rows compute the same bits for the same row.
+/// Ranks can hold different numbers of rows, but compute the same bits for the
+/// same row. For this, the size of the parts does not depend on the number of
+/// rows. It depends on the sizes of the reduced dims, and on whether the
+/// elements of a row are contiguous or strided.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

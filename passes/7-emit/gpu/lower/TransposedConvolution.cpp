@@ -86,9 +86,10 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 
 namespace {
 /// Finds the products that are summed to each output of a transposed
-/// convolution. Each product is that of an input and a tap (element of the
-/// filter). For each pair (tap, output), [taps…, outputs…], the class computes
-/// the index of the product in [taps…, inputs…].
+/// convolution. A product multiplies an input by a tap (element of the filter);
+/// the products have the shape [taps…, inputs…]. Each output needs one product
+/// per tap. This class computes the index of this product, for all taps and
+/// outputs: [taps…, outputs…].
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -99,9 +100,9 @@ public:
       appendInput(dim);
   }
 
-  /// `place` is the row-major index of the product in [taps…, inputs…].
-  /// `isThere` is false if no input contributes to the output by this tap, so
-  /// that there is no product. `place` is then an arbitrary valid index.
+  /// For each pair (tap, output): `place` is the row-major index of the product
+  /// in [taps…, inputs…]. `isThere` is false if no input contributes to the
+  /// output by this tap. `place` is then an arbitrary valid index.
   Value place, isThere;
 
 private:
@@ -186,9 +187,11 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
 }
 
 /// Returns whether to compute `op` by gatherProducts() rather than by
-/// convolveSpread(). True if a stride is larger than 1, with two exceptions.
-/// Products of bf16 or f16 would be rounded before they are summed. For groups
-/// of one channel and one filter, a matmul is slow.
+/// convolveSpread(). True if a stride is larger than 1, except in two cases:
+///
+///   - The elements are bf16 or f16: products would be rounded before they are
+///     summed.
+///   - Each group has one channel and one filter: a matmul would be slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());

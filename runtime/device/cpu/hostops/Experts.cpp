@@ -41,7 +41,8 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 //===----------------------------------------------------------------------===//
 
 /// Checks a call of group_rows. Returns null if it is valid, otherwise a
-/// description of the fault. Sizes the workspace for one counter per token.
+/// description of the fault. Sets the size of the workspace to one counter per
+/// token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -61,11 +62,13 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Lists the pairs of a token and an expert for which the expert must be
-/// computed, ordered by expert, then by token. A pair gets a row if its gate
-/// (weight of the expert for the token) is not 0. A token gets at most `chosen`
-/// rows; later pairs of the token are skipped. The workspace counts, per token,
-/// the rows that the token may still get.
+/// Lists the pairs (token, expert) for which the expert must be computed, one
+/// row per pair. Rows are ordered by expert, then by token. A pair is skipped
+/// in two cases:
+///
+/// - Its gate (weight of the expert for the token) is 0.
+/// - The token already has `chosen` rows. The workspace counts, per token, how
+///   many rows are still allowed.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -108,9 +111,9 @@ static void runGroupRows(HostOpCall &call) {
 //===----------------------------------------------------------------------===//
 
 /// Checks a call of grouped_matmul. Returns null if it is valid, otherwise a
-/// description of the fault. For types narrower than f32, sizes the workspace
-/// as scratch memory of WidenedProduct; each i64 of the workspace has space for
-/// two floats.
+/// description of the fault. f16 and bf16 are multiplied with WidenedProduct,
+/// which needs scratch memory for floats. The workspace provides this memory,
+/// with two floats per i64.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)

@@ -55,9 +55,9 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-/// Checks the requirements that scatter_elements and scatter_nd share. Returns
-/// null if the call is valid, otherwise a description of the fault. A valid
-/// call has `integers` integer attributes, the last of which is a Combination.
+/// Checks the requirements that scatter_elements and scatter_nd share. A valid
+/// call has `integers` integer attributes; the last one is a Combination.
+/// Returns null if the call is valid, otherwise a description of the fault.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)

@@ -35,8 +35,8 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
 }
 
 /// Checks the operands of a call of top_k. Returns null if they are valid,
-/// otherwise a description of the fault. Sizes the workspace for one index per
-/// element of the sorted dim.
+/// otherwise a description of the fault. Sets the size of the workspace to one
+/// index per element of the sorted dim.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
@@ -64,8 +64,8 @@ template <typename T> static bool less(T a, T b) {
 }
 
 /// Selects the first k elements, in sorted order, of each line along the sorted
-/// dim. Sorts the indices of a line by the elements of the line, but only until
-/// the first k indices are in order.
+/// dim. A partial sort orders the indices of a line by the line's elements,
+/// until the first k indices are in order.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
