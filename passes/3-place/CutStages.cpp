@@ -80,15 +80,14 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut that respects limits on the weights of every
-  /// stage. No stage may hold more than 85 % of the bytes of all weights. The
-  /// weights of a stage must also fit into the memory of the stage's ranks. The
-  /// function tries these assumptions, and uses the first that allows a cut:
-  ///
-  ///   1. weights are stored sharded over the axis tp only
-  ///   2. weights are stored sharded over all ranks of the stage (ZeRO, FSDP)
-  ///   3. there are no limits
-  plan::StageCut cutEvenly(plan::StageCutRequest request) const {
+  /// Returns the fastest cut in which the weights of every stage stay within
+  /// two limits. The first limit is 85 % of the bytes of all weights. The
+  /// second limit is the bytes that the stage's ranks can store if weights are
+  /// stored sharded over the axis tp only. If no cut is within these limits,
+  /// the second limit is computed for weights that are sharded over all ranks
+  /// of the stage (ZeRO, FSDP). If there is still no cut, returns the fastest
+  /// cut without limits.
+  plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
     double weights = 0;

@@ -6,7 +6,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
-using graph::ShardingRule;
 
 /// Replaces an iota along a split dim by the global indices of this rank's
 /// elements. Returns null if the dim is not split.

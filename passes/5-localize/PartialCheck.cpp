@@ -12,7 +12,6 @@
 
 using namespace mlir;
 using namespace pcc;
-using graph::FactorKind;
 using graph::ShardingRule;
 /// The partials of a value: the reductions over ranks that still have to be
 /// done, such as sum(tp). This check treats them as the value's type.

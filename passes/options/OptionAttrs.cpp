@@ -281,7 +281,7 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   recordExperts(module, options);
   recordHeldBytes(module, options);
   for (const OptionRow &row : optionTable())
-    if (row.attribute)
+    if (!row.attribute.empty())
       if (Attribute value = attributeOf(row, options, builder))
         module->setAttr(row.attribute, value);
   SmallVector<NamedAttribute> recorded;

@@ -144,9 +144,9 @@ struct OptionRow {
   /// Whether the option changes the result of a compilation. If true, dumps
   /// record the option in the module attribute `pcc.options`.
   bool shapesResult = true;
-  /// Name of the module attribute from which the phases read the value. Null if
+  /// Name of the module attribute from which the phases read the value. Empty if
   /// there is none, or if the attribute depends on more than this value.
-  const char *attribute = nullptr;
+  llvm::StringRef attribute = {};
   /// Entry of the module attribute `graph.training` from which the phases read
   /// the value; null if there is none.
   const char *trainingEntry = nullptr;

@@ -9,8 +9,8 @@ using namespace pcc::python;
 /// Returns the type whose only values are `words`: Literal["cpu", "cuda"].
 template <typename Words> static std::string literalOf(const Words &words) {
   std::string type;
-  for (const std::string word : words)
-    type += (type.empty() ? "Literal[\"" : ", \"") + word + "\"";
+  for (const auto &word : words)
+    type += (type.empty() ? "Literal[\"" : ", \"") + std::string(word) + "\"";
   return type + "]";
 }
 

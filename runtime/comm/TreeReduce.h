@@ -42,8 +42,8 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
     break;
   }
   if constexpr (std::is_integral_v<T>) {
-    const auto a = static_cast<uint64_t>(left);
-    const auto b = static_cast<uint64_t>(right);
+    const auto a = uint64_t(static_cast<std::make_unsigned_t<T>>(left));
+    const auto b = uint64_t(static_cast<std::make_unsigned_t<T>>(right));
     return static_cast<T>(kind == dist::ReductionKind::Sum ? a + b : a * b);
   } else {
     return kind == dist::ReductionKind::Sum ? left + right : left * right;

@@ -67,6 +67,8 @@ private:
   int64_t findIn(const T *data, int64_t offset,
                  std::span<const CopyLoop> loops) const {
     if (loops.empty()) {
+      // An index of 8 bits has a sign.
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse)
       const auto value = int64_t(static_cast<Computed<T>>(data[offset]));
       const bool isOutside = value < indices.low || value >= indices.high;
       return isOutside && value != indices.ignored ? offset : -1;

@@ -27,7 +27,7 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
 
 /// Parses the file in `storage` into a Model. Turns exceptions of the parser,
 /// and exceptions due to exhausted memory, into errors.
-static StatusOr<Model> parseModel(std::shared_ptr<ModelStorage> storage,
+static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
                                   const std::string &path,
                                   const ReadLimits &limits) {
   Model model;

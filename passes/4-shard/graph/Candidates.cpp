@@ -294,7 +294,7 @@ static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
     });
   };
   for (auto [dim, split] : llvm::zip_equal(dims, seed.dims))
-    for (auto [factor, as] : factorsLike(*op.rule, dim, split)) {
+    for (const auto &[factor, as] : factorsLike(*op.rule, dim, split)) {
       dist::SubAxes axes;
       for (const dist::SubAxis &axis : op.axes[factor])
         if (axis.axis == dist::timeAxis)

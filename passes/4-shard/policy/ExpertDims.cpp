@@ -15,7 +15,6 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
-using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
 //===----------------------------------------------------------------------===//

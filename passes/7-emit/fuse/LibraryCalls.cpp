@@ -442,9 +442,11 @@ OperandView pcc::emit::viewOperand(Value operand) {
   std::reverse(seen.ops.begin(), seen.ops.end());
   std::optional<StridedView> view =
       StridedView::dense(typeOf(seen.source).getShape());
-  for (Operation *op : seen.ops)
-    if (!(view = view->through(op)))
+  for (Operation *op : seen.ops) {
+    view = view->through(op);
+    if (!view)
       return plain;
+  }
   if (!isReadable(*view))
     return plain;
   seen.view = *view;

@@ -117,11 +117,12 @@ private:
   /// Emits a loop that runs `body` for each column in the range [first, end),
   /// with `w.outer` set to the indices of the column.
   void overColumns(llvm::function_ref<void()> body) {
-    w.loop(first, end, w.rows.shape.back(), {}, [&](Index column, ValueRange) {
-      w.outer.back() = column;
-      body();
-      return SmallVector<Value>();
-    });
+    w.loop(first, end, w.rows.shape.back(), {},
+           [&](const Index &column, ValueRange) {
+             w.outer.back() = column;
+             body();
+             return SmallVector<Value>();
+           });
   }
 
   /// Returns the index of the current column in the stack buffers: its distance

@@ -46,17 +46,18 @@ struct BodyWriter {
   rank::YieldOp yield() { return kernel.getYield(); }
 
   void write() {
-    w.loop(begin, end, plan.extent, {}, [&](Index iteration, ValueRange) {
-      if (plan.hasOwnShapes)
-        writeApart();
-      else if (plan.width > 0)
-        writeColumns(w, kernel, plan, outputs, iteration);
-      else if (plan.rows)
-        writeRow(w, kernel, plan, outputs, iteration);
-      else
-        writeElements(iteration);
-      return SmallVector<Value>();
-    });
+    w.loop(begin, end, plan.extent, {},
+           [&](const Index &iteration, ValueRange) {
+             if (plan.hasOwnShapes)
+               writeApart();
+             else if (plan.width > 0)
+               writeColumns(w, kernel, plan, outputs, iteration);
+             else if (plan.rows)
+               writeRow(w, kernel, plan, outputs, iteration);
+             else
+               writeElements(iteration);
+             return SmallVector<Value>();
+           });
   }
 
   /// Emits, for each result in turn, a loop nest over its elements. Used for

@@ -38,7 +38,10 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     auto type = graph::tensorType(tensor);
     element = load(pointer, type.getElementType(),
                    indices.linearise(at, type.getShape()));
-  } else if (!(element = readKept(tensor, at))) {
+  } else {
+    element = readKept(tensor, at);
+  }
+  if (!element) {
     // Round to the precision of bf16 or f16 even though the value stays in a
     // register. The bits of a value must not depend on where its readers are:
     // in this kernel, or in another kernel that loads the value from memory.
@@ -279,7 +282,7 @@ SmallVector<Value> KernelWriter::loops(ArrayRef<int64_t> shape,
     return body({}, carried);
   ArrayRef<int64_t> own = shape.take_front(groups[0]);
   return loop(ShapedType::getNumElements(own), carried,
-              [&](Index position, ValueRange values) {
+              [&](const Index &position, ValueRange values) {
                 MultiIndex place = indices.delinearise(position, own);
                 auto withOwn = [&](ArrayRef<Index> rest, ValueRange inner) {
                   MultiIndex all(place);

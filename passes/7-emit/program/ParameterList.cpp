@@ -47,7 +47,7 @@ static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
         made.start = slice.getStart();
         made.size = slice.getSize();
         made.step = slice.getStep();
-        step->step.Set(std::move(made));
+        step->step.Set(made);
       })
       .Case([&](graph::ReinterpretAttr reshape) {
         program::ReshapeT made;
@@ -58,7 +58,7 @@ static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
         program::CastT made;
         made.type = runtime::toProgram(elementTypeOf(convert.getElementType())
                                            .value_or(runtime::ElementType::U8));
-        step->step.Set(std::move(made));
+        step->step.Set(made);
       });
   return step;
 }

@@ -300,7 +300,7 @@ private:
     check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
     if (use.ignored)
-      check.ignored = *use.ignored;
+      check.ignored = use.ignored;
     check.layout = layoutOf(port);
     check.shape = shapeOf(port);
     check.input = port.name;

@@ -183,7 +183,7 @@ public:
 private:
   /// Appends the vertices of the hull strictly between `first` and `last`, in
   /// order.
-  void between(TradeOff first, const TradeOff &last) {
+  void between(const TradeOff &first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
     const double price = (last.flops - first.flops) /

@@ -43,7 +43,8 @@ Status MpiJob::start() {
   mpi.commRank(mpi.world, &ownRank);
   mpi.commSize(mpi.world, &numRanks);
   const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const int localRanks = local ? std::atoi(local) : numRanks;
+  const int localRanks =
+      local ? int(std::strtol(local, nullptr, 10)) : numRanks;
   moreRanksThanCores = localRanks > int(std::thread::hardware_concurrency());
   incomingRequest = mpi.nullRequest;
   listenForAbort();

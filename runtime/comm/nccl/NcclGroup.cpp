@@ -100,7 +100,7 @@ Status NcclGroup::enqueueWithTicket(const char *name, const ActionId &action,
   return status.failed() ? status : tickets.issue(lane.stream, ticket);
 }
 
-Status NcclGroup::finish(Status given, Ticket ticket) {
+Status NcclGroup::finish(const Status &given, Ticket ticket) {
   return given.failed() ? given : tickets.redeem(ticket);
 }
 

@@ -96,10 +96,9 @@ private:
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
   /// Makes work that is enqueued later on the compute stream wait for the
-  /// operation with handle `ticket`. `given` is the result of the call that
-  /// enqueued the operation. If `given` is an error, the function only returns
-  /// it.
-  Status finish(Status given, Ticket ticket);
+  /// operation with handle `ticket`. `given` is the result of enqueuing the
+  /// operation. If `given` is an error, only returns this error.
+  Status finish(const Status &given, Ticket ticket);
 
   /// Implements post() for a group that has edges (pairs of sender and
   /// receiver). Enqueues every message on the lane (communicator and stream) of

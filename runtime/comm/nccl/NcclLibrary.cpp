@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-static const std::string soname = "libnccl.so.2";
+static constexpr const char *soname = "libnccl.so.2";
 
 /// Oldest supported version of NCCL, the first that supports CUDA 13.
 static constexpr int oldest = NCCL_VERSION(2, 27, 0);
@@ -46,7 +46,7 @@ Status openNcclLibrary(NcclLibrary &library) {
   if (library.ncclGetVersion)
     library.ncclGetVersion(&version);
   if (symbols.firstAbsent() || version < oldest)
-    return Status::error(NoDevice, soname + " is of version " +
+    return Status::error(NoDevice, std::string(soname) + " is of version " +
                                        versionText(version) + ", pcc needs " +
                                        versionText(oldest));
   watchTable(library);

@@ -36,6 +36,8 @@ constexpr bool isBegun(ncclResult_t result) {
 
 /// Addresses of the NCCL functions that pcc calls, one member per function.
 struct NcclLibrary {
+// The argument is the name that is declared.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_NCCL_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE

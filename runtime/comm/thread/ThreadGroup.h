@@ -98,8 +98,8 @@ private:
   /// Returns the current time plus the longest time of one wait.
   Clock::time_point deadline() const;
   /// Ends the run on all ranks with error `reason`, and returns `reason`. If
-  /// the run has already ended, only returns the error with which it ended.
-  Status endRun(Status reason);
+  /// the run had ended before, returns the error of that earlier end instead.
+  Status endRun(const Status &reason);
   /// Begins an entry in the flight recorder for a wait for the world ranks
   /// `peers`, and returns the number of the entry.
   FlightRecorder::Entry beginWait(const CallSite &site,

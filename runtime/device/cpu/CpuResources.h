@@ -11,8 +11,11 @@
 #include <memory>
 
 namespace dnnl {
+// The names of oneDNN.
+// NOLINTBEGIN(readability-identifier-naming)
 struct engine;
 struct stream;
+// NOLINTEND(readability-identifier-naming)
 } // namespace dnnl
 
 namespace pcc::runtime {

@@ -6,6 +6,7 @@
 
 // Functions of libgomp. They are declared here because clang's -fopenmp would
 // link another OpenMP runtime, which creates a second set of threads.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void GOMP_parallel(void (*body)(void *), void *data, unsigned numThreads,
                    unsigned flags);
@@ -13,6 +14,7 @@ int omp_get_thread_num(void);
 int omp_get_num_threads(void);
 void omp_set_num_threads(int numThreads);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace pcc::runtime {
 

@@ -121,7 +121,8 @@ private:
   template <typename T>
   Status set(cublasLtMatmulDescAttributes_t attribute, const T &value) {
     return blas.check(blas.cublasLtMatmulDescSetAttribute(
-                          operation.get(), attribute, &value, sizeof value),
+                          operation.get(), attribute,
+                          static_cast<const void *>(&value), sizeof value),
                       "cublasLtMatmulDescSetAttribute");
   }
   /// The matrices of a product in cuBLASLt's order: `x` is the first factor,

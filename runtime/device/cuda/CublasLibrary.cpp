@@ -6,10 +6,11 @@
 
 namespace pcc::runtime {
 
-/// File name of the cuBLASLt library with the major version of the headers with
+/// Returns the file name of the cuBLASLt library with the major version of the headers with
 /// which pcc was compiled.
-static const std::string soname =
-    "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
+static std::string soname() {
+  return "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
+}
 
 /// Sets the pointers in `library` to the functions of the shared library
 /// `symbols`.
@@ -28,19 +29,20 @@ static void watchTable(CublasLibrary &library) {
 }
 
 Status openCublasLibrary(CublasLibrary &library) {
-  SharedLibrary symbols(soname, cudaFolders());
+  SharedLibrary symbols(soname(), cudaFolders());
   if (!symbols.isOpen())
     return Status::error(NoDevice, symbols.error(),
                          {"name its folder in PCC_CUDA_LIBRARIES"});
   fillTable(symbols, library);
   if (const char *absent = symbols.firstAbsent())
-    return Status::error(NoDevice, soname + " has no symbol " + absent);
+    return Status::error(NoDevice, soname() + " has no symbol " + absent);
   watchTable(library);
   const size_t version = library.cublasLtGetVersion();
   if (version / 10000 != CUBLAS_VER_MAJOR)
-    return Status::error(
-        NoDevice, soname + " is of version " + std::to_string(version / 10000) +
-                      ", not " + std::to_string(CUBLAS_VER_MAJOR));
+    return Status::error(NoDevice, soname() + " is of version " +
+                                       std::to_string(version / 10000) +
+                                       ", not " +
+                                       std::to_string(CUBLAS_VER_MAJOR));
   return Status::success();
 }
 

@@ -32,6 +32,8 @@ namespace pcc::runtime {
 /// function to which it points. All members are null before
 /// openCublasLibrary().
 struct CublasLibrary {
+// The argument is the name that is declared.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE

@@ -65,6 +65,8 @@ namespace pcc::runtime {
 /// the function to which it points. All members are null before
 /// openCudaDriver().
 struct CudaDriver {
+// The argument is the name that is declared.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE

@@ -18,7 +18,7 @@ CudaResources::~CudaResources() {
 /// Returns the compute capability times 10 of an architecture name: 90 for
 /// "sm_90".
 static int capabilityOf(const char *arch) {
-  return std::atoi(arch + std::strlen("sm_"));
+  return int(std::strtol(arch + std::strlen("sm_"), nullptr, 10));
 }
 
 /// Prefers the machine code (cubin), which runs on GPUs whose compute

@@ -6,9 +6,11 @@
 
 namespace pcc::runtime {
 
-/// File name of the cuDNN library with the major version of the headers with
+/// Returns the file name of the cuDNN library with the major version of the headers with
 /// which pcc was compiled.
-static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
+static std::string soname() {
+  return "libcudnn.so." + std::to_string(CUDNN_MAJOR);
+}
 
 /// Sets the pointers in `library` to the functions of the shared library
 /// `symbols`.
@@ -27,16 +29,16 @@ static void watchTable(CudnnLibrary &library) {
 }
 
 Status openCudnnLibrary(CudnnLibrary &library) {
-  SharedLibrary symbols(soname, cudaFolders());
+  SharedLibrary symbols(soname(), cudaFolders());
   if (!symbols.isOpen())
     return Status::error(NoDevice, symbols.error());
   fillTable(symbols, library);
   if (const char *absent = symbols.firstAbsent())
-    return Status::error(NoDevice, soname + " has no symbol " + absent);
+    return Status::error(NoDevice, soname() + " has no symbol " + absent);
   watchTable(library);
   const size_t version = library.cudnnGetVersion();
   if (version / 10000 != CUDNN_MAJOR)
-    return Status::error(NoDevice, soname + " is of version " +
+    return Status::error(NoDevice, soname() + " is of version " +
                                        std::to_string(version / 10000) +
                                        ", not " + std::to_string(CUDNN_MAJOR));
   return Status::success();

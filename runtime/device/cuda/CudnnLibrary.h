@@ -26,6 +26,8 @@ namespace pcc::runtime {
 /// Pointers to the functions of cuDNN. Each member has the name of the function
 /// to which it points. All members are null before openCudnnLibrary().
 struct CudnnLibrary {
+// The argument is the name that is declared.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE

@@ -18,7 +18,7 @@ public:
       : gpu(gpu), context(context), kernel(kernel), function(function),
         pointers(kernel.buffers.size()), scalars(kernel.scalars.size()) {
     for (void *&pointer : pointers)
-      arguments.push_back(&pointer);
+      arguments.push_back(static_cast<void *>(&pointer));
     for (int64_t &scalar : scalars)
       arguments.push_back(&scalar);
   }
@@ -68,7 +68,7 @@ public:
         words(size_t(table.words())) {
     arguments.push_back(words.data());
     for (void *&pointer : shared)
-      arguments.push_back(&pointer);
+      arguments.push_back(static_cast<void *>(&pointer));
     fillSizes();
   }
 

@@ -11,8 +11,8 @@ namespace pcc::runtime {
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;
-  std::vector<void *> arguments = {&to, &part.key, &part.sourceOffset,
-                                   &part.targetOffset};
+  std::vector<void *> arguments = {static_cast<void *>(&to), &part.key,
+                                   &part.sourceOffset, &part.targetOffset};
   for (CopyLoop &loop : part.loops) {
     elements *= loop.extent;
     arguments.insert(arguments.end(),

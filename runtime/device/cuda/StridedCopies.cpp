@@ -22,6 +22,7 @@ static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
         gpu.driver().cuMemcpyDtoDAsync(addressOf(to), addressOf(from),
                                        size_t(rows.width), gpu.stream()),
         "cuMemcpyDtoDAsync");
+  // NOLINTNEXTLINE(bugprone-invalid-enum-default-initialization)
   CUDA_MEMCPY2D made = {};
   made.srcMemoryType = made.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   made.srcDevice = addressOf(from);

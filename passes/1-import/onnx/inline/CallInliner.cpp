@@ -42,7 +42,7 @@ std::string_view UniqueNames::keep(std::string name) {
   return model.intern(std::move(name));
 }
 
-std::string_view UniqueNames::fresh(std::string wanted) {
+std::string_view UniqueNames::fresh(const std::string &wanted) {
   std::string name = wanted;
   while (taken.count(name))
     name = wanted + "_" + std::to_string(++suffix);
@@ -129,7 +129,7 @@ void CallInliner::define(std::string_view &name) {
   std::string wanted = prefix + std::string(name);
   if (!source.spend(2 + wanted.size() / 16))
     fail("the functions of the model are too large when inlined");
-  const std::string_view fresh = source.fresh(std::move(wanted));
+  const std::string_view fresh = source.fresh(wanted);
   names[name] = fresh;
   name = fresh;
 }

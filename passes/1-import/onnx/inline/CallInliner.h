@@ -26,7 +26,7 @@ public:
 
   /// Returns a value name that is not yet in use, and reserves it: `wanted`
   /// itself, or `wanted` followed by "_" and a number.
-  std::string_view fresh(std::string wanted);
+  std::string_view fresh(const std::string &wanted);
   /// Stores a name that need not be unique, such as a node's name, in the
   /// model. Returns a view of the stored copy.
   std::string_view keep(std::string name);

@@ -34,7 +34,7 @@ Values TeamThreads::forEach(KernelWriter &w, ValueRange carried,
                             NestBody body) {
   const int64_t rounds = plan.rounds();
   if (!numSlots(w.rows))
-    return w.loop(rounds, carried, [&](Index number, ValueRange so) {
+    return w.loop(rounds, carried, [&](const Index &number, ValueRange so) {
       return round(w, number, so, body);
     });
   Values so(carried);
