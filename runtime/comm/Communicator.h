@@ -60,7 +60,16 @@ using Ticket = uint64_t;
 /// - Sizes: with threads and MPI, a call returns exit code 11 if members call
 ///   with different sizes.
 ///
-/// Either error ends the run on all ranks.
+/// If the deadline passes, the call returns exit code 14 with a message that
+/// names this rank, the action, the peers that did not arrive, and the seconds
+/// waited. Communicators of threads and of MPI also detect members that call
+/// with different sizes (exit code 11). Either error ends the run on all ranks.
+///
+/// While a call of any group blocks, the posted messages of all groups of this
+/// rank advance. So ranks do not wait for each other in a circle if some wait
+/// for messages and others for a collective.
+///
+/// Groups of devices with queues differ: see QueuedGroup.
 class Group {
 public:
   virtual ~Group() = default;

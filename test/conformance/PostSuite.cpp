@@ -138,6 +138,44 @@ TEST_P(Communicator, PostsAndWaitsTakeTurns) {
   });
 }
 
+// Ranks 0 and 3 wait until their messages have been received. The receivers 2
+// and 1 have posted, and wait in collectives for ranks 3 and 0. Two messages
+// per receiver, the second of which has to be taken after the first.
+TEST_P(Communicator, PostsMoveOnWhileTheirRankIsInAnotherGroup) {
+  onEveryRank([](World &world) {
+    std::vector<std::unique_ptr<Group>> reducing, messages;
+    Ring::expect(world.createGroups({{0, 1}, {2, 3}}, reducing));
+    Ring::expect(
+        world.createExchanges({{0, 2}, {1, 3}}, {{{0, 1}, {1, 0}}}, messages));
+    const bool sends = world.rank() == 0 || world.rank() == 3;
+    Group &pair = *reducing[size_t(world.rank() / 2)];
+    Group &peers = *messages[size_t(world.rank() % 2)];
+    std::vector<std::vector<int>> values(2, std::vector<int>(70'000));
+    Ticket tickets[2];
+    for (int i = 0; i < 2; ++i) {
+      if (sends)
+        values[i] = pieceOf(world.rank(), 1 + 2 * i);
+      values[i].resize(70'000);
+      const PeerBuffer piece{1 - peers.index(), values[i].data(),
+                             values[i].size() * sizeof(int)};
+      const std::span<const PeerBuffer> one{&piece, 1}, none;
+      Ring::expect(peers.post(sends ? one : none, sends ? none : one, kAction,
+                              tickets[i]));
+    }
+    if (sends)
+      Ring::expect(peers.wait(tickets, kAction));
+    int64_t value = world.rank();
+    Ring::expect(pair.allReduce(&value, &value, 1, ElementType::I64,
+                                dist::ReductionKind::Sum, kAction));
+    EXPECT_EQ(value, world.rank() < 2 ? 1 : 5);
+    if (!sends)
+      Ring::expect(peers.wait(tickets, kAction));
+    const int sender = world.rank() % 2 == 0 ? 0 : 3;
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(values[i].back(), pieceOf(sender, 1 + 2 * i)[69'999]);
+  });
+}
+
 TEST_P(Communicator, AnExchangeKeepsItsPlaceAmongPosts) {
   onEveryRank([](World &world) {
     const int peer = world.rank() ^ 1;

@@ -40,12 +40,14 @@ bool GroupState::breakUnlessComplete(uint64_t step) {
 }
 
 bool GroupState::enter(int index, uint64_t step, const MemberCall &call,
-                       Clock::time_point deadline) {
+                       Clock::time_point deadline,
+                       const std::function<void()> &advance) {
   slots[index].call = call;
   slots[index].arrivedFor.store(step, std::memory_order_release);
   if (!arrive(step))
     return false;
   auto decided = [&] {
+    advance();
     return complete(step) || job.aborted() ||
            (arrivals.load(std::memory_order_acquire) & kBroken);
   };

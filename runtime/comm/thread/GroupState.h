@@ -22,6 +22,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -91,9 +92,10 @@ public:
   /// Publishes the call of member `index`, and blocks until all members have
   /// entered barrier step `step`. Returns false if not all have arrived by the
   /// deadline, or if the run has been aborted. All members get the same result,
-  /// because the first member that gives up breaks the barrier.
+  /// because the first member that gives up breaks the barrier. Calls `advance`
+  /// again and again while it waits; see ThreadRank.h for the reason.
   bool enter(int index, uint64_t step, const MemberCall &call,
-             Clock::time_point deadline);
+             Clock::time_point deadline, const std::function<void()> &advance);
   /// Blocks, without a deadline, until all members have arrived in barrier step
   /// `step`. After the return no other member accesses the buffers of member
   /// `index`.

@@ -10,14 +10,18 @@
 
 namespace pcc::runtime {
 
-ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
-                         std::shared_ptr<GroupState> place, int ownIndex,
-                         std::shared_ptr<std::atomic<double>> seconds,
-                         std::shared_ptr<FlightRecorder> ownRecorder)
-    : job(std::move(sharedJob)), groupState(std::move(place)), self(ownIndex),
-      deadlineSeconds(std::move(seconds)), recorder(std::move(ownRecorder)),
-      posts(*recorder), inputs(groupState->size()),
-      outputs(groupState->size()) {}
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadRank> owner,
+                         std::shared_ptr<GroupState> place, int ownIndex)
+    : rank(std::move(owner)), groupState(std::move(place)), self(ownIndex),
+      job(*rank->job), recorder(*rank->recorder), posts(recorder),
+      inputs(groupState->size()), outputs(groupState->size()) {
+  rank->add(*this);
+}
+
+ThreadGroup::~ThreadGroup() {
+  rank->remove(*this);
+  withdraw();
+}
 
 CallSite ThreadGroup::siteOf(std::string_view call,
                              const ActionId &action) const {
@@ -25,46 +29,47 @@ CallSite ThreadGroup::siteOf(std::string_view call,
 }
 
 Clock::time_point ThreadGroup::deadline() const {
-  const std::chrono::duration<double> wait(deadlineSeconds->load());
+  const std::chrono::duration<double> wait(rank->deadlineSeconds->load());
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
 }
 
-Status ThreadGroup::endRun(const Status &reason) {
-  job->abort(reason);
-  return job->abortReason();
+Status ThreadGroup::endRun(Status reason) {
+  job.abort(reason);
+  return job.abortReason();
 }
 
 void ThreadGroup::noteMissing(FlightRecorder::Entry entry,
                               std::span<const int> missing) {
-  recorder->clearPeers(entry);
+  recorder.clearPeers(entry);
   for (int rank : missing)
     if (rank != groupState->members[self])
-      recorder->addPeer(entry, rank);
+      recorder.addPeer(entry, rank);
 }
 
 FlightRecorder::Entry ThreadGroup::beginWait(const CallSite &site,
                                              std::span<const int> peers) {
-  const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
+  const auto entry = recorder.begin(FlightKind::Wait, site.call, site.action);
   noteMissing(entry, peers);
   return entry;
 }
 
 Status ThreadGroup::describeMissing(const CallSite &site,
                                     const std::vector<int> &missing) {
-  if (job->aborted())
-    return job->abortReason();
-  return endRun(missedDeadline(site, deadlineSeconds->load(), missing));
+  if (job.aborted())
+    return job.abortReason();
+  return endRun(missedDeadline(site, rank->deadlineSeconds->load(), missing));
 }
 
 template <typename Work>
 Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
                              Work work) {
-  if (job->aborted())
-    return job->abortReason();
+  if (job.aborted())
+    return job.abortReason();
   const CallSite site = siteOf(call.name, action);
   const uint64_t step = ++steps;
   const auto entry = beginWait(site, groupState->members);
-  if (!groupState->enter(self, step, call, deadline())) {
+  if (!groupState->enter(self, step, call, deadline(),
+                         [this] { rank->advance(); })) {
     const std::vector<int> late = groupState->missing(step);
     noteMissing(entry, late);
     return describeMissing(site, late);
@@ -77,7 +82,7 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   if (odd == size())
     work();
   groupState->leave(self, ++steps);
-  recorder->end(entry);
+  recorder.end(entry);
   if (odd == size())
     return Status::success();
   const int other = self == odd ? 0 : odd;
@@ -237,7 +242,7 @@ void ThreadGroup::withdraw() {
     if (!pending.isOffered ||
         box.state.compare_exchange_strong(expected, Mailbox::Empty))
       continue;
-    waitUntil(groupState->sleeperOf(self), job->oversubscribed(), kNever,
+    waitUntil(groupState->sleeperOf(self), job.oversubscribed(), kNever,
               [&] { return wasTaken(pending.piece); });
   }
   sends.clear();
@@ -247,8 +252,8 @@ void ThreadGroup::withdraw() {
 Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
                          std::span<const PeerBuffer> toReceive,
                          const ActionId &action, Ticket &ticket) {
-  if (job->aborted())
-    return job->abortReason();
+  if (job.aborted())
+    return job.abortReason();
   ticket = ++newest;
   for (const PeerBuffer &piece : toSend)
     sends.push_back({piece, ticket});
@@ -259,9 +264,8 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
-/// Advances all pending messages while waiting, not only the messages of
-/// `tickets`. After a failure, withdraws all pending messages before the run
-/// ends.
+/// Every poll of the wait advances all pending messages of the rank, also those
+/// of other tickets and other groups. On failure all pending messages are withdrawn before the run ends.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);
@@ -269,16 +273,15 @@ Status ThreadGroup::wait(std::span<const Ticket> tickets,
   for (const auto *pieces : {&receives, &sends})
     for (const Pending &pending : *pieces)
       if (contains(tickets, pending.ticket))
-        recorder->addPeer(entry, groupState->members[pending.piece.peer]);
+        recorder.addPeer(entry, groupState->members[pending.piece.peer]);
   bool done = false;
-  waitUntil(groupState->sleeperOf(self), job->oversubscribed(), deadline(),
-            [&] {
-              advance();
-              done = isComplete(tickets);
-              return done || mismatchedPeer >= 0 || job->aborted();
-            });
+  waitUntil(groupState->sleeperOf(self), job.oversubscribed(), deadline(), [&] {
+    rank->advance();
+    done = isComplete(tickets);
+    return done || mismatchedPeer >= 0 || job.aborted();
+  });
   if (mismatchedPeer < 0 && done) {
-    recorder->end(entry);
+    recorder.end(entry);
     posts.end(tickets);
     return Status::success();
   }

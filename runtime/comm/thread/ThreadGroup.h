@@ -6,6 +6,7 @@
 #include "runtime/comm/WaitError.h"
 #include "runtime/comm/flight/PendingPosts.h"
 #include "runtime/comm/thread/GroupState.h"
+#include "runtime/comm/thread/ThreadRank.h"
 
 #include <atomic>
 #include <memory>
@@ -20,20 +21,14 @@ namespace pcc::runtime {
 /// `sends` and `receives`.
 class ThreadGroup final : public Group {
 public:
-  /// Creates one member's view of a group.
-  ///
-  /// - `sharedJob`: state of all ranks of the job
-  /// - `place`: state that the members of the group share
-  /// - `ownIndex`: this rank's index in the group
-  /// - `seconds`: longest time of one wait, shared by all groups of the rank
-  ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
-              std::shared_ptr<GroupState> place, int ownIndex,
-              std::shared_ptr<std::atomic<double>> seconds,
-              std::shared_ptr<FlightRecorder> ownRecorder);
-  /// Removes this rank's pending messages from the mailboxes, because the
-  /// caller may free their memory. Waits for receivers that are copying a
-  /// message.
-  ~ThreadGroup() override { withdraw(); }
+  /// Creates the view of a group that the rank `owner` has. `place` is the
+  /// state that the members of the group share, and `ownIndex` the rank's index
+  /// in the group.
+  ThreadGroup(std::shared_ptr<ThreadRank> owner,
+              std::shared_ptr<GroupState> place, int ownIndex);
+  /// Withdraws the messages that their receivers have not taken yet, because
+  /// the caller may free the memory of these messages.
+  ~ThreadGroup() override;
 
   int size() const override { return groupState->size(); }
   int index() const override { return self; }
@@ -112,11 +107,11 @@ private:
   /// deadline, which names the world ranks `missing`, and returns this error.
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
-  std::shared_ptr<ThreadJob> job;
-  std::shared_ptr<GroupState> groupState;
-  const int self;
-  std::shared_ptr<std::atomic<double>> deadlineSeconds;
-  std::shared_ptr<FlightRecorder> recorder;
+  const std::shared_ptr<ThreadRank> rank;
+  const std::shared_ptr<GroupState> groupState;
+  const int self; ///< index of the rank in the group
+  ThreadJob &job;
+  FlightRecorder &recorder;
   PendingPosts posts;
   /// Number of uses of the group's barrier in which this rank has taken part;
   /// every collective uses the barrier twice.

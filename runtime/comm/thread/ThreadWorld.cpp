@@ -19,7 +19,8 @@ public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
               std::shared_ptr<FlightRecorder> ownRecorder)
       : HostWorld(std::move(ownRecorder)), job(std::move(sharedJob)),
-        self(ownRank) {
+        self(ownRank),
+        shared(std::make_shared<ThreadRank>(job, deadlineSeconds, flight)) {
     joinAll();
   }
 
@@ -41,13 +42,14 @@ private:
                                               " lists other groups than "
                                               "other ranks");
     if (const int index = indexAmong(members, self); index >= 0)
-      group = std::make_unique<ThreadGroup>(job, std::move(groupState), index,
-                                            deadlineSeconds, flight);
+      group =
+          std::make_unique<ThreadGroup>(shared, std::move(groupState), index);
     return Status::success();
   }
 
   const std::shared_ptr<ThreadJob> job;
   const int self;
+  const std::shared_ptr<ThreadRank> shared; ///< by all groups of this rank
   size_t numGroupStates = 0; ///< groups counted so far, this rank's or not
   bool disagreed = false;
 };
