@@ -10,7 +10,7 @@
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/write/WriteAnnotated.h"
 #include "passes/annotate/DecidedShardings.h"
-#include "runtime/base/ScopedFolder.h"
+#include "runtime/base/Unfinished.h"
 #include "sharding/ShardingText.h"
 
 #include <algorithm>
@@ -205,23 +205,14 @@ static Status findPrefix(const onnx::Model &model, const fs::path &root,
 static Status writeFile(const onnx::Model &model,
                         const onnx::Annotation &annotation,
                         const fs::path &path) {
-  fs::path unfinished = path;
-  unfinished += ".part-" + std::to_string(getpid());
-  runtime::ScopedFolder guard;
-  std::ofstream file(unfinished, std::ios::binary);
-  if (!file)
-    return cannotWrite(path, std::strerror(errno));
-  guard.take(unfinished.string());
+  runtime::Unfinished unfinished;
+  PCC_RETURN_IF_ERROR(unfinished.createFile(path.string()));
+  std::ofstream file(unfinished.path(), std::ios::binary);
   onnx::writeAnnotated(model, annotation, file);
   file.close();
   if (!file)
     return cannotWrite(path, std::strerror(errno));
-  std::error_code error;
-  fs::rename(unfinished, path, error);
-  if (error)
-    return cannotWrite(path, error.message());
-  guard.keep();
-  return Status::success();
+  return unfinished.finish();
 }
 
 Status pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,

@@ -7,7 +7,7 @@
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/OutputPaths.h"
 #include "runtime/base/MappedFile.h"
-#include "runtime/base/ScopedFolder.h"
+#include "runtime/base/Unfinished.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -166,51 +166,31 @@ private:
   // Files
   //===--------------------------------------------------------------------===//
 
-  /// Returns the temporary name under which the output file `path` is written.
-  std::string unfinished(const std::string &path) const {
-    return path + ".part-" + std::to_string(getpid());
-  }
-
-  /// Writes the file `path` under a temporary name. `content` writes the bytes.
-  /// `guard` then owns the temporary file. The destructor of `guard` deletes
-  /// it, unless name() has renamed it before.
-  Status writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
+  /// Writes the content of the file `path` under a temporary name; `content`
+  /// writes the bytes. `file.finish()` gives the file its final name.
+  Status writeUnfinished(const std::string &path, runtime::Unfinished &file,
                          const std::function<void(std::ostream &)> &content) {
-    std::ofstream file(unfinished(path), std::ios::binary);
-    if (!file)
-      return cannotWrite(std::strerror(errno));
-    guard.take(unfinished(path));
-    content(file);
-    file.close();
-    if (failure.ok() && !file)
+    PCC_RETURN_IF_ERROR(file.createFile(path));
+    std::ofstream out(file.path(), std::ios::binary);
+    content(out);
+    out.close();
+    if (failure.ok() && !out)
       failure = cannotWrite(std::strerror(errno));
     return failure;
   }
 
-  /// Renames the temporary file that `guard` owns to its final name `path`, so
-  /// that `guard` does not delete it.
-  Status name(const std::string &path, runtime::ScopedFolder &guard) {
-    std::error_code error;
-    fs::rename(guard.path(), path, error);
-    if (error)
-      return cannotWrite(error.message());
-    guard.keep();
-    return Status::success();
-  }
-
-  /// Writes the model file under a temporary name. `guard` deletes the file
-  /// unless it is renamed later.
-  Status writeModelUnfinished(runtime::ScopedFolder &guard) {
-    return writeUnfinished(options.output, guard, [&](std::ostream &out) {
+  /// Writes the model file under a temporary name.
+  Status writeModelUnfinished(runtime::Unfinished &file) {
+    return writeUnfinished(options.output, file, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
     });
   }
 
   /// Writes the model file only, without a data file.
   Status writeModel() {
-    runtime::ScopedFolder guard;
-    PCC_RETURN_IF_ERROR(writeModelUnfinished(guard));
-    return name(options.output, guard);
+    runtime::Unfinished file;
+    PCC_RETURN_IF_ERROR(writeModelUnfinished(file));
+    return file.finish();
   }
 
   /// Writes the data file and the model file. The data file gets its final name
@@ -220,12 +200,12 @@ private:
     if (isOwnData(path))
       return cannotWrite("its weights would overwrite those of the model in '" +
                          path + "'");
-    runtime::ScopedFolder guardOfData, guard;
+    runtime::Unfinished dataFile, modelFile;
     PCC_RETURN_IF_ERROR(writeUnfinished(
-        path, guardOfData, [&](std::ostream &out) { writeBeside(path, out); }));
-    PCC_RETURN_IF_ERROR(writeModelUnfinished(guard));
-    PCC_RETURN_IF_ERROR(name(path, guardOfData));
-    return name(options.output, guard);
+        path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));
+    PCC_RETURN_IF_ERROR(writeModelUnfinished(modelFile));
+    PCC_RETURN_IF_ERROR(dataFile.finish());
+    return modelFile.finish();
   }
 
   /// Returns whether the file at `path` holds weights of the original model.

@@ -29,7 +29,7 @@ static Registry &registry() {
 
 /// Removes `folder` with its content. Errors are ignored: the callers are
 /// destructors and exit paths, which cannot report them.
-static void remove(const std::string &folder) {
+static void removeTree(const std::string &folder) {
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 }
@@ -46,17 +46,19 @@ void ScopedFolder::keep() {
   folder.clear();
 }
 
-ScopedFolder::~ScopedFolder() {
+void ScopedFolder::remove() {
   if (folder.empty())
     return;
-  remove(folder);
+  removeTree(folder);
   keep();
 }
+
+ScopedFolder::~ScopedFolder() { remove(); }
 
 void ScopedFolder::removeAll() {
   const std::lock_guard lock(registry().mutex);
   for (const std::string &folder : registry().folders)
-    remove(folder);
+    removeTree(folder);
   registry().folders.clear();
 }
 

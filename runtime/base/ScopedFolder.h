@@ -28,6 +28,8 @@ public:
   /// Takes ownership of `folder`, which the caller has just created. The object
   /// must not own another folder.
   void take(std::string folder);
+  /// Deletes the owned folder with its content; does nothing if there is none.
+  void remove();
   /// Gives up ownership, so that the destructor does not delete the folder.
   void keep();
   /// Returns the path of the owned folder; empty if this object owns none.

@@ -1,12 +1,11 @@
 //===- TrainedWeights.cpp - export of trained weights ---------------------===//
 
 #include "runtime/checkpoint/TrainedWeights.h"
-#include "runtime/base/ScopedFolder.h"
+#include "runtime/base/Unfinished.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/FileChanges.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -126,14 +125,10 @@ Status TrainedWeights::writeSafetensors(const std::string &name) {
                            "only a part of weight \"" + weight.name +
                                "\" was trained; the rest is in the model",
                            {"export to an .onnx file"});
-  ScopedFolder guard;
-  guard.take(name + ".part-" + std::to_string(getpid()));
-  Status status = writeAll(guard.path());
-  if (status.ok())
-    status = FileChanges().rename(guard.path(), name);
-  if (status.ok())
-    guard.keep();
-  return status;
+  Unfinished file;
+  PCC_RETURN_IF_ERROR(file.createFile(name));
+  PCC_RETURN_IF_ERROR(writeAll(file.path()));
+  return file.finish();
 }
 
 } // namespace pcc::runtime

@@ -2,6 +2,7 @@
 
 #include "runtime/device/AlgorithmCache.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/FolderLock.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -106,31 +107,6 @@ static Algorithms read(const std::string &path) {
   return parse(text);
 }
 
-namespace {
-/// Exclusive lock (flock) on a directory. The constructor waits at most one
-/// second for the lock and then continues without it. A rank that is suspended
-/// while it has the lock therefore does not block other ranks.
-class FolderLock {
-public:
-  explicit FolderLock(const std::string &folder)
-      : file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    for (int tries = 0;
-         tries < 100 && file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0;
-         ++tries)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ~FolderLock() {
-    if (file >= 0)
-      close(file);
-  }
-  FolderLock(const FolderLock &) = delete;
-  FolderLock &operator=(const FolderLock &) = delete;
-
-private:
-  int file;
-};
-} // namespace
-
 /// The file name is "algorithms-" followed by `user`. Each character of `user`
 /// that is neither a letter nor a digit is replaced by a hyphen.
 void AlgorithmCache::open(const std::string &folder, std::string_view user) {
@@ -160,13 +136,9 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // Several processes may write at the same time, because a process continues
-  // without the lock after one second. Each process therefore writes a
-  // temporary file of its own (named by the process id) and renames it.
-  const std::string own = path + "." + std::to_string(getpid());
-  if (writeFileAtomically(own, write(all)).ok() &&
-      std::rename(own.c_str(), path.c_str()) != 0)
-    std::remove(own.c_str());
+  // A process that did not get the lock writes the file as well. A failure only
+  // means that the next run selects the algorithms again.
+  [[maybe_unused]] const Status ignored = writeFileAtomically(path, write(all));
 }
 
 } // namespace pcc::runtime

@@ -259,7 +259,7 @@ def command_of(pid):
 
 def shared_in(folder):
     """Returns the resources that the ranks of a launcher share, without those of the fake NCCL."""
-    return [name for name in os.listdir(folder) if re.fullmatch("pcc-[^-]{6}", name)]
+    return [name for name in os.listdir(folder) if re.fullmatch("pcc.part-.{6}", name)]
 
 
 @in_folder

@@ -1,10 +1,14 @@
 //===- BundleFolder.cpp - atomic creation of a bundle directory -----------===//
 
 #include "passes/7-emit/bundle/BundleFolder.h"
+#include "runtime/base/AtomicFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
+#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,27 +30,59 @@ static bool exists(const std::string &path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// Returns whether a new bundle may replace `path`. True for an older bundle or
-/// an empty directory, false for a symbolic link to one of them.
-static bool isReplaceable(const std::string &path) {
+/// Returns whether a file of a bundle may have the name `name`, relative to the
+/// bundle.
+static bool belongsToBundle(llvm::StringRef name) {
+  static constexpr std::array<llvm::StringLiteral, 3> names = {
+      "bundle.json", "run", "weights"};
+  static constexpr std::array<llvm::StringLiteral, 3> beginnings = {
+      "rank-", "weights/", "algorithms-"};
+  return llvm::is_contained(names, name) ||
+         llvm::any_of(beginnings, [name](llvm::StringRef beginning) {
+           llvm::StringRef rest = name;
+           return rest.consume_front(beginning) && !rest.contains('/');
+         });
+}
+
+/// Returns the name of a file or folder in the bundle `bundle` that does not
+/// belong to a bundle; empty if there is none.
+static std::string findForeignFile(const std::string &bundle) {
+  std::error_code error;
+  fs::recursive_directory_iterator entry(bundle, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().string().substr(bundle.size() + 1);
+    if (!belongsToBundle(name))
+      return name;
+  }
+  return "";
+}
+
+/// Checks that the bundle may replace what exists at `path`: nothing, an empty
+/// directory, or an older bundle with no files of the user.
+static Status checkReplaceable(const std::string &path) {
+  if (!exists(path))
+    return Status::success();
   std::error_code ignored;
-  return fs::is_directory(fs::symlink_status(path, ignored)) &&
-         (exists(path + "/bundle.json") || fs::is_empty(path, ignored));
+  const bool isFolder = fs::is_directory(fs::symlink_status(path, ignored));
+  if (isFolder && fs::is_empty(path, ignored))
+    return Status::success();
+  if (!isFolder || !exists(path + "/bundle.json"))
+    return failure("write", path, "it exists and is not a bundle");
+  const std::string foreign = findForeignFile(path);
+  if (foreign.empty())
+    return Status::success();
+  return failure("replace", path,
+                 "it holds '" + foreign + "', which is not part of a bundle")
+      .addNote("move '" + foreign + "' or choose another place with -o");
 }
 
 Status BundleFolder::create(const std::string &name) {
   bundle = name;
   while (bundle.size() > 1 && bundle.back() == '/')
     bundle.pop_back();
-  if (exists(bundle) && !isReplaceable(bundle))
-    return failure("write", bundle, "it exists and is not a bundle");
-  std::string made = bundle + ".part-" + std::to_string(getpid());
-  std::error_code error;
-  fs::remove_all(made, error);
-  if (!fs::create_directory(made, error))
-    return failure("write", bundle, error.message());
-  temporary.take(std::move(made));
-  return Status::success();
+  PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
+  return temporary.createFolder(bundle);
 }
 
 std::string BundleFolder::path(std::string_view name) const {
@@ -54,15 +90,15 @@ std::string BundleFolder::path(std::string_view name) const {
 }
 
 Status BundleFolder::write(std::string_view name, std::string_view bytes) {
-  std::FILE *file = std::fopen(path(name).c_str(), "wb");
-  const bool written =
-      file && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const int problem = errno;
-  const bool closed = file && std::fclose(file) == 0;
-  if (written && closed)
-    return Status::success();
-  return failure("write", bundle + "/" + std::string(name),
-                 std::strerror(written ? errno : problem));
+  const std::string shown = bundle + "/" + std::string(name);
+  const int file =
+      open(path(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    return failure("write", shown, std::strerror(errno));
+  Status status = runtime::writeAll(file, bytes, shown);
+  if (close(file) != 0 && status.ok())
+    status = failure("write", shown, std::strerror(errno));
+  return status;
 }
 
 Status BundleFolder::copy(const std::string &from, std::string_view name) {
@@ -105,25 +141,9 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Replaces an old bundle in three steps, since rename() cannot replace a
-/// directory that contains files. Renames the old bundle, renames the new
-/// bundle to its final path, and erases the old bundle.
+/// Checks the old bundle again, since the user may have stored files there
+/// while the new bundle was made.
 Status BundleFolder::finish() {
-  std::error_code error;
-  const std::string old = temporary.path() + ".old";
-  const bool replaces = exists(bundle);
-  if (replaces)
-    fs::rename(bundle, old, error);
-  if (!error)
-    fs::rename(temporary.path(), bundle, error);
-  std::error_code ignored;
-  if (error) {
-    if (replaces)
-      fs::rename(old, bundle, ignored);
-    return failure("write", bundle, error.message());
-  }
-  temporary.keep();
-  if (replaces)
-    fs::remove_all(old, ignored);
-  return Status::success();
+  PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
+  return temporary.finish();
 }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 
-#include "runtime/base/ScopedFolder.h"
+#include "runtime/base/Unfinished.h"
 #include "status/Status.h"
 
 #include <string>
@@ -12,15 +12,16 @@
 namespace pcc::emit {
 
 /// A bundle (the directory that pcc writes) during its creation. All files go
-/// to a temporary directory next to the final one, and finish() renames the
-/// temporary directory. If finish() is not called or fails, the destructor
-/// erases the temporary directory, so no partial bundle is left. Names of files
-/// are relative to the bundle. All errors have exit code 7.
+/// to a temporary directory next to the final one (runtime::Unfinished), and
+/// finish() gives it the final name. If finish() is not called or fails, the
+/// destructor erases the temporary directory, so no partial bundle is left.
+/// Names of files are relative to the bundle. All errors have exit code 7.
 class BundleFolder {
 public:
-  /// Creates the temporary directory, which finish() later renames to the path
-  /// `bundle`. Fails if this path exists and is neither a bundle nor an empty
-  /// directory. Must be called before all other methods.
+  /// Creates the temporary directory for the bundle with path `bundle`. Fails
+  /// if this path exists and is neither a bundle nor an empty directory, or if
+  /// the old bundle holds a file that does not belong to a bundle, such as a
+  /// checkpoint of the user. Must be called before all other methods.
   Status create(const std::string &bundle);
   /// Returns the path, within the temporary directory, of the file `name` of
   /// the bundle.
@@ -41,15 +42,16 @@ public:
   /// Erases the file `name`. If there is no such file, returns success.
   Status remove(std::string_view name);
 
-  /// Renames the temporary directory to the path of the bundle. Replaces an old
-  /// bundle at that path. If the renaming fails, puts the old bundle back.
+  /// Renames the temporary directory to the path of the bundle, and replaces an
+  /// old bundle at that path in one step. On failure the old bundle is
+  /// unchanged.
   Status finish();
 
 private:
   /// Path of the finished bundle, without trailing slashes.
   std::string bundle;
-  /// Directory that holds the bundle's files until finish() renames it.
-  runtime::ScopedFolder temporary;
+  /// The temporary directory.
+  runtime::Unfinished temporary;
 };
 
 } // namespace pcc::emit

@@ -9,8 +9,10 @@
 
 #include <array>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <optional>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -119,7 +121,8 @@ static Status addLibraries(const std::string &target,
 /// file system (exit code 7). Any other message is a defect of pcc (exit code
 /// 1).
 static Status errorOf(llvm::StringRef line, const std::string &output) {
-  if (line.contains("failed to ") && line.contains(output))
+  if (line.contains("failed to ") &&
+      line.contains(llvm::sys::path::filename(output)))
     return Status::error(
         InputOutput, "cannot write '" +
                          llvm::sys::path::filename(output).str() +
@@ -127,21 +130,49 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
   return Status::error(Defect, "cannot link a rank executable: " + line.str());
 }
 
+namespace {
+/// A second path of a folder, which has no characters with a meaning for the
+/// linker: LLVM replaces each percent sign in an output path by a random digit,
+/// and an input path that begins with @ names a file of arguments.
+class PlainPath {
+public:
+  explicit PlainPath(llvm::StringRef folder)
+      : descriptor(open(folder.str().c_str(), O_PATH | O_DIRECTORY)) {}
+  ~PlainPath() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+  PlainPath(const PlainPath &) = delete;
+  PlainPath &operator=(const PlainPath &) = delete;
+
+  /// Returns the second path of `path`, a file in the folder.
+  std::string of(llvm::StringRef path) const {
+    return "/proc/self/fd/" + std::to_string(descriptor) + "/" +
+           llvm::sys::path::filename(path).str();
+  }
+
+private:
+  int descriptor; ///< of the folder
+};
+} // namespace
+
 Status emit::linkRank(const std::string &folder, const std::string &target,
                       const std::vector<std::string> &objects,
                       const std::string &output) {
+  const PlainPath plain(llvm::sys::path::parent_path(output));
   std::vector<std::string> arguments = {
       "ld.lld", "-shared",
       // Do not map the output file into memory: a store to a mapped file raises
       // SIGBUS if the disk is full.
-      "--no-mmap-output-file", "-o", output, "-e", "_start", "--gc-sections",
-      "--strip-all", "--hash-style=gnu", "--eh-frame-hdr", "--build-id=none",
-      "-Bsymbolic", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z",
-      "defs", "--as-needed", "--no-dependent-libraries",
+      "--no-mmap-output-file", "-o", plain.of(output), "-e", "_start",
+      "--gc-sections", "--strip-all", "--hash-style=gnu", "--eh-frame-hdr",
+      "--build-id=none", "-Bsymbolic", "-z", "now", "-z", "relro", "-z",
+      "noexecstack", "-z", "defs", "--as-needed", "--no-dependent-libraries",
       "--version-script=" + join(folder, "rank.exports"),
       join(folder, "start/Scrt1.o"), join(folder, "start/crti.o"),
       join(folder, "start/crtbeginS.o")};
-  arguments.insert(arguments.end(), objects.begin(), objects.end());
+  for (const std::string &object : objects)
+    arguments.push_back(plain.of(object));
   arguments.push_back(rankMain(folder, target));
   PCC_RETURN_IF_ERROR(addLibraries(target, arguments));
   for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",

@@ -1,6 +1,8 @@
 //===- OutputFiles.cpp - writes whole outputs from all ranks' parts -------===//
 
 #include "runtime/engine/io/OutputFiles.h"
+#include "runtime/base/FolderLock.h"
+#include "runtime/base/Unfinished.h"
 #include "runtime/comm/Agree.h"
 #include "runtime/engine/io/OutputParts.h"
 #include "runtime/tensor/Npy.h"
@@ -25,11 +27,10 @@ static Status cannotWrite(const std::string &path, int error) {
 namespace {
 /// The .npy file of one output while it is being written.
 struct OutputFile {
+  /// Final name in the output directory.
+  std::string name;
   /// Final path.
   std::string path;
-  /// Temporary path. The file is renamed from it to `path` when all ranks have
-  /// written their elements.
-  std::string temporary;
   /// Size in bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
   /// Size in bytes of all elements.
@@ -106,8 +107,7 @@ public:
     for (size_t i = 0; i < names.size(); ++i) {
       const program::OutputT &output = *program.outputs[i];
       const ElementType type = npyTypeOf(typeOf(output.type));
-      files.push_back({directory + "/" + names[i],
-                       directory + "/." + names[i] + ".partial",
+      files.push_back({names[i], directory + "/" + names[i],
                        int64_t(npyHeader(type, output.shape).size()),
                        numElements(output.shape) * int64_t(sizeOf(type))});
     }
@@ -124,6 +124,7 @@ public:
     Status status = isRoot() ? createFiles() : Status::success();
     if (status = agree(status); status.failed())
       return finish(std::move(status));
+    PCC_RETURN_IF_ERROR(shareFolder());
     bool collects = !isRoot() && !openFiles();
     if (status = anyOf(collects); status.failed())
       return finish(std::move(status));
@@ -161,10 +162,10 @@ private:
       return Status::error(InputOutput, "cannot create directory \"" +
                                             directory +
                                             "\": " + error.message());
+    PCC_RETURN_IF_ERROR(unfinished.createFolder(directory + "/outputs"));
     for (size_t i = 0; i < files.size(); ++i) {
       OutputFile &file = files[i];
-      unlink(file.temporary.c_str());
-      file.descriptor = open(file.temporary.c_str(),
+      file.descriptor = open((unfinished.path() + "/" + file.name).c_str(),
                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (file.descriptor < 0)
         return cannotWrite(file.path, errno);
@@ -181,12 +182,24 @@ private:
     return Status::success();
   }
 
+  /// Sends the path of the folder with the unfinished files from rank 0 to all
+  /// ranks, as its length and then its letters.
+  Status shareFolder() {
+    folder = unfinished.path();
+    auto length = uint64_t(folder.size());
+    PCC_RETURN_IF_ERROR(
+        world.all().broadcast(&length, sizeof length, 0, action));
+    folder.resize(length);
+    return world.all().broadcast(folder.data(), length, 0, action);
+  }
+
   /// Opens the files that rank 0 has created. Returns false if a file is
   /// missing or has another size, as on a rank without access to rank 0's file
   /// system.
   bool openFiles() {
     for (OutputFile &file : files) {
-      file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
+      file.descriptor =
+          open((folder + "/" + file.name).c_str(), O_RDWR | O_CLOEXEC);
       struct stat info = {};
       if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 ||
           info.st_size != file.dataOffset + file.bytes)
@@ -207,17 +220,31 @@ private:
     return status;
   }
 
+  /// Gives all files their final names. Runs that end at the same time do so
+  /// one after the other, so that the directory never has files of both.
+  Status renameFiles() {
+    const FolderLock lock(directory, /*tries=*/1000);
+    if (lock.isBusy())
+      return Status::error(InputOutput,
+                           "cannot write outputs to '" + directory +
+                               "': another process has locked it for 10 s");
+    std::error_code ignored;
+    for (const OutputFile &file : files)
+      if (std::filesystem::is_directory(file.path, ignored))
+        return cannotWrite(file.path, EISDIR);
+    for (const OutputFile &file : files)
+      if (rename((folder + "/" + file.name).c_str(), file.path.c_str()) != 0)
+        return cannotWrite(file.path, errno);
+    return Status::success();
+  }
+
   /// If `status` is a success, rank 0 renames the files to their final names;
   /// otherwise rank 0 deletes them.
   Status finish(Status status) {
     if (isRoot()) {
-      for (OutputFile &file : files)
-        if (status.ok() &&
-            rename(file.temporary.c_str(), file.path.c_str()) != 0)
-          status = cannotWrite(file.path, errno);
-      for (OutputFile &file : files)
-        if (status.failed())
-          unlink(file.temporary.c_str());
+      if (status.ok())
+        status = renameFiles();
+      unfinished.abandon();
       if (status.failed() && madeDirectory)
         rmdir(directory.c_str());
     }
@@ -283,6 +310,8 @@ private:
   World &world;
   OutputParts parts;
   std::vector<OutputFile> files;
+  Unfinished unfinished; ///< folder for the files, on rank 0
+  std::string folder;    ///< path of that folder, on all ranks
   FileSink toFiles{files};
   bool madeDirectory = false;
   const ActionId action{"write", "outputs"};

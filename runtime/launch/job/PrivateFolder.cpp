@@ -2,10 +2,7 @@
 
 #include "runtime/launch/job/PrivateFolder.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <stdlib.h>
 
 namespace pcc::runtime {
 
@@ -15,12 +12,8 @@ static std::string temporaryFolder() {
 }
 
 Status PrivateFolder::create(const std::string &base) {
-  std::string made = (base.empty() ? temporaryFolder() : base) + "/pcc-XXXXXX";
-  if (!mkdtemp(made.data()))
-    return Status::error(InputOutput, "cannot make a temporary folder " + made +
-                                          ": " + std::strerror(errno));
-  folder.take(std::move(made));
-  return Status::success();
+  return folder.createFolder((base.empty() ? temporaryFolder() : base) + "/pcc",
+                             0700);
 }
 
 } // namespace pcc::runtime

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 #define PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 
-#include "runtime/base/ScopedFolder.h"
+#include "runtime/base/Unfinished.h"
 #include "status/Status.h"
 
 #include <string>
@@ -21,7 +21,7 @@ public:
   const std::string &path() const { return folder.path(); }
 
 private:
-  ScopedFolder folder;
+  Unfinished folder;
 };
 
 } // namespace pcc::runtime

@@ -1,0 +1,177 @@
+//===- Unfinished.cpp - files and folders under a temporary name ----------===//
+
+#include "runtime/base/Unfinished.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <random>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace pcc::runtime {
+namespace fs = std::filesystem;
+
+/// Text between the final name and the random letters of a temporary name.
+static constexpr std::string_view kMark = ".part-";
+static constexpr size_t kLetters = 6; ///< random letters of a temporary name
+static constexpr std::string_view kAlphabet =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+static Status cannotWrite(const std::string &path, int error) {
+  return Status::error(InputOutput,
+                       "cannot write '" + path + "': " + std::strerror(error));
+}
+
+static std::string randomLetters() {
+  std::random_device random;
+  std::string letters;
+  while (letters.size() < kLetters)
+    letters += kAlphabet[random() % kAlphabet.size()];
+  return letters;
+}
+
+/// Returns whether `name` is a temporary name for the final name `target`; both
+/// are names without folders.
+static bool isTemporaryNameOf(std::string_view name, std::string_view target) {
+  if (name.size() != target.size() + kMark.size() + kLetters ||
+      !name.starts_with(target))
+    return false;
+  name.remove_prefix(target.size());
+  return name.starts_with(kMark) &&
+         name.find_first_not_of(kAlphabet, kMark.size()) == name.npos;
+}
+
+/// Removes `path` if it is litter: this user's file or folder, without the lock
+/// of a living process. Where the file system has no locks, nothing is removed.
+static void removeIfLitter(const fs::path &path) {
+  const int file =
+      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0)
+    return;
+  struct stat info = {};
+  std::error_code ignored;
+  if (fstat(file, &info) == 0 && info.st_uid == geteuid() &&
+      (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) &&
+      flock(file, LOCK_EX | LOCK_NB) == 0)
+    fs::remove_all(path, ignored);
+  close(file);
+}
+
+static void removeLitter(const fs::path &target) {
+  const fs::path parent = target.parent_path();
+  const std::string name = target.filename().string();
+  std::error_code error;
+  fs::directory_iterator entry(parent.empty() ? "." : parent, error);
+  for (const fs::directory_iterator end; !error && entry != end;
+       entry.increment(error))
+    if (isTemporaryNameOf(entry->path().filename().string(), name))
+      removeIfLitter(entry->path());
+}
+
+/// Locks the file or folder `file` with path `path`. Returns false if another
+/// process took it for litter in the time between its creation and the lock.
+static bool lockOwn(int file, const std::string &path) {
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return false;
+  struct stat held = {}, named = {};
+  return fstat(file, &held) == 0 && stat(path.c_str(), &named) == 0 &&
+         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+/// Creates the empty file or folder `path` and returns a descriptor of it; -1
+/// with errno on failure, for instance if `path` exists.
+static int createEmpty(const std::string &path, unsigned mode, bool isFolder) {
+  if (!isFolder)
+    return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (mkdir(path.c_str(), mode) != 0)
+    return -1;
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) {
+    const int error = errno;
+    rmdir(path.c_str());
+    errno = error;
+  }
+  return folder;
+}
+
+Status Unfinished::create(const std::string &path, unsigned mode,
+                          bool isFolder) {
+  target = path;
+  removeLitter(target);
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    const std::string made = target + std::string(kMark) + randomLetters();
+    const int file = createEmpty(made, mode, isFolder);
+    if (file >= 0 && lockOwn(file, made)) {
+      guard.take(made);
+      lock = file;
+      return Status::success();
+    }
+    if (file >= 0)
+      close(file);
+    else if (errno != EEXIST)
+      return cannotWrite(target, errno);
+  }
+  return cannotWrite(target, EEXIST);
+}
+
+Status Unfinished::createFolder(const std::string &path, unsigned mode) {
+  std::string folder = path;
+  while (folder.size() > 1 && folder.back() == '/')
+    folder.pop_back();
+  return create(folder, mode, /*isFolder=*/true);
+}
+
+Status Unfinished::createFile(const std::string &path) {
+  PCC_RETURN_IF_ERROR(create(path, 0666, /*isFolder=*/false));
+  struct stat old = {};
+  if (stat(target.c_str(), &old) == 0 && S_ISREG(old.st_mode))
+    fchmod(lock, old.st_mode & 0777);
+  return Status::success();
+}
+
+/// Exchanges two folders, for file systems without RENAME_EXCHANGE. The path
+/// `target` has no folder between the first and the second renaming.
+static bool exchangeInSteps(const std::string &made,
+                            const std::string &target) {
+  const std::string between = made + ".old";
+  if (std::rename(target.c_str(), between.c_str()) != 0)
+    return false;
+  if (std::rename(made.c_str(), target.c_str()) == 0)
+    return std::rename(between.c_str(), made.c_str()) == 0;
+  const int error = errno;
+  std::rename(between.c_str(), target.c_str());
+  errno = error;
+  return false;
+}
+
+/// After an exchange, `guard` holds the old folder and deletes it.
+Status Unfinished::finish() {
+  const std::string made = path();
+  if (std::rename(made.c_str(), target.c_str()) == 0) {
+    guard.keep();
+  } else if (errno != ENOTEMPTY && errno != EEXIST) {
+    return cannotWrite(target, errno);
+  } else if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(),
+                       RENAME_EXCHANGE) != 0 &&
+             ((errno != EINVAL && errno != ENOSYS) ||
+              !exchangeInSteps(made, target))) {
+    return cannotWrite(target, errno);
+  }
+  abandon();
+  return Status::success();
+}
+
+void Unfinished::abandon() {
+  guard.remove();
+  if (lock >= 0)
+    close(std::exchange(lock, -1));
+}
+
+} // namespace pcc::runtime

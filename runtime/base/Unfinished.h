@@ -1,0 +1,71 @@
+//===- Unfinished.h - files and folders under a temporary name ------------===//
+//
+// A command writes its result under a temporary name next to the final one,
+// and gives it the final name in one step at the end. Another process sees
+// either the old or the new result under the final name, also if the command is
+// killed at any moment.
+//
+//   model.pcc                old result, until finish()
+//   model.pcc.part-x7Kq02    new result, until finish()
+//
+// A temporary name that stays because its process was killed is called litter.
+// Each living process holds a lock (flock) on its temporary files and folders,
+// so the next command for the same final name can tell litter by its missing
+// lock, and removes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_BASE_UNFINISHED_H
+#define PCC_RUNTIME_BASE_UNFINISHED_H
+
+#include "runtime/base/ScopedFolder.h"
+#include "status/Status.h"
+
+#include <string>
+
+namespace pcc::runtime {
+
+/// A file or a folder that is being made under a temporary name. The destructor
+/// deletes it, unless finish() has given it its final name. All errors have
+/// exit code 7.
+class Unfinished {
+public:
+  Unfinished() = default;
+  Unfinished(const Unfinished &) = delete;
+  Unfinished &operator=(const Unfinished &) = delete;
+  ~Unfinished() { abandon(); }
+
+  /// Creates an empty folder with the final path `target`, after removing the
+  /// litter of dead processes with that path. `mode` has the permissions before
+  /// the umask. This object must not hold a file or folder already.
+  Status createFolder(const std::string &target, unsigned mode = 0777);
+  /// Does the same for an empty regular file. If a regular file with path
+  /// `target` exists, the new file gets its permissions.
+  Status createFile(const std::string &target);
+
+  /// Returns the temporary path; empty if this object holds nothing.
+  const std::string &path() const { return guard.path(); }
+  /// Returns a descriptor of the file or folder, for writing if it is a file;
+  /// -1 if this object holds nothing. This object owns the descriptor.
+  int descriptor() const { return lock; }
+
+  /// Gives the file or folder its final name. Replaces a file by a file, and a
+  /// folder by a folder with all its content, in one step of the file system.
+  /// The result is a normal file or folder afterwards, and this object may be
+  /// destroyed. On failure the old result is unchanged.
+  Status finish();
+
+  /// Deletes the file or folder. Does nothing if this object holds none.
+  void abandon();
+
+private:
+  Status create(const std::string &path, unsigned mode, bool isFolder);
+
+  std::string target; ///< final path, without trailing slashes
+  ScopedFolder guard;
+  int lock = -1; ///< descriptor that holds the lock
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_BASE_UNFINISHED_H
