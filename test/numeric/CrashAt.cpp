@@ -1,8 +1,8 @@
 //===- CrashAt.cpp - ends a process before a change of the file system ----===//
 //
-// The library is preloaded into ranks. It counts their changes below
-// CRASH_FOLDER and kills rank CRASH_RANK (or any, if it is not set) at change
-// number CRASH_AT. If that is a write, half of it is written.
+// The library is preloaded into ranks or pcc. It counts the changes below
+// CRASH_FOLDER and kills rank CRASH_RANK (or any process, if it is not set) at
+// change number CRASH_AT. If that is a write, half of it is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,6 +91,15 @@ int rename(const char *from, const char *to) noexcept {
   if (isOurs(to) && isTime())
     die();
   return original(from, to);
+}
+
+int renameat2(int fromFolder, const char *from, int toFolder, const char *to,
+              unsigned flags) noexcept {
+  static const auto original =
+      next<int(int, const char *, int, const char *, unsigned)>("renameat2");
+  if (isOurs(to) && isTime())
+    die();
+  return original(fromFolder, from, toFolder, to, flags);
 }
 
 int unlinkat(int folder, const char *path, int flags) noexcept {

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Tests that commands replace bundles and files as a whole, and delete nothing that belongs to the user.
+
+    run_replaced.py [--only GLOB] [--every N] [--jobs N]
+
+A command whose result replaces an older one is killed before one of its changes of the file system (a write is torn), at every
+such change in turn, or at every N-th with --every N. Under the name there must be all of the old result or all of the new one.
+The next command removes what the killed ones left.
+"""
+import argparse
+import fnmatch
+import hashlib
+import itertools
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+
+import numpy as np
+
+import pcc
+sys.path.insert(0, os.path.join(pcc.ROOT, "test", "models"))
+import builder
+
+CASES = {}
+EVERY = 1
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def content(path):
+    """Returns the hash of a file, or of each file in a folder; None if nothing is there."""
+    def read(file):
+        with open(file, "rb") as f:
+            return hashlib.sha256(f.read()).hexdigest()
+    if os.path.isdir(path):
+        return {os.path.relpath(os.path.join(folder, name), path): read(os.path.join(folder, name))
+                for folder, _, names in os.walk(path) for name in names}
+    return read(path) if os.path.exists(path) else None
+
+
+def litter(folder):
+    return [name for _, folders, names in os.walk(folder) for name in folders + names if ".part" in name]
+
+
+def check_kills(folder, target, old, new):
+    """Tests the command `new` over the result of the command `old`; both are arguments of pcc and write `target`."""
+    pcc.succeed(*new)
+    after = content(target)
+    shutil.rmtree(target) if os.path.isdir(target) else os.remove(target)
+    pcc.succeed(*old)
+    before = content(target)
+    environment = {"LD_PRELOAD": os.environ["CRASH_AT_LIBRARY"], "CRASH_FOLDER": folder}
+    kills = 0
+    for number in itertools.count(1, EVERY):
+        code, _, err = pcc.call(*new, env={**environment, "CRASH_AT": str(number)})
+        found = content(target)
+        if found not in (before, after):
+            raise pcc.Failure(f"killed before change {number}: {target} is neither the old nor the new result")
+        if code == 0:
+            break
+        if code != -signal.SIGKILL:
+            raise pcc.Failure(f"exit code {code} at change {number}: {err[-300:]}")
+        kills += 1
+        pcc.succeed(*old)
+    if not kills or content(target) != after:
+        raise pcc.Failure(f"{kills} kills, and the command that was not killed left another result")
+    if left := litter(folder):
+        raise pcc.Failure(f"left behind: {left}")
+
+
+def models(folder, **options):
+    """Returns the paths of two models with inputs and outputs of the same names."""
+    paths = [os.path.join(folder, f"{name}.onnx") for name in "ab"]
+    for path, inner in zip(paths, (8, 12)):
+        builder.build("mlp", path, layers=1, hidden=8, inner=inner, **options)
+    return paths
+
+
+@case
+def bundle(folder):
+    target = os.path.join(folder, "m.pcc")
+    old, new = ([model, "-o", target, "--dim", "batch=4", "--tp", tp, "--pack-weights", "-q"]
+                for model, tp in zip(models(folder), (2, 1)))
+    check_kills(folder, target, old, new)
+
+
+@case
+def annotated_model(folder):
+    target = os.path.join(folder, "annotated.onnx")
+    old, new = ([model, "--emit", "onnx", "-o", target, "--dim", "batch=4", "--tp", 2, "-q"] for model in models(folder))
+    check_kills(folder, target, old, new)
+
+
+@case
+def drawing(folder):
+    target = os.path.join(folder, "m.svg")
+    old, new = ([model, "-o", f"{folder}/m.pcc", "--schedule-svg", target, "--dim", "batch=4", "--microbatches", count, "-q"]
+                for model, count in zip(models(folder), (2, 4)))
+    check_kills(folder, target, old, new)
+
+
+@case
+def two_runs_into_one_folder(folder):
+    """Tests that files of runs that end at the same time are of one run. The outputs of the two models differ."""
+    commands = []
+    for model in models(folder):
+        made = model.replace(".onnx", ".pcc")
+        pcc.succeed(model, "-o", made, "--dim", "batch=4", "-q")
+        given = []
+        for tensor in pcc.inspect(made)["inputs"]:
+            file = os.path.join(folder, f"{tensor['name']}.npy")
+            np.save(file, np.ones(tensor["shape"], np.float32))
+            given += ["--input", f"{tensor['name']}={file}"]
+        commands.append(["run", made, *given, "--output", os.path.join(folder, "out")])
+    wanted = []
+    for command in commands:
+        pcc.succeed(*command)
+        wanted.append(content(os.path.join(folder, "out")))
+    for _ in range(10):
+        threads = [threading.Thread(target=pcc.succeed, args=command) for command in commands]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if content(os.path.join(folder, "out")) not in wanted:
+            raise pcc.Failure("the outputs are of no single run")
+
+
+@case
+def files_of_the_user(folder):
+    """Tests that a bundle that holds files of the user is not replaced."""
+    model, _ = models(folder)
+    target = os.path.join(folder, "m.pcc")
+    command = [model, "-o", target, "--dim", "batch=4", "-q"]
+    for name in "notes.txt", "checkpoints/step-8/manifest.json", "weights/mine/w.bin", "run.sh":
+        pcc.succeed(*command)
+        path = os.path.join(target, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write("mine")
+        before = content(target)
+        code, _, err = pcc.call(*command)
+        if code != 7 or name.split("/")[0] not in err or content(target) != before:
+            raise pcc.Failure(f"exit code {code} with {name} in the bundle: {err}")
+        if left := litter(folder):
+            raise pcc.Failure(f"left behind: {left}")
+        shutil.rmtree(target)
+
+
+@case
+def reports_to_devices(folder):
+    """Tests reports to a pipe and to a device that is full; neither may be replaced by a file."""
+    model, _ = models(folder)
+    made = os.path.join(folder, "m.pcc")
+    out = pcc.succeed(model, "-o", made, "--dim", "batch=4", "-q", "--schedule-svg", "/dev/stdout")
+    if "</svg>" not in out:
+        raise pcc.Failure("no drawing on stdout")
+    code, _, err = pcc.call(model, "-o", made, "--dim", "batch=4", "-q", "--schedule-svg", "/dev/full")
+    if code != 7 or "/dev/full" not in err or not os.path.exists("/dev/full"):
+        raise pcc.Failure(f"exit code {code} for a full device: {err}")
+
+
+def run_case(function):
+    with tempfile.TemporaryDirectory() as folder:
+        function(folder)
+
+
+def main():
+    global EVERY
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="kill at every N-th change only")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    EVERY = arguments.every
+    return pcc.run_cases([(n, run_case, (f,)) for n, f in CASES.items() if fnmatch.fnmatch(n, arguments.only)], arguments.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
