@@ -15,8 +15,8 @@ namespace pcc::runtime {
 /// killed, sees either the previous content of `path` or all of `text`. With
 /// several writers at once, the last one to finish counts.
 ///
-/// If `path` is a symbolic link, the file that the link leads to is replaced. If
-/// it is a device or a pipe, such as /dev/stdout, `text` is written to it.
+/// If `path` is a symbolic link, the file that the link leads to is replaced.
+/// If it is a device or a pipe, such as /dev/stdout, `text` is written to it.
 ///
 /// The file is not synced, so it may be lost if the machine crashes. Returns
 /// exit code 7 if writing fails; a regular file at `path` is unchanged then.

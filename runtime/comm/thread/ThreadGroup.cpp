@@ -265,7 +265,8 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
 }
 
 /// Every poll of the wait advances all pending messages of the rank, also those
-/// of other tickets and other groups. On failure all pending messages are withdrawn before the run ends.
+/// of other tickets and other groups. On failure all pending messages of the
+/// group are withdrawn before the run ends.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);
