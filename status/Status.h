@@ -48,7 +48,14 @@ enum ExitCode : int {
   PeerLost = 14,
   /// `pcc verify` found values that differ.
   ValuesDiffer = 15,
+  /// Training was stopped on request, by a signal or because the reader of
+  /// stdout is gone, after it had saved a checkpoint.
+  Stopped = 16,
 };
+
+/// Returns the exit code of a run that signal number `signal` ended and that
+/// had nothing to save: 128 plus the number, as in shells.
+inline ExitCode endedBySignal(int signal) { return ExitCode(128 + signal); }
 
 /// Result of an operation: success, or an error. An error has a message (one
 /// line that begins in lower case), any number of notes, and the exit code that

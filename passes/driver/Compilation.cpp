@@ -16,6 +16,7 @@
 #include "passes/driver/InternalError.h"
 #include "passes/driver/ReadModule.h"
 #include "passes/options/OptionAttrs.h"
+#include "runtime/base/Exhaustion.h"
 #include "runtime/base/ScopedFolder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -138,10 +139,14 @@ Listener Compilation::keepNotes(const Listener &outside) {
 Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   Status status;
   std::string why;
-  if (runsWithoutCrash([&] { status = body(); }, why))
+  const GuardedEnd end = runsWithoutCrash([&] { status = body(); }, why);
+  if (end == GuardedEnd::Returned)
     return status;
   crashed = true;
   runtime::ScopedFolder::removeAll();
+  if (end == GuardedEnd::Exhausted)
+    return Status::error(NoDevice, why)
+        .addNote(runtime::outOfMemory().notes().front());
   return internalError("pcc crashed: " + why);
 }
 

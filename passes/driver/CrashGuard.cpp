@@ -1,44 +1,106 @@
 //===- CrashGuard.cpp - conversion of crashes of pcc to errors ------------===//
 
 #include "passes/driver/CrashGuard.h"
+#include "runtime/base/Exhaustion.h"
+#include "runtime/base/ScopedFolder.h"
+#include "status/Status.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string_view>
+#include <unistd.h>
 
 using namespace pcc;
 
-/// Returns the reason that abortWith() has recorded; empty if there is none.
-static std::string &crashReason() {
-  static std::string words;
-  return words;
+namespace {
+/// The reason that abortWith() has recorded; empty if there is none.
+struct CrashReason {
+  std::string why;
+  GuardedEnd end = GuardedEnd::Crashed;
+};
+} // namespace
+
+static CrashReason &crashReason() {
+  static CrashReason reason;
+  return reason;
 }
 
-/// Records `why` as the reason of the crash and aborts. The crash guard catches
-/// the abort.
-static void abortWith(const char *why) {
-  crashReason() = why;
+/// Ends the process with an error message. For threads that no crash guard
+/// protects.
+[[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
+  static std::atomic<bool> isLeaving{false};
+  if (isLeaving.exchange(true))
+    _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
+  // Not joined to one text, because no memory may be left.
+  for (const std::string_view part :
+       {std::string_view("pcc: error: "), std::string_view(why),
+        std::string_view("\n")})
+    (void)!write(STDERR_FILENO, part.data(), part.size());
+  runtime::ScopedFolder::removeAll();
+  _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
+}
+
+/// Records `why` as the reason of the crash and aborts. The crash guard of this
+/// thread catches the abort; without a crash guard, the process ends.
+static void abortWith(const std::string &why,
+                      GuardedEnd end = GuardedEnd::Crashed) {
+  if (!llvm::CrashRecoveryContext::GetCurrent())
+    leave(why, end);
+  crashReason() = {why, end};
   std::abort();
 }
 
-/// Makes the handler of `signal` run on a separate stack, which belongs to the
-/// calling thread. The handler must run even after the thread's own stack has
-/// overflowed.
-static void handleOnOwnStack(int signal) {
+static void abortWithoutMemory() {
+  abortWith("out of memory", GuardedEnd::Exhausted);
+}
+
+/// Aborts because of an exception that was not caught.
+static void abortWithException() {
+  const Status status = runtime::errorOfException();
+  abortWith(status.message(), status.code() == NoDevice ? GuardedEnd::Exhausted
+                                                        : GuardedEnd::Crashed);
+}
+
+/// The handler that LLVM has installed for SIGSEGV.
+static struct sigaction handlerOfLlvm;
+
+/// Handles SIGSEGV. A library that does not check an allocation may raise it
+/// when memory is exhausted, also in a thread that no crash guard protects.
+static void onInvalidAccess(int signal, siginfo_t *, void *) {
+  if (runtime::isMemoryExhausted()) {
+    abortWithoutMemory();
+    return;
+  }
+  if (llvm::CrashRecoveryContext::GetCurrent() && handlerOfLlvm.sa_handler)
+    return handlerOfLlvm.sa_handler(signal);
+  leave("a defect of pcc: a thread crashed by signal " + std::to_string(signal),
+        GuardedEnd::Crashed);
+}
+
+/// Makes onInvalidAccess() the handler of SIGSEGV, and makes it run on a
+/// separate stack, which belongs to the calling thread. It must run even after
+/// the thread's stack has overflowed.
+static void handleInvalidAccess() {
   static thread_local char stack[1 << 16];
   stack_t other{};
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
   struct sigaction action{};
   if (sigaltstack(&other, nullptr) != 0 ||
-      sigaction(signal, nullptr, &action) != 0)
+      sigaction(SIGSEGV, nullptr, &action) != 0)
     return;
-  action.sa_flags |= SA_ONSTACK;
-  sigaction(signal, &action, nullptr);
+  if (action.sa_sigaction == onInvalidAccess)
+    return;
+  handlerOfLlvm = action;
+  action.sa_sigaction = onInvalidAccess;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO | SA_NODEFER;
+  sigaction(SIGSEGV, &action, nullptr);
 }
 
 namespace {
@@ -51,7 +113,7 @@ public:
     const std::lock_guard lock(mutex);
     if (users++ == 0)
       install();
-    handleOnOwnStack(SIGSEGV);
+    handleInvalidAccess();
   }
   Handlers(const Handlers &) = delete;
   Handlers &operator=(const Handlers &) = delete;
@@ -69,10 +131,9 @@ private:
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
     llvm::install_bad_alloc_error_handler(
-        [](void *, const char *, bool) { abortWith("out of memory"); });
-    newHandler = std::set_new_handler([] { abortWith("out of memory"); });
-    terminate =
-        std::set_terminate([] { abortWith("an exception was not caught"); });
+        [](void *, const char *, bool) { abortWithoutMemory(); });
+    newHandler = std::set_new_handler(abortWithoutMemory);
+    terminate = std::set_terminate(abortWithException);
     llvm::CrashRecoveryContext::Enable();
   }
 
@@ -95,14 +156,15 @@ private:
 };
 } // namespace
 
-bool pcc::runsWithoutCrash(llvm::function_ref<void()> body, std::string &why) {
+GuardedEnd pcc::runsWithoutCrash(llvm::function_ref<void()> body,
+                                 std::string &why) {
   const Handlers handlers;
-  crashReason().clear();
+  crashReason() = {};
   llvm::CrashRecoveryContext guard;
   if (guard.RunSafely(body))
-    return true;
-  why = crashReason();
+    return GuardedEnd::Returned;
+  why = crashReason().why;
   if (why.empty())
     why = "signal " + std::to_string(guard.RetCode - 128);
-  return false;
+  return crashReason().end;
 }

@@ -9,11 +9,18 @@
 
 namespace pcc {
 
-/// Calls `body`. Returns true if `body` returns. Returns false if `body`
-/// crashes, by a signal, an abort or exhausted memory, and sets `why` to the
-/// reason in one line. After a crash, objects that `body` used may be
-/// inconsistent and must be neither used nor destroyed. Calls may be nested.
-bool runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
+/// How runsWithoutCrash() ended.
+enum class GuardedEnd {
+  Returned,  ///< the function has returned
+  Exhausted, ///< memory or another resource of the system was exhausted
+  Crashed    ///< the function has crashed, by a signal or an abort
+};
+
+/// Calls `body`. If `body` does not return, sets `why` to the reason in one
+/// line. Objects that `body` used may be inconsistent then and must be neither
+/// used nor destroyed. Calls may be nested. A thread that `body` starts and
+/// that crashes ends the process with an error message.
+GuardedEnd runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc
 

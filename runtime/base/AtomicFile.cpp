@@ -4,11 +4,14 @@
 
 #include "runtime/base/Unfinished.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -19,20 +22,33 @@ static Status cannotWrite(const std::string &path, int error) {
                        "cannot write '" + path + "': " + std::strerror(error));
 }
 
-/// Waits until a descriptor of a full pipe in non-blocking mode takes bytes.
-static void waitUntilWritable(int file) {
+/// Waits until `file` takes bytes, for up to `seconds`. Returns whether it
+/// does. Regular files always do.
+static bool waitUntilWritable(int file, double seconds) {
   pollfd wanted{file, POLLOUT, 0};
-  poll(&wanted, 1, -1);
+  constexpr double longest = 1e6; // seconds; fits in an int of milliseconds
+  int ready = 0;
+  do
+    ready = poll(&wanted, 1, int(std::min(seconds, longest) * 1000));
+  while (ready < 0 && errno == EINTR);
+  return ready != 0;
 }
 
-Status writeAll(int file, std::string_view text, const std::string &path) {
+/// Writes pieces of PIPE_BUF bytes: a pipe that poll() calls writable takes one
+/// such piece without blocking.
+Status writeAll(int file, std::string_view text, const std::string &path,
+                double seconds) {
+  struct stat info = {};
+  const bool isFile = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
   while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
+    if (!isFile && !waitUntilWritable(file, seconds))
+      return cannotWrite(path, ETIMEDOUT);
+    const ssize_t written =
+        write(file, text.data(),
+              isFile ? text.size() : std::min(text.size(), size_t(PIPE_BUF)));
     if (written >= 0)
       text.remove_prefix(size_t(written));
-    else if (errno == EAGAIN)
-      waitUntilWritable(file);
-    else if (errno != EINTR)
+    else if (errno != EINTR && errno != EAGAIN)
       return cannotWrite(path, errno);
   }
   return Status::success();

@@ -22,9 +22,12 @@ namespace pcc::runtime {
 /// exit code 7 if writing fails; a regular file at `path` is unchanged then.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
-/// Writes all of `text` to the file descriptor `file`; returns exit code 7 with
-/// `path` in the message if that fails.
-Status writeAll(int file, std::string_view text, const std::string &path);
+/// Writes all of `text` to the file descriptor `file`. Returns exit code 7 with
+/// `path` in the message if that fails, or if a pipe takes no byte for
+/// `seconds`. The caller may read errno after an error; it is EPIPE if nobody
+/// reads the pipe any more.
+Status writeAll(int file, std::string_view text, const std::string &path,
+                double seconds = 1e9);
 
 } // namespace pcc::runtime
 

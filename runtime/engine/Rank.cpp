@@ -291,7 +291,12 @@ private:
       PCC_RETURN_IF_ERROR(writeReport(options.report, mine, world));
     if (!options.quiet)
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
-    return Status::success();
+    if (!training || !training->wasStopped())
+      return Status::success();
+    // A rank that returns an error ends the others, so all of them have to be
+    // done with their files.
+    PCC_RETURN_IF_ERROR(world.all().barrier({"write", "report"}));
+    return training->ending();
   }
 
   const ProgramImage &image;

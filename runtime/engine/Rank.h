@@ -35,8 +35,9 @@ public:
 
   /// Executes the whole run that the options describe: loads the program, reads
   /// the inputs, executes the steps, writes outputs and report, and prints one
-  /// summary line to stderr. Output files appear only if all ranks succeed. A
-  /// caller of run() makes no other call, except index().
+  /// summary line to stderr. Output files appear only if all ranks succeed. If
+  /// training was stopped by a request, returns TrainingRun::ending() when all
+  /// files are written. A caller of run() makes no other call, except index().
   virtual Status run() = 0;
 
   /// Loads the program and the weights, and creates the communicators. Must be

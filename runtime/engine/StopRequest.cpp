@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <initializer_list>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -13,6 +14,13 @@ namespace pcc::runtime {
 static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }
+
+/// Ignores a SIGPIPE that the kernel sends because of a write of this process:
+/// the pipe may be another one than stdout.
+static void onPipeSignal(int signal, siginfo_t *information, void *) {
+  if (information->si_pid != getpid())
+    requested = signal;
+}
 
 void listenForStop() {
   struct sigaction action = {};
@@ -23,7 +31,12 @@ void listenForStop() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     if (sigismember(&ending, signal) == 1)
       sigaction(signal, &action, nullptr);
+  action.sa_sigaction = onPipeSignal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(SIGPIPE, &action, nullptr);
 }
+
+void requestStop(int signal) { requested = signal; }
 
 int stopRequested() { return requested; }
 

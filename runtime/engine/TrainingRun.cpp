@@ -1,6 +1,7 @@
 //===- TrainingRun.cpp - training loop of a rank, with checkpoints --------===//
 
 #include "runtime/engine/TrainingRun.h"
+#include "runtime/base/AtomicFile.h"
 #include "runtime/base/StopWatch.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/engine/StopRequest.h"
@@ -10,9 +11,13 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -38,8 +43,8 @@ TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
       schedule(schedule), log(log), progress(progress), speed(program) {}
 
 TrainingRun::~TrainingRun() {
-  if (metricsFile)
-    std::fclose(metricsFile);
+  if (metricsFile >= 0)
+    close(metricsFile);
 }
 
 /// Reads this rank's shards from the checkpoint into host memory, then copies
@@ -69,8 +74,9 @@ Status TrainingRun::resumeAsAsked() {
 
 Status TrainingRun::openOutputs() {
   if (!options.metrics.empty() && world.rank() == 0) {
-    metricsFile = std::fopen(options.metrics.c_str(), "a");
-    if (!metricsFile)
+    metricsFile = ::open(options.metrics.c_str(),
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (metricsFile < 0)
       return Status::error(InputOutput, "cannot write \"" + options.metrics +
                                             "\": " + std::strerror(errno));
   }
@@ -157,25 +163,35 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
-/// Prints the loss to stdout, where scripts read it. Prints the speed as
-/// progress for people.
+/// Writes the loss to stdout, where scripts read it.
+void TrainingRun::printStep(const StepMetrics &metrics) {
+  char line[160];
+  std::snprintf(line, sizeof line,
+                "step %lld loss %.6g grad_norm %.6g lr %.6g\n",
+                static_cast<long long>(metrics.step), *metrics.loss,
+                metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
+  Status status = writeAll(STDOUT_FILENO, line, "stdout", options.timeout);
+  if (status.failed() && errno == EPIPE)
+    requestStop(SIGPIPE);
+  else if (logFailure.ok())
+    logFailure = std::move(status);
+}
+
+/// Prints the speed as progress for people.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
   if (!options.isEmbedded) {
     progress.end();
-    std::printf("step %lld loss %.6g grad_norm %.6g lr %.6g\n",
-                static_cast<long long>(metrics.step), *metrics.loss,
-                metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
-    std::fflush(stdout);
+    printStep(metrics);
     progress.say("step " + std::to_string(metrics.step) + ": " +
                  speed.describe(seconds));
   }
-  if (metricsFile)
+  if (metricsFile >= 0)
     writeMetrics(metrics, seconds);
 }
 
-/// Each line is flushed immediately, so that other programs can read the file
+/// Each line is written at once, so that other programs can read the file
 /// during training.
 void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   nlohmann::ordered_json line = {
@@ -193,8 +209,15 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   line["peak_live_activations"] = peakLive;
   if (metrics.lossScale)
     line["loss_scale"] = *metrics.lossScale;
-  std::fprintf(metricsFile, "%s\n", line.dump().c_str());
-  std::fflush(metricsFile);
+  const off_t before = lseek(metricsFile, 0, SEEK_END);
+  Status status = writeAll(metricsFile, line.dump() + "\n", options.metrics,
+                           options.timeout);
+  // Devices cannot be truncated (EINVAL).
+  if (status.failed() && before >= 0 && ftruncate(metricsFile, before) != 0 &&
+      errno != EINVAL)
+    status.addNote("its last line is incomplete");
+  if (logFailure.ok())
+    logFailure = std::move(status);
 }
 
 /// The input of step n + 1 is read ahead after step n is enqueued, so that
@@ -246,11 +269,15 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
+/// Value of agreeToStop() if rank 0 cannot write its log. No signal has this
+/// number.
+static constexpr int kLogFailed = 1000;
+
 /// A signal may reach some ranks before the end of a step and others after it.
 /// The result is therefore the maximum of all ranks' signal numbers, so that
 /// all ranks stop after the same step.
 Status TrainingRun::agreeToStop(int &signal) {
-  int32_t any = stopRequested();
+  int32_t any = logFailure.failed() ? kLogFailed : stopRequested();
   Status status = Status::success();
   if (world.size() > 1)
     status = world.all().allReduce(&any, &any, 1, ElementType::I32,
@@ -259,16 +286,32 @@ Status TrainingRun::agreeToStop(int &signal) {
   return status;
 }
 
-void TrainingRun::tellStop(int signal) const {
-  if (world.rank() != 0 || options.quiet)
-    return;
-  const std::string saved =
-      options.save.empty()
-          ? "nothing is saved without --save"
-          : "--resume " + options.save + " continues from there";
-  std::fprintf(stderr, "note: stopped by signal %d (%s) after step %lld; %s\n",
-               signal, strsignal(signal), static_cast<long long>(position.step),
-               saved.c_str());
+Status TrainingRun::describeStop(int signal) const {
+  const std::string after =
+      "after step " + std::to_string(position.step) +
+      (options.save.empty() ? "; nothing is saved without --save" : "");
+  const std::string remedy =
+      "--resume " + options.save + " continues from there";
+  std::vector<std::string> notes;
+  if (!options.save.empty())
+    notes.push_back(remedy);
+  if (signal == kLogFailed) {
+    if (logFailure.ok())
+      return Status::success(); // Rank 0 reports its error.
+    Status status = logFailure;
+    status.addNote("training was stopped " + after);
+    for (std::string &note : notes)
+      status.addNote(std::move(note));
+    return status;
+  }
+  const std::string why =
+      signal == SIGPIPE
+          ? "the reader of stdout is gone"
+          : "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+  return Status::error(options.save.empty() ? endedBySignal(signal) : Stopped,
+                       "training was stopped by a request (" + why + ") " +
+                           after,
+                       std::move(notes));
 }
 
 /// In each iteration the ranks print metrics first. Then they agree whether to
@@ -291,8 +334,9 @@ Status TrainingRun::run(RankReport &report) {
   }
   world.setDeadline(options.loadTimeout);
   PCC_RETURN_IF_ERROR(writer ? writer->finish() : Status::success());
-  if (signal != 0)
-    tellStop(signal);
+  isStopped = signal != 0;
+  if (isStopped)
+    reasonOfEnd = describeStop(signal);
   return Status::success();
 }
 

@@ -12,7 +12,6 @@
 #include "runtime/engine/weight/HostTrainingState.h"
 #include "runtime/engine/weight/Parameters.h"
 
-#include <cstdio>
 #include <memory>
 
 namespace pcc::runtime {
@@ -44,14 +43,21 @@ public:
 
   /// Executes the whole training run that the options describe: resumes from a
   /// checkpoint, trains, saves checkpoints, and prints metrics. Adds times and
-  /// metrics to `report`. If any rank receives a stop signal (StopRequest.h),
-  /// all ranks end after the same step. They then write a last checkpoint if
-  /// --save is given.
+  /// metrics to `report`. If a stop is requested on any rank (StopRequest.h),
+  /// or if rank 0 cannot write its log, all ranks end after the same step. They
+  /// then write a last checkpoint if --save is given, and the result is a
+  /// success; ending() has the reason.
   Status run(RankReport &report);
 
-  // The function run() consists of calls of resume(), step() and save(). A
-  // caller may call the three functions directly instead. All ranks must then
-  // make the same calls.
+  /// Returns why run() has ended before the last step; success if it has not.
+  /// Exit code 16 if a stop was requested and a checkpoint is saved, 128 plus
+  /// the signal if nothing is saved, 7 if rank 0 cannot write its log.
+  const Status &ending() const { return reasonOfEnd; }
+  /// Returns whether run() has ended before the last step. Equal on all ranks.
+  bool wasStopped() const { return isStopped; }
+
+  // resume(), step() and save() are the parts of run(). All ranks must call
+  // them together.
 
   /// Restores weights, optimizer state and the training position (step number
   /// and next sample) from a checkpoint in `directory`. Appends the warnings of
@@ -77,12 +83,14 @@ private:
   /// Writes a checkpoint if one is due: after the last step and after every
   /// --save-every steps. Does nothing after other steps.
   Status saveIfDue(bool isLast);
-  /// Sets `signal` on all ranks to the number of a stop signal (SIGTERM or
-  /// SIGINT) that any rank has received. Sets it to 0 if no rank has received
-  /// one. All ranks must call this function, and get the same number.
+  /// Sets `signal` on all ranks to the number of a signal that requests a stop
+  /// on any rank (stopRequested()), to `kLogFailed` if rank 0 cannot write its
+  /// log, and to 0 otherwise. All ranks must call this function, and get the
+  /// same number.
   Status agreeToStop(int &signal);
-  /// Prints on rank 0 that a signal has ended the run, and how to resume it.
-  void tellStop(int signal) const;
+  /// Returns the value of ending() after a stop by `signal`, a result of
+  /// agreeToStop().
+  Status describeStop(int signal) const;
   /// Sets `rankOfLoss` on all ranks to the lowest rank whose program computes
   /// the loss. Rank 0 prints the loss, but in a pipeline the last stage
   /// computes the loss, often on another rank.
@@ -97,10 +105,15 @@ private:
   /// Entry s is the largest number of microbatches for which stage s keeps
   /// activations at the same time.
   Status gatherPeakLive();
-  /// Prints loss, gradient norm and speed of the last step on rank 0. Writes
-  /// the step's line to the metrics file if there is one.
+  /// Prints loss, gradient norm and speed of the last step on rank 0, and
+  /// writes the step's line to the metrics file if there is one. Requests a
+  /// stop if the reader of stdout is gone; sets `logFailure` if a line cannot
+  /// be written for another reason.
   void tell(const StepMetrics &metrics, double seconds);
-  /// Appends one line of JSON to the metrics file.
+  /// Writes the line of one step to stdout.
+  void printStep(const StepMetrics &metrics);
+  /// Appends one line of JSON to the metrics file. If only a part of the line
+  /// can be written, removes that part.
   void writeMetrics(const StepMetrics &metrics, double seconds);
 
   const program::ProgramT &program;
@@ -121,8 +134,14 @@ private:
   /// called.
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;
-  /// File of --metrics, open on rank 0 only, null elsewhere. Owned.
-  std::FILE *metricsFile = nullptr;
+  /// Descriptor of the file of --metrics, open on rank 0 only, otherwise -1.
+  /// Owned.
+  int metricsFile = -1;
+  /// Error of the first line of the log that rank 0 could not write.
+  Status logFailure;
+  /// Result of ending().
+  Status reasonOfEnd;
+  bool isStopped = false; ///< result of wasStopped()
   /// Lowest rank whose program computes the loss; the world size if no rank
   /// does; -1 before findLoss().
   int32_t rankOfLoss = -1;

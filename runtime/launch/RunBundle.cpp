@@ -34,6 +34,8 @@ Status runBundle(const std::string &bundle, const RunOptions &options,
                      .arguments = arguments,
                      .onProgress = options.onProgress,
                      .flightFile = flightFileOf(options),
+                     .loadTimeout = options.loadTimeout,
+                     .timeout = options.timeout,
                      .onGpus = onGpus});
 }
 

@@ -255,7 +255,7 @@ def kill(folder):
 
 @case("stop")
 def stop(folder):
-    """Tests SIGTERM to `pcc run` or to one rank: all ranks save the same step and exit with 0."""
+    """Tests SIGTERM to `pcc run` or to one rank: all ranks save the same step and exit with 16."""
     reference = Reference(folder)
     for target in ("pcc", "rank", "thread"):
         saved, report = os.path.join(folder, f"stopped-{target}"), os.path.join(folder, "report.json")
@@ -265,8 +265,9 @@ def stop(folder):
         run.wait_for_step(3)
         os.kill(ranks_of(reference.bundle)[2] if target == "rank" else run.process.pid, signal.SIGTERM)
         code, text = run.end()
-        expect(code == 0, f"{target}: exit code {code}: {text[-600:]}")
-        told = re.search(r"note: stopped by signal 15 \(Terminated\) after step (\d+); --resume", text)
+        expect(code == 16, f"{target}: exit code {code}: {text[-600:]}")
+        told = re.search(r"stopped by a request \(signal 15 \(Terminated\)\) after step (\d+)\n", text)
+        expect(text.rstrip().splitlines()[-1] == f"note: --resume {saved} continues from there", text)
         expect(told and int(told[1]) == len(run.lines) == latest(saved), f"{target}: {len(run.lines)} steps, saved {latest(saved)}: {text}")
         with open(report) as file:
             expect(len(json.load(file)["steps"]) == len(run.lines), "the report has other steps")
@@ -274,6 +275,43 @@ def stop(folder):
             json.load(file)
         if latest(saved) < STEPS:
             reference.expect_resumable(saved)
+
+
+@case("reader")
+def reader(folder):
+    """Tests that training stops, saved, when the reader of stdout is gone, with 16; with 141 if nothing is saved; and with 7 if
+    stdout is full or nobody reads."""
+    reference = Reference(folder)
+    for comm in ("mpi", "thread"):
+        saved = os.path.join(folder, f"reader-{comm}")
+        for options, wanted in ((["--save", saved, "--save-every", 1000], 16), ([], 141)):
+            code, lines, text = read_one_line(reference, "--comm", comm, *options)
+            expect(code == wanted, f"{comm}: exit code {code}, right is {wanted}: {text[-600:]}")
+            expect_message(text, "the reader of stdout is gone")
+        expect(latest(saved) > 0, "nothing is saved")
+        if latest(saved) < STEPS:
+            reference.expect_resumable(saved)
+        shutil.rmtree(saved)
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([pcc.PCC, "run", reference.bundle, "--data", reference.data, "--steps", "9", "--comm", comm, "--save", saved],
+                                 stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True)
+        expect(run.returncode == 7 and "No space left" in run.stderr, f"{comm}: exit code {run.returncode}: {run.stderr}")
+        expect(latest(saved) > 0, "nothing is saved")
+        shutil.rmtree(saved)
+        metrics = subprocess.run([pcc.PCC, "run", reference.bundle, "--data", reference.data, "--steps", "9", "--comm", comm, "--save", saved,
+                                  "--metrics", "/dev/full"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        expect(metrics.returncode == 7 and "/dev/full" in metrics.stderr, f"{comm}: exit code {metrics.returncode}: {metrics.stderr}")
+        shutil.rmtree(saved)
+
+
+def read_one_line(reference, *options):
+    """Reads one line of a run and closes its stdout. Returns the exit code, the line and stderr."""
+    process = subprocess.Popen([pcc.PCC, "run", reference.bundle, "--data", reference.data, "--steps", "1000000", *map(str, options)],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    process.stdout.close()
+    text = process.stderr.read()
+    return process.wait(timeout=60), line, text
 
 
 @case("stop twice")
@@ -289,7 +327,7 @@ def stop_twice(folder):
     run.process.terminate()
     gone = run.seconds_until_gone()
     code, text = run.end()
-    expect(code == 14 and gone < 5, f"exit code {code} after {gone:.1f} s: {text}")
+    expect(code == 143 and gone < 5, f"exit code {code} after {gone:.1f} s: {text}")
     expect_message(text, "the run was ended by signal 15")
 
 

@@ -94,7 +94,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       "cannot be read, 4 unsupported, 5 a dim is not bound,\n"
       "  6 the request cannot be met, 7 input or output failed, 10 bad "
       "input, 11 bad bundle, 12 wrong world size, 13 no device,\n"
-      "  14 a peer was lost, 15 values differ");
+      "  14 a peer was lost, 15 values differ, 16 stopped after a save");
   app.add_flag_callback(
       "--list-phases", [] { throw CLI::CallForVersion(listPhases(), 0); },
       "print the phases and exit");

@@ -1,6 +1,7 @@
 //===- Console.cpp - messages and argument parsing of the tool ------------===//
 
 #include "tools/pcc/Console.h"
+#include "runtime/base/AtomicFile.h"
 #include "runtime/engine/options/StrictParse.h"
 
 #include <cstdio>
@@ -85,6 +86,9 @@ std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
     return reportStatus(reading.status);
   if (reading.text.empty())
     return std::nullopt;
-  printf("%s", reading.text.c_str());
-  return Done;
+  return reportStatus(printText(reading.text));
+}
+
+Status tool::printText(const std::string &text) {
+  return runtime::writeAll(STDOUT_FILENO, text, "stdout");
 }

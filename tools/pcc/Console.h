@@ -42,6 +42,9 @@ struct ParsedArguments {
 ParsedArguments parseArguments(CLI::App &app, int argc,
                                const char *const *argv);
 
+/// Writes all of `text` to stdout; exit code 7 if that fails.
+Status printText(const std::string &text);
+
 /// Prints the error or the text of `reading`. Returns the exit code if the
 /// command is not to be executed, else std::nullopt.
 std::optional<int> finishEarly(const ParsedArguments &reading);

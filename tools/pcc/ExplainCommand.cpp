@@ -36,6 +36,6 @@ int tool::explainCommand(int argc, const char *const *argv) {
   const Status status = explainModel(options, explainOptions, text,
                                      terminalListener(options.quiet));
   const int code = reportStatus(status);
-  fputs(text.c_str(), stdout);
-  return code;
+  const Status printed = printText(text);
+  return code != Done ? code : reportStatus(printed);
 }

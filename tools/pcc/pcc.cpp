@@ -1,5 +1,6 @@
 //===- pcc.cpp - entry point of the command line tool ---------------------===//
 
+#include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
@@ -37,6 +38,8 @@ static int help(int argc, char **argv) {
 // If the first argument is not the name of a command, it is a model to compile.
 int main(int argc, char **argv) {
   pcc::runtime::repairInheritedState();
+  pcc::runtime::reportExhaustion(
+      [](const pcc::Status &status) { pcc::tool::reportStatus(status); });
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "help")
     return help(argc, argv);

@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/link/RankLinker.h"
 #include "lld/Common/Driver.h"
+#include "runtime/base/Exhaustion.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -127,6 +128,13 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
         InputOutput, "cannot write '" +
                          llvm::sys::path::filename(output).str() +
                          "' of the bundle: " + line.rsplit(": ").second.str());
+  if (line.contains("Cannot allocate memory") ||
+      line.contains("Too many open files"))
+    return Status::error(NoDevice, "cannot link a rank executable: " +
+                                       line.rsplit(": ").second.str());
+  // Without memory, the linker may end without a message.
+  if (line.empty() && runtime::isMemoryLimited())
+    return runtime::outOfMemory().prefixed("cannot link a rank executable: ");
   return Status::error(Defect, "cannot link a rank executable: " + line.str());
 }
 

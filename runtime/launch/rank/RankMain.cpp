@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
@@ -13,6 +14,7 @@
 #include "runtime/engine/options/StrictParse.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/rank/RankTarget.h"
+#include "runtime/launch/rank/Watchdog.h"
 #include "runtime/launch/report/FirstFailure.h"
 #include "runtime/launch/report/FlightFile.h"
 #include "runtime/launch/report/LauncherOutput.h"
@@ -42,7 +44,7 @@ static Status parse(int argc, char **argv, RunOptions &options) {
     parseStrictly(app, argc, argv);
   } catch (const CLI::CallForHelp &) {
     std::fputs(app.help().c_str(), stdout);
-    std::exit(0);
+    std::exit(std::fflush(stdout) == 0 ? Done : InputOutput);
   } catch (const CLI::ParseError &problem) {
     return Status::error(WrongUsage, problem.what());
   }
@@ -175,7 +177,7 @@ public:
     else if (place.rendezvous)
       place.rendezvous->abort(status);
     if (status.failed())
-      return fail(status);
+      return hasLeft ? stop(status) : fail(status);
     close();
     return Done;
   }
@@ -186,7 +188,8 @@ private:
     auto rank =
         createRank(start.image, start.options, *place.world, *place.device);
     Status status = rank->run();
-    if (status.failed()) {
+    const bool isStopped = status.code() >= Stopped;
+    if (status.failed() && !isStopped) {
       status = findReason(status);
       // Leak the rank, because its destructor would wait for queued work of the
       // GPU, which may never finish.
@@ -195,7 +198,18 @@ private:
       return status;
     }
     start.recorder->leave();
-    return place.rendezvous ? place.rendezvous->leave() : status;
+    if (place.rendezvous)
+      PCC_RETURN_IF_ERROR(place.rendezvous->leave());
+    hasLeft = true;
+    return status;
+  }
+
+  /// Reports `status`, the reason why all ranks have stopped together, closes
+  /// the communicator, and returns the exit code of the process.
+  int stop(const Status &status) {
+    const int code = end.report(status, {}, /*onAllRanks=*/true);
+    close();
+    return code;
   }
 
   /// Returns the error with which the run has failed. This is the first of
@@ -253,7 +267,15 @@ private:
     return code;
   }
 
+  /// Closes the communicator, which waits for other ranks without a timeout; a
+  /// Watchdog enforces the deadline.
   void close() {
+    const Watchdog watchdog(start.options.loadTimeout, [this] {
+      start.giveUp(Status::error(PeerLost,
+                                 "rank " + std::to_string(start.identity.rank) +
+                                     " waited too long for all ranks to end"),
+                   {});
+    });
     place.world.reset();
     place.device.reset();
   }
@@ -263,6 +285,8 @@ private:
   RankBackend place;
   /// The rank whose process was lost, if one was.
   std::optional<int> lost;
+  /// Whether this rank has told the others that its work is done.
+  bool hasLeft = false;
   /// Whether this rank got the error of the run from another rank.
   bool wasTold = false;
 };
@@ -280,6 +304,12 @@ private:
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   repairInheritedState();
+  reportExhaustion([](const Status &status) {
+    const Environment environment = currentEnvironment();
+    std::optional<RankIdentity> identity;
+    (void)findIdentity(environment, identity);
+    reportFailure(status, environment, identity ? identity->rank : 0, false);
+  });
   const Environment environment = currentEnvironment();
   std::error_code problem;
   RunOptions options;

@@ -116,19 +116,42 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// Returns the result of the first case that applies, in the order of the list
-/// in LauncherOutcome.h.
+/// Returns the error of stdout, with what the ranks reported about their stop
+/// as notes.
+static Status describeStdout(const LauncherOutcome &outcome) {
+  Status status = outcome.stdoutFailure;
+  if (!outcome.reported)
+    return status;
+  status.addNote(outcome.reported->message());
+  for (const std::string &note : outcome.reported->notes())
+    status.addNote(note);
+  return status;
+}
+
+static Status endedBy(int signal) {
+  return Status::error(endedBySignal(signal),
+                       "the run was ended by " + describeSignal(signal));
+}
+
+/// The tests are in the order of the cases that LauncherOutcome.h lists.
 Status translateOutcome(const LauncherOutcome &outcome) {
+  if (outcome.stdoutFailure.failed())
+    return describeStdout(outcome);
   if (outcome.reported)
     return *outcome.reported;
+  if (!outcome.exceeded.empty())
+    return withNoise(
+        Status::error(PeerLost, outcome.launcher + " " + outcome.exceeded),
+        outcome.noise);
   if (outcome.interruptedBy)
-    return Status::error(PeerLost, "the run was ended by " +
-                                       describeSignal(outcome.interruptedBy));
-  if (endedWell(outcome))
+    return endedBy(outcome.interruptedBy);
+  const bool isCertain = !outcome.isOnOneHost || outcome.started;
+  if (endedWell(outcome) && isCertain && !outcome.someStay)
     return Status::success();
+  if (endedWell(outcome))
+    return describeLauncher(outcome);
   if (outcome.askedBy)
-    return Status::error(PeerLost, "the run was ended by " +
-                                       describeSignal(outcome.askedBy));
+    return endedBy(outcome.askedBy);
   if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
   // The lost rank is a guess here. Therefore add the launcher's last output,

@@ -27,8 +27,19 @@ struct LauncherOutcome {
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Number of the signal, such as SIGINT, that `pcc run` received and for
-  /// which it ended the launcher; 0 if none.
+  /// Whether the flight recorders of all ranks were found, and some rank has
+  /// not recorded that it finished its work.
+  bool someStay = false;
+  /// Whether all ranks are on this host, so that `started` is known.
+  bool isOnOneHost = true;
+  /// Deadline of the launcher that has passed, as the rest of a sentence such
+  /// as "did not start a rank within 600 s"; empty if none has.
+  std::string exceeded = {};
+  /// Error of this process's stdout, to which the ranks' lines are passed on;
+  /// success if it took all lines or if its reader went away.
+  Status stdoutFailure = {};
+  /// Number of the signal to `pcc run` for which it ended the launcher; 0 if
+  /// there was none.
   int interruptedBy = 0;
   /// Number of the signal, such as SIGINT, that `pcc run` received and passed
   /// on to the ranks; 0 if none. The ranks then save and end by themselves.
@@ -48,14 +59,17 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 /// Returns the one error of the run that the user sees, or success. The result
 /// is that of the first case that applies (exit codes in parentheses):
 ///
-/// 1. the error that a rank reported
-/// 2. a signal for which `pcc run` ended the launcher (14)
-/// 3. a launcher that exited with 0: success
-/// 4. a signal that `pcc run` passed on to the ranks (14)
-/// 5. a rank that was killed by a signal (14), or that ended without a report
+/// 1. stdout that failed (7), with a report of the ranks as notes
+/// 2. the error that a rank reported
+/// 3. a deadline of the launcher that passed (14)
+/// 4. a signal for which `pcc run` ended the launcher (128 plus the signal)
+/// 5. a launcher that exited with 0: success, unless it did not start the ranks
+///    (13), or left before them (14)
+/// 6. a signal that `pcc run` passed on to the ranks (128 plus the signal)
+/// 7. a rank that was killed by a signal (14), or that ended without a report
 ///    (its exit code if that is one of pcc's, else 1)
-/// 6. a launcher that ended after it had started ranks (14)
-/// 7. a launcher that did not start the ranks (13)
+/// 8. a launcher that ended after it had started ranks (14)
+/// 9. a launcher that did not start the ranks (13)
 Status translateOutcome(const LauncherOutcome &outcome);
 
 } // namespace pcc::runtime

@@ -2,6 +2,7 @@
 
 #include "runtime/launch/report/LauncherOutput.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -93,12 +94,21 @@ std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   return exited && exited->exitCode != 0 ? exited : std::nullopt;
 }
 
+/// Returns whether `line` has letters or digits; a separator has none.
+static bool hasWords(const std::string &line) {
+  return std::any_of(line.begin(), line.end(), [](unsigned char character) {
+    return std::isalnum(character);
+  });
+}
+
 std::string firstStatement(const std::deque<std::string> &noise) {
-  for (const std::string &line : noise)
-    for (unsigned char character : line)
-      if (std::isalnum(character))
-        return line;
-  return "";
+  constexpr int mostLines = 5;
+  auto line = std::find_if(noise.begin(), noise.end(), hasWords);
+  std::string statement;
+  for (int i = 0; i < mostLines && line != noise.end() && hasWords(*line);
+       ++i, ++line)
+    statement += (statement.empty() ? "" : " ") + *line;
+  return statement;
 }
 
 } // namespace pcc::runtime

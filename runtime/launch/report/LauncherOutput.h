@@ -62,8 +62,9 @@ struct LostRank {
 /// std::nullopt if there is no such message.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise);
 
-/// Returns the first of the lines `noise` that has letters or digits; an empty
-/// string if there is none.
+/// Returns the first paragraph of the lines `noise`, joined by spaces: from the
+/// first line with letters or digits to the line before the next one without;
+/// at most five lines. Returns an empty string if there is none.
 std::string firstStatement(const std::deque<std::string> &noise);
 
 } // namespace pcc::runtime

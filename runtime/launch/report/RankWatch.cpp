@@ -2,6 +2,7 @@
 
 #include "runtime/launch/report/RankWatch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
@@ -66,8 +67,13 @@ void RankWatch::noteEnd(int rank) {
   pidFd = -1;
 }
 
-/// Records the end of the process at once if the process ended before it could
-/// be watched.
+int RankWatch::numEnded() const {
+  return int(std::count_if(known.begin(), known.end(),
+                           [](const auto &rank) { return rank.second < 0; }));
+}
+
+/// If the process has ended before it could be watched, its end is recorded at
+/// once.
 void RankWatch::watch(int rank, int pid) {
   const auto [entry, isNew] = known.emplace(rank, -1);
   if (!isNew)

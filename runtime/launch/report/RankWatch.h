@@ -46,9 +46,11 @@ public:
   /// Returns whether any rank has started (has created its file in the status
   /// folder).
   bool started() const { return !known.empty(); }
-  /// Returns the rank that caused the end of the run. This is the rank that
-  /// another rank has reported as lost or, if there is no such report, the rank
-  /// whose process ended first. Returns std::nullopt if no rank has ended.
+  /// Returns the number of ranks that have started and ended.
+  int numEnded() const;
+  /// Returns the rank that caused the end of the run: the rank that another
+  /// rank has reported as lost; otherwise the rank whose process ended first.
+  /// std::nullopt if no rank has ended.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:

@@ -1,4 +1,4 @@
-//===- ChildProcess.cpp - child process with captured stderr --------------===//
+//===- ChildProcess.cpp - child process with captured output --------------===//
 
 #include "runtime/launch/spawn/ChildProcess.h"
 #include "runtime/base/InheritedState.h"
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -25,7 +26,7 @@ ChildProcess::ChildProcess() {
 }
 
 ChildProcess::~ChildProcess() {
-  for (int fd : {pidFd, stderrFd, signalFd})
+  for (int fd : {pidFd, stdoutFd, stderrFd, signalFd})
     if (fd >= 0)
       close(fd);
   const sigset_t handled = endingSignals();
@@ -35,14 +36,17 @@ ChildProcess::~ChildProcess() {
 /// Runs in the forked child. setenv and allocation are safe after the fork only
 /// because this process has one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
-                          const Variables &environment, int parentsEnd) {
+                          const Variables &environment,
+                          const std::array<int, 2> &ends) {
   const sigset_t handled = endingSignals();
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
-  dup2(parentsEnd, STDERR_FILENO);
+  dup2(ends[0], STDOUT_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  std::signal(SIGPIPE, SIG_DFL);
   for (const std::string &name : launcherVariables(currentEnvironment()))
     unsetenv(name.c_str());
   for (const auto &[name, value] : environment)
@@ -59,16 +63,24 @@ void ChildProcess::become(const std::vector<std::string> &command,
 /// exists whichever of the two runs first.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  int out[2] = {-1, -1}, err[2] = {-1, -1};
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
+    const int error = errno;
+    for (int fd : out)
+      if (fd >= 0)
+        close(fd);
     return Status::error(NoDevice, std::string("cannot make a pipe: ") +
-                                       std::strerror(errno));
+                                       std::strerror(error));
+  }
   pid = fork();
   if (pid == 0)
-    become(command, environment, ends[1]);
+    become(command, environment, {out[1], err[1]});
   const int forkError = errno;
-  close(ends[1]);
-  stderrFd = ends[0];
+  close(out[1]);
+  close(err[1]);
+  stdoutFd = out[0];
+  stderrFd = err[0];
+  fcntl(stdoutFd, F_SETFL, O_NONBLOCK);
   fcntl(stderrFd, F_SETFL, O_NONBLOCK);
   if (pid < 0)
     return Status::error(NoDevice, "cannot start " + command[0] + ": " +
@@ -78,63 +90,67 @@ Status ChildProcess::start(const std::vector<std::string> &command,
   return Status::success();
 }
 
-void ChildProcess::handleSignal(const Watched &also) {
+void ChildProcess::send(int signal) const { kill(pid, signal); }
+
+void ChildProcess::handleSignal(const ChildEvents &events) {
   signalfd_siginfo information;
   if (read(signalFd, &information, sizeof information) !=
       ssize_t(sizeof information))
     return;
   if (firstSignal == 0) {
     firstSignal = int(information.ssi_signo);
-    wasTaken = also.onSignal && also.onSignal();
+    wasTaken = events.onSignal && events.onSignal();
     if (!wasTaken)
-      kill(pid, SIGTERM);
+      send(SIGTERM);
   } else {
     wasTaken = false;
     kill(-pid, SIGKILL);
   }
 }
 
-/// Reads until the pipe is empty. The pipe is non-blocking; EAGAIN means that
-/// no more output is available.
-bool ChildProcess::readStderr(
-    const std::function<void(std::string_view)> &onStderr) {
+/// The pipe is non-blocking: EAGAIN means that no more output is available.
+void ChildProcess::readPipe(
+    int &pipe, const std::function<void(std::string_view)> &takes) {
   char buffer[16384];
-  for (;;) {
-    const ssize_t size = read(stderrFd, buffer, sizeof buffer);
-    if (size > 0)
-      onStderr({buffer, size_t(size)});
-    else
-      return size < 0 && (errno == EAGAIN || errno == EINTR);
-  }
+  ssize_t size = 0;
+  if (pipe < 0)
+    return;
+  while ((size = read(pipe, buffer, sizeof buffer)) > 0)
+    takes({buffer, size_t(size)});
+  if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  close(pipe);
+  pipe = -1;
 }
 
-/// Polls four files together: the child's stderr, the signals, the caller's
-/// file and the child's pidfd.
-int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
-                       const Watched &also) {
+/// Polls output, signals, the caller's file and the child's end together. What
+/// is left at the end is read, but not to the end of the stream: descendants of
+/// the child may hold the pipe open for ever.
+int ChildProcess::wait(const ChildEvents &events) {
   int status = 0;
-  bool open = true;
-  // If the kernel lacks pidfds, poll() returns after at most 0.1 s, so that the
-  // loop checks whether the child has ended.
-  const int timeout = pidFd >= 0 ? -1 : 100;
   while (waitpid(pid, &status, WNOHANG) == 0) {
-    pollfd watched[] = {{open ? stderrFd : -1, POLLIN, 0},
+    const bool reads = !events.takesStdout || events.takesStdout();
+    pollfd watched[] = {{stderrFd, POLLIN, 0},
+                        {reads ? stdoutFd : -1, POLLIN, 0},
                         {signalFd, POLLIN, 0},
-                        {also.fd, POLLIN, 0},
+                        {events.fd, POLLIN, 0},
                         {pidFd, POLLIN, 0}};
-    poll(watched, 4, timeout);
+    // Without pidfds, a timeout finds the child's end.
+    poll(watched, std::size(watched), /*milliseconds=*/100);
     if (watched[0].revents)
-      open = readStderr(onStderr);
+      readPipe(stderrFd, events.onStderr);
     if (watched[1].revents)
-      handleSignal(also);
+      readPipe(stdoutFd, events.onStdout);
     if (watched[2].revents)
-      also.onReadable();
+      handleSignal(events);
+    if (watched[3].revents)
+      events.onReadable();
+    if (events.isOver && events.isOver())
+      kill(-pid, SIGKILL);
   }
-  also.onReadable();
-  // Read the output that is available, but do not wait for the end of the
-  // stream: descendants of the child may keep the pipe open forever.
-  if (open)
-    readStderr(onStderr);
+  events.onReadable();
+  readPipe(stderrFd, events.onStderr);
+  readPipe(stdoutFd, events.onStdout);
   return status;
 }
 

@@ -1,10 +1,11 @@
-//===- ChildProcess.h - child process with captured stderr ----------------===//
+//===- ChildProcess.h - child process with captured output ----------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_SPAWN_CHILDPROCESS_H
 #define PCC_RUNTIME_LAUNCH_SPAWN_CHILDPROCESS_H
 
 #include "status/Status.h"
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,14 +18,32 @@ namespace pcc::runtime {
 /// Names and values of environment variables to add to a child's environment.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A child process in its own process group. The child ends when this process
-/// ends. While this object exists, SIGINT, SIGTERM and SIGHUP to this process
-/// are blocked unless they are ignored (endingSignals()). wait() handles these
-/// signals:
-///
-/// - The first signal is given to Watched::onSignal. If onSignal does not
-///   handle it, the child gets SIGTERM.
-/// - A second signal kills the whole process group.
+/// Functions of the caller of ChildProcess::wait(). All may be empty, unless
+/// the comment says otherwise.
+struct ChildEvents {
+  /// Receives the stderr and the stdout of the child and its descendants in
+  /// pieces of any size. Not empty.
+  std::function<void(std::string_view)> onStderr, onStdout;
+  /// Returns whether `onStdout` may be called. Stdout is not read otherwise, so
+  /// that the child waits.
+  std::function<bool()> takesStdout = {};
+  /// A file descriptor to poll, borrowed, and the function to call when it is
+  /// readable, and once after the child has ended. Not empty.
+  int fd = -1;
+  std::function<void()> onReadable = {};
+  /// Called for the first SIGINT, SIGTERM or SIGHUP. If it returns true, the
+  /// signal is not passed to the child.
+  std::function<bool()> onSignal = {};
+  /// Called after every event, and ten times per second. If it returns true,
+  /// the process group of the child is killed.
+  std::function<bool()> isOver = {};
+};
+
+/// A child process in its own process group. It ends when this process ends.
+/// From the constructor to the destructor, wait() handles endingSignals() to
+/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal
+/// is passed to the child as SIGTERM, unless ChildEvents::onSignal handles it.
+/// A second signal kills the whole process group.
 class ChildProcess {
 public:
   /// Blocks endingSignals() (SIGINT, SIGTERM, SIGHUP), and opens a signalfd
@@ -37,65 +56,55 @@ public:
   /// child.
   ~ChildProcess();
 
-  /// Starts `command` with the additional environment variables `environment`.
-  /// Removes variables by which a launcher has assigned a rank to this process.
-  /// `command[0]` is a path. stdin is empty, and stdout is that of this
-  /// process. Exit code 13 if no process can be created.
+  /// Starts `command` with additional environment variables, and without the
+  /// variables by which another launcher gave this process a rank. `command[0]`
+  /// is a path. stdin is empty. Exit code 13 if no process can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment);
 
-  /// A file descriptor of the caller that wait() polls besides the child.
-  struct Watched {
-    /// The file descriptor to poll. Borrowed.
-    int fd;
-    /// Function that wait() calls when `fd` is readable, and once after the
-    /// child has ended.
-    std::function<void()> onReadable;
-    /// Function that wait() calls for the first SIGINT, SIGTERM or SIGHUP. If
-    /// it returns true, the signal is not passed to the child; otherwise the
-    /// child gets SIGTERM. May be empty, which means false.
-    std::function<bool()> onSignal = {};
-  };
+  /// Blocks until the child has ended, and calls the functions of `events`
+  /// meanwhile. Returns the child's status as waitpid() returns it.
+  int wait(const ChildEvents &events);
 
-  /// Blocks until the child has ended. Passes the stderr of the child and its
-  /// descendants to `onStderr` in pieces of any size. Returns the child's
-  /// status as waitpid() returns it.
-  int wait(const std::function<void(std::string_view)> &onStderr,
-           const Watched &also);
+  /// Passes `signal` to the child.
+  void send(int signal) const;
 
   /// Returns the number of the first signal that this process received, such as
   /// SIGINT. Returns 0 if there was no signal, or if takenSignal() returns the
   /// signal.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the number of the first signal if Watched::onSignal handled it and
-  /// no second signal followed. Otherwise returns 0.
+  /// Returns the number of the first signal to this process, if
+  /// ChildEvents::onSignal handled it and no second signal followed; 0
+  /// otherwise.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
-  /// Replaces the forked child process by `command`; does not return.
-  /// `parentsEnd` is the write end of the pipe for stderr, opened by the
-  /// parent.
+  /// Executes `command` in the forked child process; does not return. `ends`
+  /// are the parent's ends of the pipes for stdout and stderr.
   [[noreturn]] void become(const std::vector<std::string> &command,
-                           const Variables &environment, int parentsEnd);
-  /// Reads one pending signal. Passes the first signal to the child (unless
-  /// Watched::onSignal handles it). Kills the process group at the second
-  /// signal.
-  void handleSignal(const Watched &also);
-  /// Reads all available output of the child's stderr and passes it to
-  /// `onStderr`. Returns false at the end of the stream.
-  bool readStderr(const std::function<void(std::string_view)> &onStderr);
+                           const Variables &environment,
+                           const std::array<int, 2> &ends);
+  /// Reads one pending signal. Passes the first one to the child (unless
+  /// ChildEvents::onSignal handles it), and kills the process group at the
+  /// second one.
+  void handleSignal(const ChildEvents &events);
+  /// Reads what `pipe` has and passes it to `takes`. Closes `pipe` at the end
+  /// of the stream, and sets it to -1.
+  static void readPipe(int &pipe,
+                       const std::function<void(std::string_view)> &takes);
 
   pid_t pid = -1;
   /// File descriptor (pidfd) that is readable once the child has ended; -1 if
   /// the kernel lacks pidfds.
   int pidFd = -1;
-  /// Read end of the pipe to which the child writes its stderr.
-  int stderrFd = -1;
+  /// Read ends of the pipes to which the child writes its stdout and stderr; -1
+  /// after the end of the stream.
+  int stdoutFd = -1, stderrFd = -1;
   /// File descriptor (signalfd) from which pending signals are read.
   int signalFd = -1;
   /// Number of the first signal that this process received; 0 if none.
   int firstSignal = 0;
-  /// Whether Watched::onSignal handled the first signal, and no second one
+  /// Whether ChildEvents::onSignal handled the first signal, and no second one
   /// followed.
   bool wasTaken = false;
 };

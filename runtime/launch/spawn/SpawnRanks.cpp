@@ -14,13 +14,16 @@
 #include "runtime/launch/report/RankWatch.h"
 #include "runtime/launch/spawn/ChildProcess.h"
 #include "runtime/launch/spawn/LocalLauncher.h"
+#include "runtime/launch/spawn/OutputRelay.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -95,12 +98,95 @@ static void handOn(LauncherOutput &output, const std::string &lines,
     request.onProgress(*progress);
 }
 
-/// Executes the launcher's command line `command`, blocks until the launcher
-/// has ended, and stores all facts about the run in `outcome`. Copies the lines
-/// for the user from the ranks' stderr to the stderr of this process.
+namespace {
+/// One execution of a launcher: its process, the ranks that it starts, and its
+/// output.
+class Launch {
+public:
+  Launch(const std::string &folder, int worldSize, const SpawnRequest &request)
+      : request(request), worldSize(worldSize), ranks(folder),
+        relay(request.timeout) {}
+
+  /// Executes the launcher's command line `command`, blocks until it has ended,
+  /// and stores in `outcome` all facts about its end.
+  Status run(const std::vector<std::string> &command,
+             const Variables &variables, LauncherOutcome &outcome) {
+    PCC_RETURN_IF_ERROR(child.start(command, variables));
+    latest = Clock::now();
+    outcome.waitStatus = child.wait(
+        {.onStderr =
+             [this](std::string_view text) {
+               handOn(output, output.take(text), request);
+             },
+         .onStdout = [this](std::string_view text) { relay.add(text); },
+         .takesStdout = [this] { return !relay.isFull(); },
+         .fd = ranks.fd(),
+         .onReadable = [this] { ranks.poll(); },
+         .onSignal = [this] { return ranks.signalAll(SIGTERM); },
+         .isOver = [this] { return advance(); }});
+    handOn(output, output.takeRest(), request);
+    relay.finish();
+    outcome.interruptedBy = child.interruptedBy();
+    outcome.askedBy = child.takenSignal();
+    outcome.noise = output.noise();
+    outcome.started = ranks.started();
+    outcome.firstEnded = ranks.firstEnded();
+    outcome.exceeded = exceeded;
+    outcome.stdoutFailure = relay.isReaderGone() ? Status() : relay.failure();
+    return Status::success();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Writes the ranks' stdout, and asks the ranks to stop if that fails.
+  /// Returns whether a deadline has passed.
+  bool advance() {
+    relay.advance();
+    if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
+        !ranks.signalAll(SIGPIPE))
+      child.send(SIGTERM);
+    const bool isStarting = !ranks.started();
+    const bool isEnding = ranks.numEnded() == worldSize;
+    // Ranks on other hosts do not share the status folder.
+    if (!isOnOneHost() || (!isStarting && !isEnding)) {
+      latest = Clock::now();
+      return false;
+    }
+    const std::chrono::duration<double> limit(request.loadTimeout);
+    if (exceeded.empty() && Clock::now() - latest > limit)
+      describeDeadline(isStarting);
+    return !exceeded.empty();
+  }
+
+  void describeDeadline(bool isStarting) {
+    std::ostringstream text;
+    text << "did not " << (isStarting ? "start a rank" : "end after its ranks")
+         << " within " << request.loadTimeout << " s";
+    exceeded = text.str();
+  }
+
+  const SpawnRequest &request;
+  const int worldSize;
+  RankWatch ranks;
+  ChildProcess child;
+  OutputRelay relay;
+  LauncherOutput output;
+  /// The latest time at which no deadline was running.
+  Clock::time_point latest;
+  bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
+  /// Deadline of the launcher that has passed, such as "did not start …";
+  /// empty if none has.
+  std::string exceeded;
+};
+} // namespace
+
+/// Executes the launcher's command line `command`, blocks until it has ended,
+/// and stores in `outcome` all facts about the run. Passes the ranks' stdout
+/// on, and those lines of their stderr that are for the user.
 static Status runCommand(const std::vector<std::string> &command,
-                         Variables variables, LauncherOutcome &outcome,
-                         const std::string &folder,
+                         Variables variables, int worldSize,
+                         LauncherOutcome &outcome, const std::string &folder,
                          const SpawnRequest &request) {
   variables.emplace_back(kStatusFolderVariable, folder);
   // Keep hwloc, a library in mpirun, from searching for GPUs through X
@@ -109,22 +195,8 @@ static Status runCommand(const std::vector<std::string> &command,
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
-  RankWatch ranks(folder);
-  ChildProcess child;
-  PCC_RETURN_IF_ERROR(child.start(command, variables));
-  LauncherOutput output;
-  outcome.waitStatus = child.wait(
-      [&](std::string_view text) {
-        handOn(output, output.take(text), request);
-      },
-      {ranks.fd(), [&] { ranks.poll(); },
-       [&] { return ranks.signalAll(SIGTERM); }});
-  handOn(output, output.takeRest(), request);
-  outcome.interruptedBy = child.interruptedBy();
-  outcome.askedBy = child.takenSignal();
-  outcome.noise = output.noise();
-  outcome.started = ranks.started();
-  outcome.firstEnded = ranks.firstEnded();
+  PCC_RETURN_IF_ERROR(
+      Launch(folder, worldSize, request).run(command, variables, outcome));
   outcome.reported = readReport(folder);
   return Status::success();
 }
@@ -136,10 +208,13 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {
   const std::vector<FlightLog> flights = readFlights(folder);
-  outcome.allLeft =
-      int(flights.size()) == worldSize &&
-      std::all_of(flights.begin(), flights.end(),
-                  [](const FlightLog &log) { return log.hasLeft; });
+  const bool allKnown = int(flights.size()) == worldSize;
+  const auto left =
+      std::count_if(flights.begin(), flights.end(),
+                    [](const FlightLog &log) { return log.hasLeft; });
+  outcome.allLeft = allKnown && left == worldSize;
+  outcome.someStay = allKnown && left < worldSize;
+  outcome.isOnOneHost = isOnOneHost();
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
@@ -196,8 +271,8 @@ Status spawnRanks(const SpawnRequest &request) {
   command.push_back(program);
   command.insert(command.end(), request.arguments.begin(),
                  request.arguments.end());
-  PCC_RETURN_IF_ERROR(
-      runCommand(command, variables, outcome, folder.path(), request));
+  PCC_RETURN_IF_ERROR(runCommand(command, variables, worldSize, outcome,
+                                 folder.path(), request));
   return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 

@@ -27,6 +27,12 @@ struct SpawnRequest {
   /// are written if the run fails; see writeFlights(). If empty, they are not
   /// written.
   std::string flightFile = {};
+  /// Longest time, in seconds, from the start of the launcher to the start of
+  /// the first rank, and from the end of the last rank to the end of the
+  /// launcher.
+  double loadTimeout = 600;
+  /// Longest time, in seconds, in which stdout takes no byte.
+  double timeout = 30;
   /// Whether the bundle is for GPUs. BUNDLE/run then starts the ranks itself,
   /// because NCCL needs no launcher.
   bool onGpus = false;
@@ -37,14 +43,16 @@ struct SpawnRequest {
 ///
 /// - CPU ranks are started by Open MPI's mpirun, GPU ranks by BUNDLE/run
 ///   itself.
-/// - The ranks write to the stdout of this process. From their stderr, only
-///   lines for the user ("pcc:", "note:", "rank ") are passed on to stderr.
+/// - The stdout of the ranks is passed on to stdout. If stdout fails, the ranks
+///   are asked to stop, as by a signal. From the stderr of the ranks, only lines
+///   for the user ("pcc:", "note:", "rank ") are passed on to stderr.
 /// - The caller prints the returned error. It is the error of the first rank
-///   that failed; exit code 14 if a rank was lost, 13 if the launcher is
-///   missing.
+///   that failed; exit code 14 if a rank was lost or a deadline passed, 13 if
+///   the launcher is missing or does not start the ranks, 7 if stdout failed.
 /// - SIGINT, SIGTERM and SIGHUP to this process are passed to all ranks as
-///   SIGTERM. Ranks that train stop after the current step and save, which is a
-///   success; other ranks end. A second signal kills all ranks.
+///   SIGTERM. Ranks that train stop after the current step and save (exit code
+///   16); other ranks end (128 plus the signal). A second signal kills all
+///   ranks.
 /// - No files are left behind, even if this process is killed.
 Status spawnRanks(const SpawnRequest &request);
 

@@ -108,7 +108,7 @@ TEST(Outcome, RanksThatWereAskedToStopHaveNotFailed) {
       translateOutcome({.waitStatus = 0, .started = true, .askedBy = 15}).ok());
   const Status status = translateOutcome(
       {.waitStatus = exited(143), .started = true, .askedBy = 15});
-  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.code(), endedBySignal(15));
   EXPECT_EQ(status.message(), "the run was ended by signal 15 (Terminated)");
 }
 
@@ -125,8 +125,28 @@ TEST(Outcome, ALauncherThatEndsAfterItsRanksIsTheOneToBlame) {
 TEST(Outcome, InterruptedRunIsNotDone) {
   const Status status =
       translateOutcome({.waitStatus = 0, .started = true, .interruptedBy = 15});
-  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.code(), endedBySignal(15));
   EXPECT_NE(status.message().find("signal 15"), std::string::npos);
+}
+
+TEST(Outcome, ALauncherThatLeavesItsRanksHasNotSucceeded) {
+  EXPECT_EQ(translateOutcome({.waitStatus = 0}).code(), NoDevice);
+  EXPECT_TRUE(translateOutcome({.waitStatus = 0, .isOnOneHost = false}).ok());
+  const Status status =
+      translateOutcome({.waitStatus = 0, .started = true, .someStay = true});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(), "mpirun ended with exit code 0 before the ranks");
+}
+
+TEST(Outcome, AFailureOfStdoutHasTheStopAsItsNotes) {
+  const Status status = translateOutcome(
+      {.started = true,
+       .stdoutFailure = Status::error(InputOutput, "cannot write 'stdout'"),
+       .reported =
+           Status::error(Stopped, "training was stopped", {"--resume"})});
+  EXPECT_EQ(status.code(), InputOutput);
+  EXPECT_EQ(status.notes(),
+            (std::vector<std::string>{"training was stopped", "--resume"}));
 }
 
 } // namespace pcc::runtime

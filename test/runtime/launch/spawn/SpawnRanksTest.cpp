@@ -190,8 +190,36 @@ TEST_F(Spawn, SignalEndsTheRanks) {
   });
   const Status status = spawnRanks({bundle, {}, at("mpirun")});
   killer.join();
-  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.code(), endedBySignal(SIGTERM));
   EXPECT_NE(status.message().find("signal 15"), std::string::npos);
+}
+
+TEST_F(Spawn, LauncherThatStartsNothingHasNotSucceeded) {
+  writeScript(at("mpirun"), "#!/bin/sh\nexit 0\n");
+  const Status status = spawnRanks({makeBundle(2, "true"), {}, at("mpirun")});
+  EXPECT_EQ(status.code(), NoDevice);
+  EXPECT_NE(status.message().find("did not start the ranks"),
+            std::string::npos);
+}
+
+TEST_F(Spawn, LauncherThatHangsBeforeTheRanksIsEnded) {
+  writeScript(at("mpirun"), "#!/bin/sh\nsleep 60\n");
+  const Status status = spawnRanks({.bundle = makeBundle(2, "true"),
+                                    .launcher = at("mpirun"),
+                                    .loadTimeout = 0.5});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(), "mpirun did not start a rank within 0.5 s");
+}
+
+TEST_F(Spawn, LauncherThatHangsAfterTheRanksIsEnded) {
+  std::string script = kFakeMpirun;
+  writeScript(at("mpirun"), script + "sleep 60\n");
+  const Status status = spawnRanks({.bundle = makeBundle(2, "true"),
+                                    .launcher = at("mpirun"),
+                                    .loadTimeout = 0.5});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(),
+            "mpirun did not end after its ranks within 0.5 s");
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,101 @@
+//===- Exhaustion.cpp - errors for exhausted memory and threads -----------===//
+
+#include "runtime/base/Exhaustion.h"
+
+#include "runtime/base/ScopedFolder.h"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// Function that reports the error before the process ends.
+static void (*reporter)(const Status &) = nullptr;
+
+/// Memory that is freed before an error is reported, because a report needs
+/// memory, too.
+static std::unique_ptr<std::array<char, 1 << 18>> &reserve() {
+  static std::unique_ptr<std::array<char, 1 << 18>> bytes;
+  return bytes;
+}
+
+/// Returns the size of this process's address space in MiB; 0 if unknown.
+static long usedMebibytes() {
+  long pages = 0;
+  if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%ld", &pages) != 1)
+      pages = 0;
+    std::fclose(file);
+  }
+  return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
+}
+
+Status outOfMemory() {
+  Status status = Status::error(NoDevice, "out of memory");
+  rlimit limit = {};
+  std::string note = "the process uses " + std::to_string(usedMebibytes()) +
+                     " MiB of address space";
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    note += ", and may use " + std::to_string(limit.rlim_cur >> 20) +
+            " MiB (ulimit -v)";
+  return status.addNote(std::move(note));
+}
+
+bool isMemoryExhausted() {
+  constexpr size_t mebibyte = 1 << 20;
+  void *memory = mmap(nullptr, mebibyte, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return true;
+  munmap(memory, mebibyte);
+  return false;
+}
+
+bool isMemoryLimited() {
+  rlimit space = {}, data = {};
+  return (getrlimit(RLIMIT_AS, &space) == 0 &&
+          space.rlim_cur != RLIM_INFINITY) ||
+         (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
+}
+
+Status errorOfException() {
+  try {
+    if (const std::exception_ptr current = std::current_exception())
+      std::rethrow_exception(current);
+  } catch (const std::bad_alloc &) {
+    return outOfMemory();
+  } catch (const std::system_error &problem) {
+    return Status::error(
+        NoDevice,
+        std::string("the system refuses a resource: ") + problem.what(),
+        {"limits of processes, threads and files are shown by ulimit -a"});
+  } catch (const std::exception &problem) {
+    return Status::error(Defect,
+                         std::string("a defect of pcc: ") + problem.what());
+  } catch (...) {
+  }
+  return Status::error(Defect, "a defect of pcc: an exception was not caught");
+}
+
+[[noreturn]] static void endWithError() {
+  reserve().reset();
+  const Status status = errorOfException();
+  reporter(status);
+  ScopedFolder::removeAll();
+  _exit(status.code());
+}
+
+void reportExhaustion(void (*report)(const Status &)) {
+  reporter = report;
+  reserve() = std::make_unique<std::array<char, 1 << 18>>();
+  std::set_terminate(endWithError);
+}
+
+} // namespace pcc::runtime

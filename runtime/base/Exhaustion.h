@@ -1,0 +1,38 @@
+//===- Exhaustion.h - errors for exhausted memory and threads -------------===//
+
+#ifndef PCC_RUNTIME_BASE_EXHAUSTION_H
+#define PCC_RUNTIME_BASE_EXHAUSTION_H
+
+#include "status/Status.h"
+
+namespace pcc::runtime {
+
+/// Returns the error of an allocation that failed (exit code 13). Its note has
+/// the memory that this process uses and the limit of its address space.
+Status outOfMemory();
+
+/// Returns whether this process cannot get a further MiB of memory. May be
+/// called from a signal handler.
+bool isMemoryExhausted();
+
+/// Returns whether a limit (RLIMIT_AS, RLIMIT_DATA) bounds the memory of this
+/// process.
+bool isMemoryLimited();
+
+/// Returns the error for the exception that is being handled, in a terminate
+/// handler (std::set_terminate):
+///
+///   std::bad_alloc      13, outOfMemory()
+///   std::system_error   13, for instance if no thread can be started
+///   others              1
+Status errorOfException();
+
+/// Makes exhausted memory and threads ordinary errors of this process. An
+/// exception that is not caught then calls `report` with errorOfException(),
+/// removes all unfinished files and folders (ScopedFolder), and ends the
+/// process with the error's exit code.
+void reportExhaustion(void (*report)(const Status &));
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_BASE_EXHAUSTION_H

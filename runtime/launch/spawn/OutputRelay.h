@@ -1,0 +1,59 @@
+//===- OutputRelay.h - passes the stdout of ranks on to stdout ------------===//
+
+#ifndef PCC_RUNTIME_LAUNCH_SPAWN_OUTPUTRELAY_H
+#define PCC_RUNTIME_LAUNCH_SPAWN_OUTPUTRELAY_H
+
+#include "status/Status.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace pcc::runtime {
+
+/// Text that ranks have written to their stdout and that this process writes
+/// to its own stdout without blocking. While the object exists, SIGPIPE is
+/// ignored, so that a write without a reader fails.
+class OutputRelay {
+public:
+  /// `seconds`: time without a written byte after which stdout counts as
+  /// failed.
+  explicit OutputRelay(double seconds);
+  OutputRelay(const OutputRelay &) = delete;
+  OutputRelay &operator=(const OutputRelay &) = delete;
+  ~OutputRelay();
+
+  /// Appends text. Discards it if stdout has failed.
+  void add(std::string_view text);
+  /// Returns whether some text is not written yet.
+  bool isWaiting() const { return !pending.empty(); }
+  /// Returns whether so much text is waiting that the caller should not add
+  /// more.
+  bool isFull() const { return pending.size() > (1 << 20); }
+  /// Writes as much as possible without blocking. Fails if the time without a
+  /// written byte is over.
+  void advance();
+  /// Writes all text that is waiting; blocks until stdout takes it or fails.
+  void finish();
+
+  /// Returns the error of stdout (exit code 7); success while it works.
+  const Status &failure() const { return error; }
+  /// Returns whether stdout has failed because nobody reads it any more.
+  bool isReaderGone() const { return readerGone; }
+
+private:
+  /// Records the outcome of a write, and discards all text after an error.
+  void note(Status status);
+
+  const std::chrono::duration<double> longest;
+  std::string pending;
+  /// Time of the latest progress: text was added to nothing, or written.
+  std::chrono::steady_clock::time_point latest;
+  Status error;
+  bool readerGone = false;
+  void (*pipeHandler)(int); ///< handler of SIGPIPE to be restored
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_SPAWN_OUTPUTRELAY_H
