@@ -213,6 +213,8 @@ public:
     JoinTerms terms;
     PCC_RETURN_IF_ERROR(
         readAddress(std::getenv(kRendezvousVariable), terms.address));
+    PCC_RETURN_IF_ERROR(
+        findToken(currentEnvironment(), terms.address, terms.token));
     terms.self = RankFacts::of(rank, kRanks, "conformance");
     constexpr double seconds = 60;
     const auto giveUp = [](const Status &why, std::optional<int>) {

@@ -38,19 +38,25 @@ def variables(launcher, rank, world, job):
 
 
 class Job:
-    """Ranks as processes that only watch each other."""
+    """Ranks as processes that only watch each other. `ranks` are those to start at once; the others are started by start()."""
 
-    def __init__(self, folder, launcher, bundles, options, settings=(), env=()):
-        self.folder, self.ranks, job = folder, [], secrets.randbelow(2 ** 31)
-        world = len(bundles)
-        for rank, bundle in enumerate(bundles):
-            said = {**variables(launcher, rank, world, job), **dict(env)}
-            inherited = {k: v for k, v in os.environ.items() if not LAUNCHERS.match(k)}
-            with open(self.path(rank, "out"), "w") as out, open(self.path(rank, "err"), "w") as err:
-                self.ranks.append(subprocess.Popen(
-                    [os.path.join(bundle, "run"), *RUN, *(options[rank] if isinstance(options, dict) else options)], stdin=subprocess.DEVNULL,
-                    stdout=out, stderr=err, start_new_session=True,
-                    env={**inherited, **fake(folder, dict(settings).get(rank, "")), **{k: str(v) for k, v in said.items()}}))
+    def __init__(self, folder, launcher, bundles, options, settings=(), env=(), ranks=None):
+        self.folder, self.launcher, self.bundles, self.options = folder, launcher, bundles, options
+        self.settings, self.env, self.number = dict(settings), dict(env), secrets.randbelow(2 ** 31)
+        self.token = {"PCC_JOB_TOKEN": secrets.token_hex(16)} if launcher.startswith("tcp:") else {}
+        self.ranks = [None] * len(bundles)
+        for rank in range(len(bundles)) if ranks is None else ranks:
+            self.start(rank)
+
+    def start(self, rank):
+        said = {**self.token, **variables(self.launcher, rank, len(self.ranks), self.number), **self.env}
+        inherited = {k: v for k, v in os.environ.items() if not LAUNCHERS.match(k)}
+        options = self.options[rank] if isinstance(self.options, dict) else self.options
+        with open(self.path(rank, "out"), "w") as out, open(self.path(rank, "err"), "w") as err:
+            self.ranks[rank] = subprocess.Popen(
+                [os.path.join(self.bundles[rank], "run"), *RUN, *options], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True,
+                env={**inherited, **fake(self.folder, self.settings.get(rank, "")), **{k: str(v) for k, v in said.items()}})
 
     def path(self, rank, kind):
         return os.path.join(self.folder, f"{kind}.{rank}")
@@ -79,11 +85,11 @@ class Job:
         finally:
             took = time.monotonic() - begin
             self.end()
-        return [process.returncode for process in self.ranks], took
+        return [process and process.returncode for process in self.ranks], took
 
     def end(self):
         for process in self.ranks:
-            if process.poll() is None:
+            if process and process.poll() is None:
                 process.kill()
                 process.wait()
 
@@ -216,11 +222,11 @@ def own_gpus(folder):
 
 
 @in_folder
-def no_token(folder):
-    """Tests that ranks of other hosts may only join with a secret."""
+def no_token(folder, address):
+    """Tests that ranks may only meet over TCP with a secret."""
     bundle = compile_mlp(folder, PLANS["pp"])
-    job = Job(folder, "torchrun", [bundle] * 2, [], env={"MASTER_ADDR": "192.0.2.1"})
-    job.expect(12, r"need a secret that only they know, and PCC_JOB_TOKEN is not set", seconds=GONE)
+    job = Job(folder, "torchrun", [bundle] * 2, [], env=address)
+    job.expect(12, r"need a secret that only they know, and PCC_JOB_TOKEN is not set\nnote: .*export PCC_JOB_TOKEN=", seconds=GONE)
 
 
 @in_folder
@@ -328,7 +334,8 @@ CASES["another bundle"] = other_bundle
 CASES["one GPU for two"] = one_gpu
 CASES["no GPU for one"] = no_gpu
 CASES["a GPU for each"] = own_gpus
-CASES["no token"] = no_token
+CASES["no token"] = lambda: no_token({"MASTER_ADDR": "192.0.2.1"})
+CASES["no token on one host"] = lambda: no_token({"PCC_RENDEZVOUS": f"tcp://127.0.0.1:{free_port()}"})
 CASES["a rank that does not come"] = absent
 CASES["stuck in the driver"] = lambda: stuck(1)
 CASES["stuck while others wait"] = lambda: stuck(0)

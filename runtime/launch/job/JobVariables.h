@@ -8,9 +8,12 @@ namespace pcc::runtime {
 /// Environment variable with the address at which rank 0 listens and to which
 /// all other ranks connect, in the form that readAddress() parses.
 inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
-/// Environment variable whose value is a number of ranks. If it is set,
-/// BUNDLE/run, the executable of a bundle, starts that many ranks itself. `pcc
-/// run` sets it for targets whose communicator needs no launcher (NCCL).
+/// Environment variable with the job token, the secret that the ranks of a job
+/// share, as 32 hexadecimal digits.
+inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
+/// Environment variable whose value is a number of ranks. It makes BUNDLE/run,
+/// the executable of a bundle, start that many ranks itself. `pcc run` sets it
+/// for targets whose communicator needs no launcher (NCCL).
 inline constexpr const char *kLaunchVariable = "PCC_LAUNCH";
 /// Environment variable with the path of the status folder, which `pcc run`
 /// creates. A rank that fails writes its error into this folder, and `pcc run`
@@ -28,8 +31,8 @@ inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 /// process runs. A process that starts ranks of a new job therefore removes
 /// them from the ranks' environment (launcherVariables()).
 inline constexpr const char *kJobVariables[] = {
-    kRendezvousVariable, kLaunchVariable, kStatusFolderVariable,
-    kSessionFolderVariable, kProgressVariable};
+    kRendezvousVariable,   kTokenVariable,         kLaunchVariable,
+    kStatusFolderVariable, kSessionFolderVariable, kProgressVariable};
 
 } // namespace pcc::runtime
 

@@ -22,7 +22,9 @@ static bool isLoopback(const std::string &host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-bool Address::isLocal() const { return kind != Kind::Tcp || isLoopback(place); }
+bool Address::isLoopback() const {
+  return kind == Kind::Tcp && runtime::isLoopback(place);
+}
 
 /// Returns the value of an environment variable, or null if the variable is
 /// unset or empty.
@@ -85,10 +87,9 @@ Status readAddress(const std::string &text, Address &address) {
   return Status::success();
 }
 
-/// Returns an abstract Unix socket name that is unique to the job on this host.
-/// The kernel keeps the name only while rank 0 listens, so a killed rank leaves
-/// no stale socket behind. Processes of any user could listen at the name;
-/// ranks therefore check the peer's user when they connect (Socket.h).
+/// Returns an abstract Unix name that is unique to the job on this host. The
+/// kernel keeps a name only while rank 0 listens, so a killed rank leaves no
+/// stale socket behind.
 static Address nameOf(const std::string &launcher, const std::string &job) {
   constexpr size_t most = 64;
   std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +

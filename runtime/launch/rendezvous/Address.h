@@ -33,10 +33,9 @@ struct Address {
   /// Returns the address as text that readAddress() parses, such as
   /// "tcp://node7:61440", "unix:/run/job/meet" or "unix:@pcc-1000-slurm-17.0".
   std::string text() const;
-  /// Returns whether only processes of this host can reach the address: it is a
-  /// Unix socket or on the loopback interface. No job token is required for
-  /// such an address.
-  bool isLocal() const;
+  /// Returns whether the host is one of the loopback interface, so that only
+  /// processes of this host can reach the address; false for Unix sockets.
+  bool isLoopback() const;
 };
 
 /// Parses "tcp://HOST:PORT", "tcp://[::1]:PORT", "unix:PATH" or "unix:@NAME";
@@ -51,13 +50,11 @@ Status readAddress(const std::string &text, Address &address);
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
-/// If all ranks are on one host, `address` is an abstract Unix name instead,
-/// unless PCC_RENDEZVOUS is set. An abstract name needs neither a free port nor
-/// a job token. All ranks are on one host if
-///
-/// - the launcher's variables show this, or
-/// - MASTER_ADDR is a loopback address.
-///
+/// If all ranks are on one host, the TCP address of any source except
+/// PCC_RENDEZVOUS is replaced by an abstract Unix name. An abstract name needs
+/// neither a free port nor a job token, and is the beginning of the name at
+/// which rank 0 listens (MeetingPlace.h). All ranks are on one host if the
+/// launcher's variables show this, or if MASTER_ADDR is a loopback address.
 /// Exit code 12 if there is no source, or if it cannot be parsed.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);

@@ -1,28 +1,20 @@
-//===- Frame.cpp - wire format of the rendezvous between ranks ------------===//
+//===- Frame.cpp - messages between ranks at start-up ---------------------===//
 
 #include "runtime/launch/rendezvous/Frame.h"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstring>
 #include <sstream>
 
 namespace pcc::runtime {
 
-static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
-static constexpr size_t kHeaderSize = 12;
-
-/// Appends the lowest `size` bytes of `number` to `bytes`, least significant
-/// byte first.
-static void putNumber(std::string &bytes, uint64_t number, int size) {
+void putNumber(std::string &bytes, uint64_t number, int size) {
   for (int i = 0; i < size; ++i)
     bytes += char(number >> (8 * i));
 }
 
-/// Returns the number that is stored in the `size` bytes from byte offset `at`
-/// on, least significant byte first.
-static uint32_t numberAt(const std::string &bytes, size_t at, int size) {
+uint32_t numberAt(const std::string &bytes, size_t at, int size) {
   uint32_t number = 0;
   for (int i = 0; i < size; ++i)
     number |= uint32_t(static_cast<unsigned char>(bytes[at + size_t(i)]))
@@ -31,35 +23,19 @@ static uint32_t numberAt(const std::string &bytes, size_t at, int size) {
 }
 
 std::string encodeFrame(const Frame &frame) {
-  std::string bytes(kMagic, sizeof kMagic);
-  putNumber(bytes, kProtocolVersion, 2);
-  putNumber(bytes, uint64_t(frame.kind), 2);
-  putNumber(bytes, frame.payload.size(), 4);
+  std::string bytes;
+  putNumber(bytes, uint64_t(frame.kind), kFrameHeaderSize);
   return bytes + frame.payload;
 }
 
-/// Rejects a peer with another protocol early: returns Garbage as soon as one
-/// byte differs from the magic bytes of a frame, even before a whole header has
-/// arrived.
-Parsed takeFrame(std::string &arrived, Frame &frame) {
-  const size_t known = std::min(arrived.size(), sizeof kMagic);
-  if (std::memcmp(arrived.data(), kMagic, known) != 0)
-    return Parsed::Garbage;
-  if (arrived.size() < kHeaderSize)
-    return Parsed::Partial;
-  if (numberAt(arrived, 4, 2) != kProtocolVersion)
-    return Parsed::OtherVersion;
-  const uint32_t kind = numberAt(arrived, 6, 2);
-  const size_t length = numberAt(arrived, 8, 4);
-  if (kind < uint32_t(FrameKind::Challenge) ||
-      kind > uint32_t(FrameKind::Leave) || length > kLongestPayload)
-    return Parsed::Garbage;
-  if (arrived.size() < kHeaderSize + length)
-    return Parsed::Partial;
-  frame.kind = FrameKind(kind);
-  frame.payload = arrived.substr(kHeaderSize, length);
-  arrived.erase(0, kHeaderSize + length);
-  return Parsed::Whole;
+bool decodeFrame(const std::string &bytes, Frame &frame) {
+  if (bytes.size() < kFrameHeaderSize ||
+      bytes.size() > kFrameHeaderSize + kLongestPayload)
+    return false;
+  const uint32_t kind = numberAt(bytes, 0, kFrameHeaderSize);
+  frame = {FrameKind(kind), bytes.substr(kFrameHeaderSize)};
+  return kind >= uint32_t(FrameKind::Hello) &&
+         kind <= uint32_t(FrameKind::Leave);
 }
 
 std::string encodeFields(const Fields &fields) {

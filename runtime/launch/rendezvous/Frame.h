@@ -1,12 +1,12 @@
-//===- Frame.h - wire format of the rendezvous between ranks --------------===//
+//===- Frame.h - messages between ranks at start-up -----------------------===//
 //
-// Offsets in bytes; numbers are little-endian:
+// Offsets in bytes; the kind is a little-endian number:
 //
-//   0       4         6      8        12
-//   | magic | version | kind | length | payload: at most 64 KiB |
+//   0      2
+//   | kind | payload: at most 64 KiB |
 //
 // Payloads are lines "name=value", except for Data frames, whose payload is
-// opaque.
+// opaque. Frames are always sent encrypted and authenticated (SealedChannel.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +23,9 @@ namespace pcc::runtime {
 /// The kind of a frame (message between ranks at start-up). The client is any
 /// rank but 0, the server is rank 0.
 enum class FrameKind : uint16_t {
-  /// Sent by the server on a new connection: random bytes that the client must
-  /// include in its proof of the job token.
-  Challenge = 1,
-  /// Sent by the client in reply to Challenge: its proof that it knows the job
-  /// token, random bytes for the server's proof, and its RankFacts.
-  Hello,
-  /// Sent by the server in reply to Hello: its proof that it knows the job
-  /// token.
+  /// Sent by the client as its first frame: its RankFacts.
+  Hello = 1,
+  /// Sent by the server in reply to Hello: the client is admitted.
   Welcome,
   /// Sent by the server in reply to Hello: the connection is refused, with exit
   /// code and reason.
@@ -56,31 +51,34 @@ struct Frame {
 
 /// Largest payload of a frame, in bytes.
 inline constexpr size_t kLongestPayload = 65536;
-/// Version of the format of frames (messages between ranks at start-up) and
-/// their payloads.
-inline constexpr uint16_t kProtocolVersion = 1;
+/// Bytes of an encoded frame before its payload.
+inline constexpr size_t kFrameHeaderSize = 2;
 
-/// Returns the bytes that are sent for `frame`. The payload must not exceed
-/// kLongestPayload.
+/// Returns `frame` as bytes.
 std::string encodeFrame(const Frame &frame);
+/// Parses bytes that encodeFrame() returned. Returns false if the kind is
+/// unknown, or if the payload is too long.
+bool decodeFrame(const std::string &bytes, Frame &frame);
 
-/// Result of takeFrame().
+/// Result of an attempt to remove a message from the front of received bytes.
 enum class Parsed {
-  /// A complete frame was removed from the front of the received bytes.
+  /// A complete message was removed.
   Whole,
-  /// The received bytes are the beginning of a frame; more bytes must arrive.
+  /// The received bytes are the beginning of a message; more bytes must arrive.
   Partial,
-  /// The frame has another protocol version, so the peer is another build of
-  /// pcc.
+  /// The message has another protocol version, so the peer may be another build
+  /// of pcc.
   OtherVersion,
-  /// The received bytes are no frame of pcc, or the frame is too long.
+  /// The received bytes are not the next message of a rank of this job.
   Garbage,
 };
 
-/// Removes the first frame from the front of the received bytes `arrived`, if
-/// it is complete, and stores it in `frame`. Returns whether the frame was
-/// complete, incomplete or invalid.
-Parsed takeFrame(std::string &arrived, Frame &frame);
+/// Appends the lowest `size` bytes of `number` to `bytes`, least significant
+/// byte first.
+void putNumber(std::string &bytes, uint64_t number, int size);
+/// Returns the number that is stored in `size` bytes, at most 4, from offset
+/// `at` on, least significant byte first.
+uint32_t numberAt(const std::string &bytes, size_t at, int size);
 
 /// Fields of a frame's payload: values by name.
 using Fields = std::map<std::string, std::string>;

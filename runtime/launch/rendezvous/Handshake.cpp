@@ -2,67 +2,134 @@
 
 #include "runtime/launch/rendezvous/Handshake.h"
 
+#include <algorithm>
+#include <cstring>
+#include <sodium.h>
+
 namespace pcc::runtime {
 
-Frame makeChallenge(const std::string &server) {
-  return {FrameKind::Challenge, encodeFields({{"challenge", toHex(server)}})};
+static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
+static constexpr size_t kHeaderSize = 8;
+/// Context of derived keys, which separates them from those of other protocols
+/// and versions.
+static constexpr char kContext[crypto_kdf_CONTEXTBYTES + 1] = "pccmeet2";
+
+static unsigned char *bytesOf(std::string &text) {
+  return reinterpret_cast<unsigned char *>(text.data());
+}
+static const unsigned char *bytesOf(const std::string &text) {
+  return reinterpret_cast<const unsigned char *>(text.data());
 }
 
-std::optional<std::string> challengeIn(const Frame &frame) {
-  std::string challenge = fromHex(decodeFields(frame.payload)["challenge"]);
-  if (challenge.size() != JobToken::kChallengeSize)
-    return std::nullopt;
-  return challenge;
+/// Initializes libsodium once per process; functions that need it call this
+/// first.
+static void startSodium() {
+  [[maybe_unused]] static const int started = sodium_init();
 }
 
-/// Returns the client's proof (HMAC) that it knows the job token. The HMAC
-/// covers both random challenges and all other fields of the Hello frame except
-/// the proof itself.
-static std::string clientProof(const JobToken &token,
-                               const Challenges &challenges,
-                               const Fields &facts) {
-  return token.proof(JobToken::Role::Client, challenges.server,
-                     challenges.client, encodeFields(facts));
+std::string randomNonce() {
+  startSodium();
+  std::string bytes(kNonceSize, '\0');
+  randombytes_buf(bytes.data(), bytes.size());
+  return bytes;
 }
 
-Frame makeHello(const JobToken &token, const Challenges &challenges,
-                const RankFacts &facts) {
-  Fields fields = facts.toFields();
-  const std::string proof = clientProof(token, challenges, fields);
-  fields["challenge"] = toHex(challenges.client);
-  fields["proof"] = toHex(proof);
-  return {FrameKind::Hello, encodeFields(fields)};
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+std::string encodeGreeting(const Greeting &greeting) {
+  std::string bytes(kMagic, sizeof kMagic);
+  putNumber(bytes, kProtocolVersion, 2);
+  putNumber(bytes, uint64_t(greeting.kind), 2);
+  return bytes + greeting.nonce + greeting.proof;
 }
 
-std::optional<Hello> readHello(const Frame &frame, const JobToken &token,
-                               const std::string &server) {
-  const auto challenge = challengeIn(frame);
-  Fields fields = decodeFields(frame.payload);
-  const std::string proof = fromHex(fields["proof"]);
-  fields.erase("challenge");
-  fields.erase("proof");
-  const auto facts = RankFacts::fromFields(fields);
-  if (frame.kind != FrameKind::Hello || !facts || !challenge)
-    return std::nullopt;
-  const std::string expected = clientProof(token, {server, *challenge}, fields);
-  return Hello{*challenge, *facts, JobToken::areEqual(proof, expected)};
+/// Returns Garbage as soon as one byte differs from the magic bytes, so that
+/// other protocols are rejected at once.
+Parsed takeGreeting(std::string &arrived, Greeting &greeting) {
+  const size_t known = std::min(arrived.size(), sizeof kMagic);
+  if (std::memcmp(arrived.data(), kMagic, known) != 0)
+    return Parsed::Garbage;
+  if (arrived.size() < kHeaderSize)
+    return Parsed::Partial;
+  if (numberAt(arrived, 4, 2) != kProtocolVersion)
+    return Parsed::OtherVersion;
+  const uint32_t kind = numberAt(arrived, 6, 2);
+  if (kind != uint32_t(GreetingKind::Knock) &&
+      kind != uint32_t(GreetingKind::Answer))
+    return Parsed::Garbage;
+  if (arrived.size() < kGreetingSize)
+    return Parsed::Partial;
+  greeting.kind = GreetingKind(kind);
+  greeting.nonce = arrived.substr(kHeaderSize, kNonceSize);
+  greeting.proof = arrived.substr(kHeaderSize + kNonceSize, kProofSize);
+  arrived.erase(0, kGreetingSize);
+  return Parsed::Whole;
 }
 
-static std::string serverProof(const JobToken &token,
-                               const Challenges &challenges) {
-  return token.proof(JobToken::Role::Server, challenges.server,
-                     challenges.client, "");
+//===----------------------------------------------------------------------===//
+// Keys and proofs
+//===----------------------------------------------------------------------===//
+
+/// Returns the BLAKE2b hash of `text` under `key`, which may be empty.
+static std::string hashOf(const std::string &text, const std::string &key) {
+  std::string made(32, '\0');
+  crypto_generichash(bytesOf(made), made.size(), bytesOf(text), text.size(),
+                     bytesOf(key), key.size());
+  return made;
 }
 
-Frame makeWelcome(const JobToken &token, const Challenges &challenges) {
-  return {FrameKind::Welcome,
-          encodeFields({{"proof", toHex(serverProof(token, challenges))}})};
+/// Returns key number `number` that derives from the key `parent`.
+static std::string subkey(const std::string &parent, uint64_t number) {
+  std::string made(32, '\0');
+  crypto_kdf_derive_from_key(bytesOf(made), made.size(), number, kContext,
+                             bytesOf(parent));
+  return made;
 }
 
-bool isProven(const Frame &welcome, const JobToken &token,
-              const Challenges &challenges) {
-  const std::string proof = fromHex(decodeFields(welcome.payload)["proof"]);
-  return JobToken::areEqual(proof, serverProof(token, challenges));
+/// Returns one of the two keys that derive from the token.
+static std::string keyOf(const JobToken &token, uint64_t number) {
+  startSodium();
+  return subkey(hashOf(kContext, token.bytes), number);
+}
+
+/// Compares in constant time, so that timing does not reveal how many bytes
+/// match.
+static bool areEqual(const std::string &proof, const std::string &other) {
+  return proof.size() == other.size() &&
+         sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;
+}
+
+static std::string proofOfKnock(const JobToken &token,
+                                const std::string &nonce) {
+  return hashOf(nonce, keyOf(token, 1));
+}
+
+Greeting makeKnock(const JobToken &token, const std::string &nonce) {
+  return {GreetingKind::Knock, nonce, proofOfKnock(token, nonce)};
+}
+
+bool isProvenKnock(const JobToken &token, const Greeting &greeting) {
+  return greeting.kind == GreetingKind::Knock &&
+         areEqual(greeting.proof, proofOfKnock(token, greeting.nonce));
+}
+
+/// Nonces have one length, so no byte can move from one part of the text to
+/// another.
+SessionKeys deriveKeys(const JobToken &token, const Session &session) {
+  const std::string key =
+      hashOf(session.client + session.server + session.route, keyOf(token, 2));
+  return {subkey(key, 1), subkey(key, 2), subkey(key, 3)};
+}
+
+Greeting makeAnswer(const SessionKeys &keys, const Session &session) {
+  return {GreetingKind::Answer, session.server, keys.proof};
+}
+
+bool isProvenAnswer(const SessionKeys &keys, const Greeting &greeting) {
+  return greeting.kind == GreetingKind::Answer &&
+         areEqual(greeting.proof, keys.proof);
 }
 
 } // namespace pcc::runtime

@@ -1,65 +1,48 @@
-//===- JobToken.cpp - authentication of the ranks of a job ----------------===//
+//===- JobToken.cpp - secret that the ranks of a job share ----------------===//
 
 #include "runtime/launch/rendezvous/JobToken.h"
 #include "runtime/launch/rendezvous/Frame.h"
 
-#include <sodium.h>
+#include <algorithm>
 
 namespace pcc::runtime {
 
-static const unsigned char *bytesOf(const std::string &text) {
-  return reinterpret_cast<const unsigned char *>(text.data());
+/// Number of bytes of a token.
+static constexpr size_t kTokenSize = 16;
+
+/// Returns the value of an environment variable; empty if it is not set.
+static std::string valueOf(const Environment &environment, const char *name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
 }
 
-std::string JobToken::challenge() {
-  [[maybe_unused]] static const int started = sodium_init();
-  std::string bytes(kChallengeSize, '\0');
-  randombytes_buf(bytes.data(), bytes.size());
-  return bytes;
+/// Returns the random key of an Open MPI job, which its variable holds as two
+/// numbers of 16 hexadecimal digits with a hyphen between them; empty without
+/// such a key.
+static std::string keyOfOpenMpi(const Environment &environment) {
+  std::string digits =
+      valueOf(environment, "OMPI_MCA_orte_precondition_transports");
+  std::erase(digits, '-');
+  const std::string key = fromHex(digits);
+  return key.size() == kTokenSize ? key : "";
 }
 
-std::string JobToken::proof(Role role, const std::string &serverChallenge,
-                            const std::string &clientChallenge,
-                            const std::string &said) const {
-  // The challenges (random bytes) have a fixed length. Otherwise two different
-  // inputs could have the same concatenated text, and thus the same proof.
-  const std::string text =
-      char(role) + serverChallenge + clientChallenge + said;
-  crypto_auth_hmacsha256_state state;
-  crypto_auth_hmacsha256_init(&state, bytesOf(bytes), bytes.size());
-  crypto_auth_hmacsha256_update(&state, bytesOf(text), text.size());
-  std::string made(crypto_auth_hmacsha256_BYTES, '\0');
-  crypto_auth_hmacsha256_final(&state,
-                               reinterpret_cast<unsigned char *>(made.data()));
-  return made;
-}
-
-bool JobToken::areEqual(const std::string &proof, const std::string &other) {
-  return proof.size() == other.size() &&
-         sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;
-}
-
-/// Accepts a missing token for an address that only this host can reach
-/// (Address::isLocal()).
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token) {
-  const auto found = environment.find(kTokenVariable);
-  if (found == environment.end() || found->second.empty()) {
-    if (address.isLocal())
-      return Status::success();
+  const std::string digits = valueOf(environment, kTokenVariable);
+  if (digits.empty() && address.kind == Address::Kind::Tcp)
     return Status::error(
         WrongWorld,
         "ranks that meet at " + address.text() +
             " need a secret that only they know, and PCC_JOB_TOKEN is not set",
         {"set PCC_JOB_TOKEN to the same 32 hexadecimal digits for all ranks, "
-         "for instance the output of `openssl rand -hex 16`"});
-  }
-  token.bytes = fromHex(found->second);
-  if (token.bytes.size() != 16)
+         "for instance: export PCC_JOB_TOKEN=$(openssl rand -hex 16)"});
+  token.bytes = digits.empty() ? keyOfOpenMpi(environment) : fromHex(digits);
+  if (!digits.empty() && token.bytes.size() != kTokenSize)
     // The message must not contain the secret.
-    return Status::error(
-        WrongWorld, "PCC_JOB_TOKEN is not 32 hexadecimal digits, but " +
-                        std::to_string(found->second.size()) + " characters");
+    return Status::error(WrongWorld,
+                         "PCC_JOB_TOKEN is not 32 hexadecimal digits, but " +
+                             std::to_string(digits.size()) + " characters");
   return Status::success();
 }
 

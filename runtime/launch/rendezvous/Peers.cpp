@@ -42,19 +42,29 @@ static std::string noteField(size_t index) {
   return "note" + std::to_string(index);
 }
 
-Frame Peers::farewell() const {
+/// Returns the fields of a frame that carries the error `why`.
+static Fields fieldsOf(const Status &why) {
   constexpr size_t longest = 8192;
   constexpr size_t mostNotes = 6;
-  Fields fields = {{"code", std::to_string(int(ended.code()))},
-                   {"reason", ended.message().substr(0, longest)},
-                   {"lost", std::to_string(lostRank.value_or(-1))}};
-  for (size_t i = 0; i < std::min(ended.notes().size(), mostNotes); ++i)
-    fields[noteField(i)] = ended.notes()[i].substr(0, longest);
+  Fields fields = {{"code", std::to_string(int(why.code()))},
+                   {"reason", why.message().substr(0, longest)}};
+  for (size_t i = 0; i < std::min(why.notes().size(), mostNotes); ++i)
+    fields[noteField(i)] = why.notes()[i].substr(0, longest);
+  return fields;
+}
+
+Frame Peers::farewell() const {
+  Fields fields = fieldsOf(ended);
+  fields["lost"] = std::to_string(lostRank.value_or(-1));
   return {FrameKind::Abort, encodeFields(fields)};
 }
 
-/// Returns the number in the frame field `name`, or `otherwise` if this field
-/// is missing or malformed.
+Frame Peers::refusal(const Status &why) {
+  return {FrameKind::Refusal, encodeFields(fieldsOf(why))};
+}
+
+/// Returns the number in the field `name`, or `otherwise` if the field is
+/// missing or malformed.
 static int numberIn(const Fields &fields, const char *name, int otherwise) {
   const auto found = fields.find(name);
   if (found == fields.end())

@@ -8,22 +8,20 @@
 //      rank 3 ──┘               RendezvousClient: the end of any other rank
 //
 // No function here blocks, except for name resolution in open(). The owner of a
-// Peers object polls the files that watch() returns, then calls advance().
+// Peers object polls the descriptor fd(), then calls advance().
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_PEERS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_PEERS_H
 
+#include "runtime/launch/rendezvous/Frame.h"
 #include "runtime/launch/rendezvous/JobToken.h"
 #include "runtime/launch/rendezvous/RankFacts.h"
-#include "runtime/launch/rendezvous/Socket.h"
 
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <poll.h>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -56,13 +54,11 @@ public:
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// Appends to `watched` the file descriptors and events that the caller must
-  /// poll(). Entries with descriptor -1 are placeholders, which poll() ignores.
-  virtual void watch(std::vector<pollfd> &watched) const = 0;
-  /// Processes all events that poll() reported, without blocking: accepts
-  /// connections, reads and answers frames. `watched` has the entries that
-  /// watch() appended, with their results.
-  virtual void advance(std::span<const pollfd> watched) = 0;
+  /// Returns a file descriptor that is readable when advance() has work to do.
+  virtual int fd() const = 0;
+  /// Processes all events without blocking: accepts or opens connections, reads
+  /// and answers messages. Must also be called when time has passed.
+  virtual void advance() = 0;
 
   /// Returns whether all ranks have connected.
   virtual bool isReady() const = 0;
@@ -106,6 +102,8 @@ protected:
   void conclude(const Status &why, std::optional<int> lost);
   /// Returns the Abort frame that carries the verdict (first error) of the run.
   Frame farewell() const;
+  /// Returns the Refusal frame that carries the error `why`.
+  static Frame refusal(const Status &why);
   /// Returns the error that the payload of an Abort or Refusal frame describes.
   /// Sets `lost` if the frame names a rank whose process was lost.
   static Status reasonIn(const Frame &frame, std::optional<int> &lost);
@@ -116,10 +114,6 @@ private:
   Status ended;
   std::optional<int> lostRank;
 };
-
-/// Longest time of a handshake, from the connection of the socket to its
-/// completion.
-inline constexpr std::chrono::seconds kHandshakeTimeout(5);
 
 } // namespace pcc::runtime
 

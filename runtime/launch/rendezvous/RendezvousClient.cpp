@@ -2,73 +2,178 @@
 
 #include "runtime/launch/rendezvous/RendezvousClient.h"
 
+#include <algorithm>
+#include <cstdio>
+
 namespace pcc::runtime {
 
-/// Time between two attempts to connect to rank 0.
+/// Time between two rounds over all places at which rank 0 may listen.
 static constexpr std::chrono::milliseconds kPause(20);
+/// Time after which an attempt that was not answered is joined by another one.
+/// It is shorter than the second after which Linux repeats a connection request
+/// that a full queue has dropped.
+static constexpr std::chrono::milliseconds kPatience(250);
+/// Time after which rank 0 is also looked for at other ports than the first.
+static constexpr std::chrono::seconds kWideSearch(1);
+/// Longest time of an attempt, and of the reply to Hello.
+static constexpr std::chrono::seconds kLongestAttempt(5);
 
-Status RendezvousClient::resolve() {
-  return runtime::resolve(terms.address, places);
-}
+static constexpr const char *kStranger =
+    "a process that does not know the job's token answered there";
+static constexpr const char *kSilence =
+    "the process that listens there does not answer";
 
-void RendezvousClient::watch(std::vector<pollfd> &watched) const {
-  const short events = state == ClientState::Connecting ? POLLOUT : POLLIN;
-  watched.push_back({verdict().ok() ? connection.fd() : -1, events, 0});
-}
-
-void RendezvousClient::connect() {
-  if (Clock::now() < nextTry)
-    return;
-  since = Clock::now();
-  connection = Connection(connectTo(places[numTries++ % places.size()]));
-  if (connection.isOpen())
-    state = ClientState::Connecting;
-  else
-    retryLater("no process listens there");
-}
-
-/// Closes the connection, and connects again after kPause. The process at the
-/// address may be another program, or rank 0 may not listen yet.
-void RendezvousClient::retryLater(const std::string &why) {
-  connection = Connection();
-  state = ClientState::Apart;
-  trouble = why;
-  nextTry = Clock::now() + kPause;
-}
-
-/// Advances the handshake with rank 0: checks the timeout, then the state of
-/// the socket, then processes received frames.
-void RendezvousClient::advance(std::span<const pollfd> watched) {
+/// Advances the search for rank 0, or reads its frames.
+void RendezvousClient::advance() {
   if (verdict().failed())
     return;
-  if (state == ClientState::Apart)
-    return connect();
-  if (state != ClientState::Welcome && Clock::now() - since > kHandshakeTimeout)
-    return retryLater("the process that listens there does not answer");
-  if (watched[0].revents == 0)
-    return;
-  if (state == ClientState::Connecting) {
-    if (!isConnected(connection.fd()))
-      return retryLater("no process listens there");
-    if (!isOfThisUser(connection.fd()))
-      return retryLater(
-          "the process that listens there belongs to another user");
-    state = ClientState::Greeting;
+  const std::vector<uint64_t> ids = events.take();
+  if (state != ClientState::Searching) {
+    if (!ids.empty())
+      listen();
+    else if (state == ClientState::Proving &&
+             Clock::now() - provingSince > kLongestAttempt)
+      loseServer();
     return;
   }
+  for (const uint64_t id : ids)
+    advanceAttempt(id);
+  checkTimes();
+  startAttempt();
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+/// Places that refuse the connection at once, and those of other users, are
+/// skipped. The pause after a round is longer where it takes long to find all
+/// places.
+void RendezvousClient::startAttempt() {
+  const Clock::time_point now = Clock::now();
+  if (state != ClientState::Searching || now < nextAttempt)
+    return;
+  while (const SocketAddress *place = search.next()) {
+    Connection made(connectTo(*place));
+    if (!made.isOpen())
+      continue;
+    if (!isOfThisUser(made.fd())) {
+      trouble = "the process that listens there belongs to another user";
+      continue;
+    }
+    const uint64_t id = ++numAttempts;
+    events.add(made.fd(), id, /*forWriting=*/true);
+    attempts.emplace(id, Attempt{std::move(made), now, {}});
+    nextAttempt = now + kPatience;
+    return;
+  }
+  nextAttempt = Clock::now() +
+                std::max<Clock::duration>(kPause, 4 * (Clock::now() - now));
+}
+
+void RendezvousClient::checkTimes() {
+  const Clock::time_point now = Clock::now();
+  if (now - begin > kWideSearch)
+    search.widen();
+  std::vector<uint64_t> late;
+  for (const auto &[id, attempt] : attempts) {
+    if (!attempt.nonce.empty() && now - attempt.since > kPatience)
+      search.widen();
+    if (now - attempt.since > kLongestAttempt)
+      late.push_back(id);
+  }
+  for (const uint64_t id : late)
+    endAttempt(id, kSilence);
+}
+
+/// Sends a Knock as soon as the socket is connected, then waits for the Answer.
+void RendezvousClient::advanceAttempt(uint64_t id) {
+  const auto found = attempts.find(id);
+  if (found == attempts.end())
+    return;
+  Attempt &attempt = found->second;
+  if (!attempt.nonce.empty())
+    return readAnswer(id, attempt);
+  if (!isConnected(attempt.connection.fd()))
+    return endAttempt(id, "no process listens there");
+  attempt.nonce = randomNonce();
+  attempt.connection.send(makeKnock(terms.token, attempt.nonce));
+  events.change(attempt.connection.fd(), id);
+}
+
+void RendezvousClient::readAnswer(uint64_t id, Attempt &attempt) {
+  const bool isOpen = attempt.connection.receive();
+  Greeting answer;
+  const Parsed parsed = attempt.connection.take(answer);
+  if (parsed == Parsed::Partial && isOpen)
+    return;
+  if (parsed == Parsed::Partial) {
+    search.widen();
+    return endAttempt(id, kSilence);
+  }
+  if (parsed != Parsed::Whole)
+    return endStranger(id);
+  const SessionKeys keys =
+      deriveKeys(terms.token, {attempt.nonce, answer.nonce,
+                               routeOf(attempt.connection.fd(), false)});
+  if (!isProvenAnswer(keys, answer))
+    return endStranger(id);
+  adopt(attempt, keys);
+}
+
+void RendezvousClient::adopt(Attempt &attempt, const SessionKeys &keys) {
+  connection = std::move(attempt.connection);
+  attempts.clear();
+  connection.seal({keys, SealedChannel::Role::Client});
+  connection.trust();
+  connection.send({FrameKind::Hello, encodeFields(terms.self.toFields())});
+  provingSince = Clock::now();
+  state = ClientState::Proving;
+}
+
+void RendezvousClient::endAttempt(uint64_t id, const std::string &why) {
+  attempts.erase(id);
+  trouble = why;
+  if (attempts.empty())
+    nextAttempt = std::min(nextAttempt, Clock::now() + kPause);
+}
+
+/// The user is told at once, because the search may go on for minutes.
+void RendezvousClient::endStranger(uint64_t id) {
+  endAttempt(id, kStranger);
+  search.widen();
+  if (std::exchange(hasMetStranger, true))
+    return;
+  std::fprintf(stderr,
+               "note: rank %d looks for rank 0 at %s, but %s; the search goes "
+               "on\n",
+               terms.self.rank, terms.address.text().c_str(), kStranger);
+}
+
+std::string RendezvousClient::missing() const {
+  const std::string where = terms.address.text();
+  if (state == ClientState::Welcome)
+    return "rank 0 at " + where + " waits for others";
+  const bool isSilent =
+      std::any_of(attempts.begin(), attempts.end(), [](const auto &entry) {
+        return !entry.second.nonce.empty();
+      });
+  return "rank 0 was not found at " + where + ": " +
+         (hasMetStranger ? kStranger
+          : isSilent     ? kSilence
+                         : trouble);
+}
+
+//===----------------------------------------------------------------------===//
+// Rank 0
+//===----------------------------------------------------------------------===//
+
+void RendezvousClient::listen() {
   const bool isOpen = connection.receive();
   Frame frame;
   Parsed parsed = Parsed::Partial;
-  while (connection.isOpen() &&
-         (parsed = connection.take(frame)) == Parsed::Whole)
+  while (verdict().ok() && (parsed = connection.take(frame)) == Parsed::Whole)
     hear(frame);
-  if (parsed == Parsed::OtherVersion)
-    conclude(
-        Status::error(DamagedBundle,
-                      "rank 0 at " + terms.address.text() +
-                          " comes from a different build of pcc than rank " +
-                          std::to_string(terms.self.rank)),
-        {});
   if (!isOpen || parsed == Parsed::Garbage)
     loseServer();
 }
@@ -76,35 +181,27 @@ void RendezvousClient::advance(std::span<const pollfd> watched) {
 void RendezvousClient::loseServer() {
   if (verdict().failed())
     return;
-  if (state != ClientState::Welcome)
-    return retryLater(
-        "the process that listens there does not speak pcc's protocol");
-  connection.close();
+  connection = Connection();
+  if (state == ClientState::Proving) {
+    state = ClientState::Searching;
+    trouble = "rank 0 has closed the connection";
+    nextAttempt = Clock::now() + kPause;
+    return;
+  }
   conclude(Status::error(PeerLost, "rank 0 was lost: its process has ended"),
            0);
 }
 
-/// Processes `frame` according to the state of the handshake.
-///
-/// - A Refusal counts only after this rank has sent its proof (HMAC of the job
-///   token).
-/// - An unexpected frame during the handshake means that the peer is not pcc.
-///   This rank then connects again later.
+/// All frames are those of rank 0, which the keys of the connection prove.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
-  const bool mayBeRefused = state == ClientState::Proving ||
-                            (state == ClientState::Welcome && !ready);
-  if (frame.kind == FrameKind::Refusal && mayBeRefused) {
+  if (frame.kind == FrameKind::Refusal) {
     const Status why = reasonIn(frame, lost);
     conclude(why, {});
-  } else if (frame.kind == FrameKind::Challenge &&
-             state == ClientState::Greeting) {
-    answer(frame);
-  } else if (frame.kind == FrameKind::Welcome &&
-             state == ClientState::Proving) {
-    checkWelcome(frame);
-  } else if (state != ClientState::Welcome) {
-    retryLater("the process that listens there does not speak pcc's protocol");
+  } else if (frame.kind == FrameKind::Welcome) {
+    state = ClientState::Welcome;
+    if (terms.address.kind == Address::Kind::Tcp)
+      watchHost(connection.fd());
   } else if (frame.kind == FrameKind::Ready) {
     ready = true;
   } else if (frame.kind == FrameKind::Data) {
@@ -113,32 +210,6 @@ void RendezvousClient::hear(const Frame &frame) {
     const Status why = reasonIn(frame, lost);
     conclude(why, lost);
   }
-}
-
-void RendezvousClient::answer(const Frame &challenge) {
-  const auto server = challengeIn(challenge);
-  if (!server)
-    return retryLater(
-        "the process that listens there does not speak pcc's protocol");
-  challenges = {*server, JobToken::challenge()};
-  connection.send(makeHello(terms.token, challenges, terms.self));
-  state = ClientState::Proving;
-}
-
-void RendezvousClient::checkWelcome(const Frame &welcome) {
-  if (!isProven(welcome, terms.token, challenges))
-    return retryLater(
-        "the process that listens there does not know PCC_JOB_TOKEN");
-  state = ClientState::Welcome;
-  if (terms.address.kind == Address::Kind::Tcp)
-    watchHost(connection.fd());
-}
-
-std::string RendezvousClient::missing() const {
-  return state == ClientState::Welcome
-             ? "rank 0 at " + terms.address.text() + " waits for others"
-             : "rank 0 was not found at " + terms.address.text() + ": " +
-                   trouble;
 }
 
 bool RendezvousClient::take(std::vector<std::string> &taken) {

@@ -3,33 +3,42 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
 
-#include "runtime/launch/rendezvous/Handshake.h"
+#include "runtime/launch/rendezvous/Connection.h"
+#include "runtime/launch/rendezvous/EventQueue.h"
+#include "runtime/launch/rendezvous/MeetingPlace.h"
 #include "runtime/launch/rendezvous/Peers.h"
 
 #include <deque>
+#include <map>
 
 namespace pcc::runtime {
 
-/// The connection of a rank other than 0 to rank 0. Connects to rank 0, and
-/// repeats the attempt until the handshake succeeds. Repetition is needed
-/// because rank 0 may start later, and because another process may listen at
-/// the address. The states:
+/// The connection of a rank other than 0 to rank 0. Tries all places at which
+/// rank 0 may listen until one of them proves that it knows the job token.
+/// Repetition is needed because rank 0 may start later, because other processes
+/// may listen at its places, and because strangers may fill its queue of
+/// connections. An attempt that is not answered at once goes on while further
+/// ones are made. The states:
 ///
-///   Apart ──> Connecting ──> Greeting ──> Proving ──> Welcome
-///     ^            │             │            │
-///     └────────────┴─────────────┴────────────┘  timeout, or not rank 0
+///   Searching ── Answer of an attempt with right proof ──> Proving
+///     ^ │                                                    │    │
+///     │ └─ attempts without it end                 timeout ──┘    └──> Welcome
+///     └─────────────────────────────────────────────────────┘
 ///
-/// After the handshake, a closed connection means that rank 0 was lost.
+/// Until an Answer has proved that the peer is rank 0, nothing that a peer
+/// sends has another effect than the end of its attempt. After the handshake, a
+/// closed connection means that rank 0 was lost.
 class RendezvousClient final : public Peers {
 public:
-  explicit RendezvousClient(const JoinTerms &terms) : Peers(terms) {}
+  explicit RendezvousClient(const JoinTerms &terms)
+      : Peers(terms), search(terms.address) {}
 
   /// Resolves the address of rank 0. May block on name servers. Exit code 12 if
   /// the host does not exist.
-  Status resolve();
+  Status resolve() { return search.resolve(); }
 
-  void watch(std::vector<pollfd> &watched) const override;
-  void advance(std::span<const pollfd> watched) override;
+  int fd() const override { return events.fd(); }
+  void advance() override;
   bool isReady() const override { return ready; }
   std::string missing() const override;
   bool haveAllHeard() const override { return true; }
@@ -40,52 +49,63 @@ public:
 private:
   /// State of this rank's handshake with rank 0.
   enum class ClientState {
-    /// Not connected; waits for the time of the next attempt.
-    Apart,
-    /// The socket is being connected.
-    Connecting,
-    /// The socket is connected, and the Challenge frame of rank 0 has not
-    /// arrived yet.
-    Greeting,
-    /// The Hello frame was sent, and the Welcome frame of rank 0 has not
-    /// arrived yet.
+    /// Rank 0 has not been found.
+    Searching,
+    /// Rank 0 has proved that it knows the job token. This rank has sent Hello,
+    /// which proves the same, and waits for Welcome.
     Proving,
-    /// The handshake is complete: both ends have proved that they know the job
-    /// token.
+    /// The handshake is complete.
     Welcome,
   };
+  /// A connection to a place at which rank 0 may listen.
+  struct Attempt {
+    Connection connection;
+    Clock::time_point since;
+    /// Nonce of this end in the Knock; empty until the Knock was sent.
+    std::string nonce;
+  };
 
-  /// Begins to connect to rank 0. Does nothing if the pause after the last
-  /// attempt is not over.
-  void connect();
-  /// Processes one received frame, according to the state of the handshake.
+  /// Begins to connect to the next place, if it is time.
+  void startAttempt();
+  /// Continues attempt `id`, whose socket is ready.
+  void advanceAttempt(uint64_t id);
+  /// Reads the Answer in attempt `id`. If its proof is right, the attempt
+  /// becomes the connection to rank 0.
+  void readAnswer(uint64_t id, Attempt &attempt);
+  /// Takes over an attempt whose peer is rank 0, ends all others, and sends
+  /// Hello.
+  void adopt(Attempt &attempt, const SessionKeys &keys);
+  /// Ends attempt `id`. `why` is the reason, for messages.
+  void endAttempt(uint64_t id, const std::string &why);
+  /// Ends attempt `id`, whose peer is not rank 0, and tells the user so once.
+  void endStranger(uint64_t id);
+  /// Ends attempts that have lasted too long. Also looks for rank 0 at other
+  /// places if it does not answer soon.
+  void checkTimes();
+  /// Reads frames of rank 0.
+  void listen();
+  /// Processes one frame of rank 0.
   void hear(const Frame &frame);
-  /// Sends a Hello frame in reply to rank 0's frame `challenge`. The Hello
-  /// contains this rank's proof (HMAC) that it knows the job token.
-  void answer(const Frame &challenge);
-  /// Verifies rank 0's proof (HMAC) of the job token in the frame `welcome`,
-  /// and completes the handshake. If the proof is wrong, closes the connection,
-  /// and connects again later.
-  void checkWelcome(const Frame &welcome);
-  /// Closes the connection, and schedules another attempt. `why` is the reason
-  /// of the failure, for messages.
-  void retryLater(const std::string &why);
-  /// Processes the loss of the connection. During the handshake, schedules
-  /// another attempt; afterwards, ends the run because rank 0 was lost.
+  /// Processes the loss of the connection. During the handshake, searches
+  /// again; afterwards, ends the run because rank 0 was lost.
   void loseServer();
 
-  /// All resolved addresses of rank 0, which are tried in turn.
-  std::vector<SocketAddress> places;
-  size_t numTries = 0;
-  Clock::time_point nextTry = Clock::now();
-  /// Time at which the current attempt to connect to rank 0 started.
-  Clock::time_point since;
-  /// Reason why the last attempt to connect to rank 0 failed.
+  EventQueue events;
+  PlaceSearch search;
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point nextAttempt = begin;
+  /// Attempts in progress, by number.
+  std::map<uint64_t, Attempt> attempts;
+  uint64_t numAttempts = 0;
+  /// Reason why the last attempt failed.
   std::string trouble = "no process listens there";
-  ClientState state = ClientState::Apart;
+  /// Whether a process has answered that does not know the job token.
+  bool hasMetStranger = false;
+
+  ClientState state = ClientState::Searching;
+  /// The connection to rank 0, and the time at which Hello was sent.
   Connection connection;
-  /// Random bytes that both ends contribute to the current handshake.
-  Challenges challenges;
+  Clock::time_point provingSince;
   /// Contents of received Data frames that take() has not removed yet, oldest
   /// first.
   std::deque<std::string> messages;

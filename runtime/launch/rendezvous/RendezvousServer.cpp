@@ -2,7 +2,7 @@
 
 #include "runtime/launch/rendezvous/RendezvousServer.h"
 #include "runtime/comm/WaitError.h"
-#include "runtime/launch/rendezvous/Handshake.h"
+#include "runtime/launch/rendezvous/MeetingPlace.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,69 +12,72 @@
 
 namespace pcc::runtime {
 
-/// Raises the soft limit on open files to the hard limit, because rank 0 has a
-/// socket for every other rank.
-static void allowManyFiles() {
+/// Raises the soft limit on open files to the hard limit: rank 0 has a socket
+/// for every rank. Returns the limit.
+static size_t allowManyFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return;
+    return 1024;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+/// Returns the largest number of unknown peers of each of two classes, such
+/// that files remain for all ranks, weights and libraries.
+static size_t mostUnknownPeers(int worldSize) {
+  constexpr size_t least = 16, most = 2048, others = 512;
+  const size_t limit = allowManyFiles(), used = size_t(worldSize) + others;
+  return std::clamp((limit - std::min(limit, used)) / 4, least, most);
 }
 
 RendezvousServer::RendezvousServer(const JoinTerms &terms)
-    : Peers(terms), peers(size_t(terms.self.worldSize)) {
-  allowManyFiles();
-}
+    : Peers(terms), unknownPeers(mostUnknownPeers(terms.self.worldSize)),
+      peers(size_t(terms.self.worldSize)) {}
 
 RendezvousServer::~RendezvousServer() { removeFile(); }
 
 void RendezvousServer::removeFile() {
   if (std::exchange(hasFile, false))
-    unlink(terms.address.place.c_str());
+    unlink(place.place.c_str());
 }
 
 Status RendezvousServer::listen() {
-  Status status = listenAt(terms.address, listener);
-  hasFile = status.ok() && terms.address.kind == Address::Kind::File;
-  return status;
+  PCC_RETURN_IF_ERROR(listenAt(terms.address, listener, place));
+  hasFile = place.kind == Address::Kind::File;
+  events.add(listener.fd(), 0);
+  return Status::success();
 }
 
-/// Omits the listening socket while kMostUnknownPeers handshakes are in
-/// progress, so that no further connections are accepted.
-void RendezvousServer::watch(std::vector<pollfd> &watched) const {
-  const bool hasRoom = unknownPeers.size() < kMostUnknownPeers;
-  watched.push_back({hasRoom ? listener.fd() : -1, POLLIN, 0});
-  for (const UnknownPeer &stranger : unknownPeers)
-    watched.push_back({stranger.connection.fd(), POLLIN, 0});
-  for (const Peer &peer : peers)
-    watched.push_back({peer.connection.fd(), POLLIN, 0});
+/// Messages that have arrived are processed before new connections are
+/// accepted, which may displace unknown peers.
+void RendezvousServer::advance() {
+  for (const uint64_t id : events.take())
+    if (id >= UnknownPeers::kFirst)
+      greet(id);
+    else if (id > 0 && peers[id].connection.isOpen())
+      readFrom(peers[id]);
+  if (const int numExpired = unknownPeers.removeExpired()) {
+    numRejected += numExpired;
+    lastRejection = "it did not identify itself";
+  }
+  accept();
 }
 
-/// Entry i of `watched` belongs to entry i of the list that watch() built.
-/// Calls accept() last, because accept() appends to `unknownPeers`, and the
-/// entries would no longer match.
-void RendezvousServer::advance(std::span<const pollfd> watched) {
-  for (size_t i = 0; i < unknownPeers.size(); ++i)
-    greet(unknownPeers[i], watched[1 + i].revents != 0);
-  const size_t first = 1 + unknownPeers.size();
-  for (size_t rank = 0; rank < peers.size(); ++rank)
-    if (watched[first + rank].revents != 0)
-      readFrom(peers[rank]);
-  std::erase_if(unknownPeers, [](const UnknownPeer &stranger) {
-    return !stranger.connection.isOpen();
-  });
-  if (watched[0].revents != 0)
-    accept();
-}
-
-/// Accepts waiting connections. If the process's limit on open files is
-/// reached, ends the run with an error that advises to raise the limit.
+/// Accepts a limited number of waiting connections; the others follow in later
+/// calls. If the process's limit on open files is reached, unknown peers make
+/// room. Without any, the job has too many ranks for the limit, and the run
+/// ends with an error that names a remedy.
 void RendezvousServer::accept() {
-  while (unknownPeers.size() < kMostUnknownPeers) {
+  constexpr int most = 256;
+  for (int i = 0; i < most; ++i) {
     OpenFile socket(
         accept4(listener.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket.isOpen() && (errno == EMFILE || errno == ENFILE))
+    const bool isFull =
+        !socket.isOpen() && (errno == EMFILE || errno == ENFILE);
+    if (isFull && unknownPeers.removeOldest())
+      continue;
+    if (isFull)
       end(Status::error(WrongWorld,
                         "rank 0 cannot take " +
                             std::to_string(terms.self.worldSize - 1) +
@@ -82,80 +85,82 @@ void RendezvousServer::accept() {
                         {"raise the limit on open files (ulimit -n)"}));
     if (!socket.isOpen())
       return;
-    const bool isOurs = isOfThisUser(socket.fd());
-    UnknownPeer stranger{Connection(std::move(socket)), JobToken::challenge(),
-                         Clock::now()};
-    if (!isOurs)
-      reject(stranger, "it was another user's");
-    else if (stranger.connection.send(makeChallenge(stranger.challenge)))
-      unknownPeers.push_back(std::move(stranger));
+    if (!isOfThisUser(socket.fd())) {
+      ++numRejected;
+      lastRejection = "it was another user's";
+      continue;
+    }
+    const int fd = socket.fd();
+    events.add(fd, unknownPeers.add(Connection(std::move(socket))));
   }
 }
 
-void RendezvousServer::reject(UnknownPeer &stranger, const std::string &why) {
+void RendezvousServer::reject(uint64_t id, const std::string &why) {
   ++numRejected;
   lastRejection = why;
-  stranger.connection.close();
+  unknownPeers.remove(id);
 }
 
-/// Reads the Hello frame of a new connection. Closes the connection if the peer
-/// sends anything else or is too slow.
-void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
-  const bool isOpen = !isReadable || stranger.connection.receive();
-  Frame frame;
-  switch (stranger.connection.take(frame)) {
-  case Parsed::Whole:
-    return answer(stranger, frame);
-  case Parsed::Garbage:
-    return reject(stranger, "it did not speak pcc's protocol");
-  case Parsed::OtherVersion:
-    return refuse(stranger,
-                  Status::error(DamagedBundle,
-                                "rank 0 comes from a different build of pcc"));
-  case Parsed::Partial:
-    break;
-  }
-  if (!isOpen)
-    reject(stranger, "it ended before it identified itself");
-  else if (Clock::now() - stranger.since > kHandshakeTimeout)
-    reject(stranger, "it did not identify itself");
+void RendezvousServer::greet(uint64_t id) {
+  UnknownPeer *const stranger = unknownPeers.find(id);
+  if (!stranger)
+    return;
+  const bool isOpen = stranger->connection.receive();
+  if (stranger->isAnswered)
+    readHello(id, *stranger);
+  else
+    readKnock(id, *stranger);
+  if (isOpen || !unknownPeers.find(id))
+    return;
+  // A rank may close a connection after it has found a better one.
+  if (stranger->isAnswered)
+    unknownPeers.remove(id);
+  else
+    reject(id, "it ended before it identified itself");
 }
 
-/// Sends the reason `why` to a peer whose job or build differs, and closes the
-/// connection. The job continues without this peer.
-void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
-  stranger.connection.send(
-      {FrameKind::Refusal,
-       encodeFields({{"code", std::to_string(int(why.code()))},
-                     {"reason", why.message()}})});
-  reject(stranger, why.message());
+void RendezvousServer::readKnock(uint64_t id, UnknownPeer &stranger) {
+  Greeting knock;
+  const Parsed parsed = stranger.connection.take(knock);
+  if (parsed == Parsed::Partial)
+    return;
+  if (parsed == Parsed::OtherVersion)
+    return reject(id, "it came from another build of pcc");
+  if (parsed == Parsed::Garbage)
+    return reject(id, "it did not speak pcc's protocol");
+  if (!isProvenKnock(terms.token, knock))
+    return reject(id, "it did not know the job's token");
+  const Session session = {knock.nonce, randomNonce(),
+                           routeOf(stranger.connection.fd(), true)};
+  const SessionKeys keys = deriveKeys(terms.token, session);
+  stranger.connection.send(makeAnswer(keys, session));
+  stranger.connection.seal({keys, SealedChannel::Role::Server});
+  unknownPeers.setAnswered(id);
 }
 
-void RendezvousServer::answer(UnknownPeer &stranger, const Frame &frame) {
-  const auto hello = readHello(frame, terms.token, stranger.challenge);
-  if (!hello)
-    return reject(stranger, "it did not identify itself");
-  if (!hello->isProven)
-    return refuse(stranger,
-                  Status::error(WrongWorld, hello->facts.text() +
-                                                " has another PCC_JOB_TOKEN "
-                                                "than rank 0 at " +
-                                                terms.address.text()));
-  stranger.connection.send(
-      makeWelcome(terms.token, {stranger.challenge, hello->challenge}));
-  admit(stranger, hello->facts);
+/// A peer whose first frame can be decrypted has the keys of the session, and
+/// therefore knows the token.
+void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
+  Frame hello;
+  const Parsed parsed = stranger.connection.take(hello);
+  if (parsed == Parsed::Partial)
+    return;
+  const auto facts = parsed == Parsed::Whole && hello.kind == FrameKind::Hello
+                         ? RankFacts::fromFields(decodeFields(hello.payload))
+                         : std::nullopt;
+  if (!facts)
+    return reject(id, "it did not know the job's token");
+  Connection connection = std::move(stranger.connection);
+  unknownPeers.remove(id);
+  connection.trust();
+  admit(std::move(connection), *facts);
 }
 
-/// The result depends on `facts` and on the state of the run:
-///
-/// - `facts` do not fit, and all ranks are connected: the peer is a stray
-///   process, and is refused.
-/// - `facts` do not fit, and some ranks are not connected yet: the run ends,
-///   because a rank of this job is wrong.
-/// - The run has failed, possibly because of this peer: the peer gets the
-///   verdict (first error) and is disconnected.
-/// - Otherwise the peer is admitted.
-void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
+/// If the facts of a peer do not fit before all ranks are connected, a rank of
+/// this job is wrong, and the run ends. If they do not fit later, the peer is a
+/// stray process, and is refused. If the run has failed already, the peer gets
+/// the verdict (first error) and is disconnected.
+void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
   Peer *const peer = isOfWorld ? &peers[size_t(facts.rank)] : nullptr;
@@ -165,23 +170,27 @@ void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
         {"two jobs meet at one address, or the launcher "
          "has given two processes one rank"});
   if (status.failed() && ready)
-    return refuse(stranger, status);
+    return connection.send(refusal(status));
   if (status.failed())
     end(status);
   if (verdict().failed()) {
-    stranger.connection.send(farewell());
-    stranger.connection.close();
+    connection.send(farewell());
     if (peer)
       peer->hasCome = peer->hasLeft = true;
     return;
   }
-  *peer = {std::move(stranger.connection), facts, {}, true};
+  connection.send({FrameKind::Welcome});
+  events.change(connection.fd(), uint64_t(facts.rank));
+  *peer = {std::move(connection), facts, {}, true};
   if (terms.address.kind == Address::Kind::Tcp)
     watchHost(peer->connection.fd());
   if (++numCome < terms.self.worldSize - 1)
     return;
   ready = true;
   removeFile();
+  // From now on, connections are accepted at most ten times a second, so that
+  // strangers do not occupy this thread while the job runs.
+  events.remove(listener.fd());
   tell({FrameKind::Ready});
 }
 
@@ -193,7 +202,7 @@ void RendezvousServer::readFrom(Peer &peer) {
          (parsed = peer.connection.take(frame)) == Parsed::Whole)
     hear(peer, frame);
   if (parsed == Parsed::Garbage || parsed == Parsed::OtherVersion)
-    lose(peer, "it has sent an invalid message");
+    lose(peer, "a message was changed on its way");
   else if (!isOpen)
     lose(peer, "its process has ended");
 }
@@ -231,8 +240,7 @@ std::string RendezvousServer::missing() const {
   for (size_t rank = 1; rank < peers.size(); ++rank)
     if (!peers[rank].hasCome)
       ranks.push_back(int(rank));
-  std::string text =
-      listRanks(ranks) + " did not come to " + terms.address.text();
+  std::string text = listRanks(ranks) + " did not come to " + place.text();
   if (numRejected > 0)
     text += "; " + std::to_string(numRejected) +
             " connections were rejected, the last because " + lastRejection;

@@ -3,7 +3,9 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSSERVER_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSSERVER_H
 
+#include "runtime/launch/rendezvous/EventQueue.h"
 #include "runtime/launch/rendezvous/Peers.h"
+#include "runtime/launch/rendezvous/UnknownPeers.h"
 
 #include <deque>
 
@@ -12,11 +14,11 @@ namespace pcc::runtime {
 /// Rank 0's connections to all other ranks. Accepts connections, and admits a
 /// rank if the rank proves that it belongs to the job:
 ///
-///   rank 0   Challenge ─>            Welcome ─>   Ready ─> (all admitted)
-///   rank r                 <─ Hello
+///   rank 0              Answer ─>                      Welcome ─>   Ready ─>
+///   rank r   Knock ─>             Hello (encrypted) ─>              (all here)
 ///
-/// A connection that does not complete this handshake within kHandshakeTimeout
-/// is closed, and does not affect the job.
+/// A connection that does not complete this handshake in time is closed, and
+/// does not affect the job.
 class RendezvousServer final : public Peers {
 public:
   /// Raises the process's limit on open files, because rank 0 has one socket
@@ -29,8 +31,8 @@ public:
   /// use, or is not an address of this host.
   Status listen();
 
-  void watch(std::vector<pollfd> &watched) const override;
-  void advance(std::span<const pollfd> watched) override;
+  int fd() const override { return events.fd(); }
+  void advance() override;
   bool isReady() const override { return ready; }
   std::string missing() const override;
   bool haveAllHeard() const override;
@@ -39,12 +41,6 @@ public:
   void tell(const Frame &frame) override;
 
 private:
-  /// A connection whose handshake is not complete.
-  struct UnknownPeer {
-    Connection connection;
-    std::string challenge;
-    Clock::time_point since;
-  };
   /// A rank of the job. `facts` and `connection` are valid once the rank has
   /// been admitted (`hasCome`).
   struct Peer {
@@ -55,34 +51,23 @@ private:
     /// Leave or Abort.
     bool hasCome = false, hasLeft = false;
   };
-  /// Largest number of concurrent handshakes. Further connections wait in the
-  /// kernel's queue, so that the memory of this process is bounded.
-  static constexpr size_t kMostUnknownPeers = 256;
 
-  /// Accepts the connections that wait at the listening socket, and sends a
-  /// Challenge frame to each.
+  /// Accepts connections that wait at the listening socket.
   void accept();
-  /// Continues the handshake of the new connection `stranger`. Reads received
-  /// bytes if `isReadable`, and processes a complete frame. Closes the
-  /// connection if the peer misbehaves or exceeds kHandshakeTimeout.
-  void greet(UnknownPeer &stranger, bool isReadable);
-  /// Verifies the proof (HMAC of the job token) in the Hello frame `frame`. If
-  /// the proof is right, sends rank 0's own proof; otherwise closes the
-  /// connection.
-  void answer(UnknownPeer &stranger, const Frame &frame);
-  /// Admits the rank `facts.rank`: stores `stranger` as the rank's connection.
-  /// The peer must have proved that it knows the job token. After the last rank
-  /// was admitted, sends a Ready frame to all ranks.
-  ///
-  /// If `facts` do not fit the job, ends the run. If all ranks are connected
-  /// already, only refuses the peer.
-  void admit(UnknownPeer &stranger, const RankFacts &facts);
-  /// Sends the error `why` to a connection in a Refusal frame, then closes the
-  /// connection.
-  void refuse(UnknownPeer &stranger, const Status &why);
+  /// Continues the handshake of connection `id`, which has become readable.
+  void greet(uint64_t id);
+  /// Reads the Knock of a new connection. Answers it if its proof is right.
+  void readKnock(uint64_t id, UnknownPeer &stranger);
+  /// Reads the Hello of a connection whose Knock was answered. If the
+  /// connection has the right keys, admits the rank.
+  void readHello(uint64_t id, UnknownPeer &stranger);
+  /// Stores a connection that has proved its job token as the connection of
+  /// rank `facts.rank`. If `facts` do not fit the job, ends the run. After the
+  /// last rank was admitted, sends a Ready frame to all ranks.
+  void admit(Connection connection, const RankFacts &facts);
   /// Closes a connection without an answer. Increments `numRejected`, and
   /// stores the reason `why`; missing() puts both into its message.
-  void reject(UnknownPeer &stranger, const std::string &why);
+  void reject(uint64_t id, const std::string &why);
   /// Reads all frames that an admitted rank has sent, and processes them.
   void readFrom(Peer &peer);
   /// Processes one frame of an admitted rank.
@@ -94,9 +79,13 @@ private:
   /// Deletes the file of the Unix socket, if there is one.
   void removeFile();
 
-  /// The listening socket.
+  /// Readable files. The numbers of ranks are their indices, those of unknown
+  /// peers are as in `unknownPeers`, and the listening socket has 0.
+  EventQueue events;
+  /// The listening socket, and where it listens.
   OpenFile listener;
-  std::vector<UnknownPeer> unknownPeers;
+  Address place;
+  UnknownPeers unknownPeers;
   /// All ranks by index; entry 0, this rank itself, is unused.
   std::vector<Peer> peers;
   /// Number of ranks that have been admitted.

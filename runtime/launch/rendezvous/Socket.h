@@ -1,15 +1,11 @@
-//===- Socket.h - non-blocking sockets and framed connections -------------===//
+//===- Socket.h - non-blocking Unix and TCP sockets -----------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_SOCKET_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_SOCKET_H
 
-#include "runtime/launch/rendezvous/Address.h"
-#include "runtime/launch/rendezvous/Frame.h"
-
 #include <string>
 #include <sys/socket.h>
 #include <utility>
-#include <vector>
 
 namespace pcc::runtime {
 
@@ -45,20 +41,24 @@ struct SocketAddress {
   /// (over 107 characters). The socket address then names this directory as
   /// /proc/self/fd/N. Not open for any other address.
   OpenFile folder = {};
+
+  /// Returns the address as the parameter of bind() and connect().
+  const sockaddr *generic() const {
+    return reinterpret_cast<const sockaddr *>(&storage);
+  }
+  /// Returns whether this is an IP address of the loopback interface.
+  bool isLoopback() const;
+  /// Returns this IP address with another port. Must not be called for Unix
+  /// sockets.
+  SocketAddress withPort(int port) const;
+  /// Returns this IP address with the wildcard (0.0.0.0 or ::) as its host,
+  /// which stands for all interfaces.
+  SocketAddress withAnyHost() const;
 };
 
-/// Appends the socket addresses of `address`, at least one, to `found`. Blocks
-/// during name resolution. Exit code 12 if the host does not exist.
-Status resolve(const Address &address, std::vector<SocketAddress> &found);
-
-/// Opens `listener`, a socket that listens at `address`. A TCP socket is
-/// reachable only through the network interface of `address`. There is an
-/// exception: in Debian's /etc/hosts, the host's own name resolves to the
-/// loopback interface. The socket is then reachable through all interfaces.
-///
-/// Exit code 12 if another job listens at `address`, or if `address` is not one
-/// of this host.
-Status listenAt(const Address &address, OpenFile &listener);
+/// Creates a non-blocking socket for connections from or to `address`. TCP
+/// sockets may reuse a recent port, and send small messages at once.
+OpenFile makeSocket(const SocketAddress &address);
 
 /// Begins to connect to `address`, and returns the socket without blocking.
 /// When the socket is writable, isConnected() returns whether the connection
@@ -72,39 +72,17 @@ bool isConnected(int fd);
 /// true for TCP, where the job token authenticates the peer.
 bool isOfThisUser(int fd);
 
+/// Returns addresses and ports of both ends of a TCP connection over the
+/// loopback interface, as bytes: first those of the end that has connected.
+/// `isServer` is true at the other end, which has accepted. Both ends get the
+/// same bytes, unless a process of the host stands between them. Returns an
+/// empty text for all other connections, whose addresses a network may
+/// translate.
+std::string routeOf(int fd, bool isServer);
+
 /// Enables TCP keep-alive probes on socket `fd`. If the peer's host dies
 /// without closing the connection, reads then fail within ten seconds.
 void watchHost(int fd);
-
-/// One end of a connection that carries frames in both directions. Never
-/// blocks.
-class Connection {
-public:
-  Connection() = default;
-  /// Takes ownership of a connected socket.
-  explicit Connection(OpenFile socket) : socket(std::move(socket)) {}
-
-  bool isOpen() const { return socket.isOpen(); }
-  int fd() const { return socket.fd(); }
-  void close() { socket.reset(); }
-
-  /// Sends a frame. Returns false if the kernel's send buffer has no space for
-  /// the whole frame: the peer is gone, or has not read for a long time.
-  bool send(const Frame &frame);
-
-  /// Reads all bytes that have arrived. Returns false if the peer has closed
-  /// the connection. Frames that arrived before can still be removed by take().
-  bool receive();
-  /// Removes the first frame from the received bytes, if it is complete, and
-  /// stores it in `frame`. Returns whether the frame was complete, incomplete
-  /// or invalid (Parsed).
-  Parsed take(Frame &frame) { return takeFrame(arrived, frame); }
-
-private:
-  OpenFile socket;
-  /// Received bytes that take() has not removed as frames yet.
-  std::string arrived;
-};
 
 } // namespace pcc::runtime
 

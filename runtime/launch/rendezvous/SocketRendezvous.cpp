@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -188,18 +190,15 @@ void SocketRendezvous::monitor() {
 /// because connection attempts and handshake timeouts need regular calls of
 /// advance().
 void SocketRendezvous::attend() {
-  std::vector<pollfd> watched;
   bool isReady = false;
   {
     const std::lock_guard lock(mutex);
-    peers->watch(watched);
     isReady = peers->isReady();
   }
-  watched.push_back({wakeUp.fd(), POLLIN, 0});
-  ::poll(watched.data(), watched.size(), isReady ? 100 : 10);
-  watched.pop_back();
+  pollfd watched[] = {{peers->fd(), POLLIN, 0}, {wakeUp.fd(), POLLIN, 0}};
+  ::poll(watched, std::size(watched), isReady ? 100 : 10);
   const std::lock_guard lock(mutex);
-  peers->advance(watched);
+  peers->advance();
   hasEnded.store(peers->verdict().failed(), std::memory_order_release);
   changed.notify_all();
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/comm/Rendezvous.h"
 #include "runtime/launch/rendezvous/Peers.h"
+#include "runtime/launch/rendezvous/Socket.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -4,6 +4,7 @@
 #include "runtime/base/InheritedState.h"
 #include "runtime/launch/job/CrashCleanup.h"
 #include "runtime/launch/job/PrivateFolder.h"
+#include "runtime/launch/job/RandomToken.h"
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/report/FirstFailure.h"
 #include "status/Status.h"
@@ -106,10 +107,9 @@ private:
   /// Time that the ranks have to save and end after a signal such as SIGINT.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Prepares a forked child process as rank `rank` of `count`. Makes the
-  /// kernel kill the child when its parent ends. Sets environment variables
-  /// with the rank, the address at which rank 0 listens, and the path of the
-  /// shared folder.
+  /// Prepares a forked child process as rank `rank` of `count`. The child will
+  /// end when its parent ends. Its environment gets its rank, the address at
+  /// which rank 0 listens, the job token, and the path of the shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -123,7 +123,9 @@ private:
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
-    // Release the folder in the child, so that only the parent removes it.
+    setenv(kTokenVariable, token.c_str(), /*overwrite=*/0);
+    // release() keeps the child from removing the folder; the parent removes
+    // it.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
@@ -195,6 +197,8 @@ private:
   /// Abstract Unix socket name, unique on this host, at which rank 0 listens
   /// for the other ranks unless PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
+  /// Secret of the ranks, unless PCC_JOB_TOKEN is set.
+  const std::string token = randomToken();
   sigset_t handled, before;
   std::unique_ptr<SessionFolder> session;
   /// Process ids of the ranks that have not ended.

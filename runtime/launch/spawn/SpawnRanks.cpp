@@ -6,6 +6,7 @@
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/CrashCleanup.h"
 #include "runtime/launch/job/PrivateFolder.h"
+#include "runtime/launch/job/RandomToken.h"
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/report/FirstFailure.h"
 #include "runtime/launch/report/FlightFile.h"
@@ -258,7 +259,8 @@ Status spawnRanks(const SpawnRequest &request) {
   } else if (request.onGpus) {
     outcome.launcher = program;
     variables = {{kLaunchVariable, std::to_string(worldSize)},
-                 {kRendezvousVariable, "unix:" + folder.path() + "/meet"}};
+                 {kRendezvousVariable, "unix:" + folder.path() + "/meet"},
+                 {kTokenVariable, randomToken()}};
   } else {
     const std::string launcher = findInPath(request.launcher);
     if (launcher.empty())

@@ -200,12 +200,29 @@ static Status tokenFor(const std::string &address, const std::string &token) {
   return findToken(environment, at, found);
 }
 
-TEST(JobToken, IsNeededWhereOtherHostsReach) {
+TEST(JobToken, IsNeededForTcp) {
   EXPECT_TRUE(tokenFor("unix:/a", "").ok());
-  EXPECT_TRUE(tokenFor("tcp://127.0.0.1:5", "").ok());
-  EXPECT_EQ(tokenFor("tcp://node7:5", "").code(), WrongWorld);
+  for (const char *address : {"tcp://node7:5", "tcp://127.0.0.1:5",
+                              "tcp://localhost:5", "tcp://[::1]:5"}) {
+    const Status status = tokenFor(address, "");
+    EXPECT_EQ(status.code(), WrongWorld);
+    ASSERT_EQ(status.notes().size(), 1u);
+    EXPECT_NE(status.notes()[0].find("export PCC_JOB_TOKEN="),
+              std::string::npos);
+  }
   EXPECT_TRUE(
       tokenFor("tcp://node7:5", "00112233445566778899AABBccddeeff").ok());
+}
+
+TEST(JobToken, OfOpenMpiServesOnOneHost) {
+  const Environment environment = {{"OMPI_MCA_orte_precondition_transports",
+                                    "0011223344556677-8899aabbccddeeff"}};
+  JobToken found;
+  ASSERT_TRUE(findToken(environment, {Address::Kind::Name, "a"}, found).ok());
+  EXPECT_EQ(found.bytes.size(), 16u);
+  EXPECT_EQ(found.bytes[1], '\x11');
+  EXPECT_EQ(findToken(environment, {Address::Kind::Tcp, "h", 5}, found).code(),
+            WrongWorld);
 }
 
 TEST(JobToken, IsNotSaidWhenItIsWrong) {

@@ -2,8 +2,10 @@
 
 #include "runtime/base/WatchedCalls.h"
 #include "runtime/launch/job/PrivateFolder.h"
+#include "runtime/launch/rendezvous/MeetingPlace.h"
 #include "test/runtime/launch/rendezvous/TestJob.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace pcc::runtime {
@@ -33,6 +35,7 @@ TEST(SocketRendezvous, SixtyFourRanksMeetAndTalk) {
 
 TEST(SocketRendezvous, OverTcpToo) {
   TestJob job(3);
+  job.token = {"0123456789abcdef"};
   job.address = {Address::Kind::Tcp, "127.0.0.1", 20000 + getpid() % 10000};
   for (int rank = 0; rank < 3; ++rank)
     job.start(rank);
@@ -55,21 +58,56 @@ TEST(SocketRendezvous, SocketsFileIsNotLeftBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(inner));
 }
 
-TEST(SocketRendezvous, SocketOfNobodyIsInNobodysWay) {
+TEST(SocketRendezvous, SocketOfADeadProcessIsRemoved) {
   PrivateFolder folder;
   ASSERT_TRUE(folder.create().ok());
   TestJob job(2);
   job.address = {Address::Kind::File, folder.path() + "/meet"};
   OpenFile listener;
-  ASSERT_TRUE(listenAt(job.address, listener).ok());
-  OpenFile second;
-  EXPECT_EQ(listenAt(job.address, second).code(), WrongWorld);
+  Address place;
+  ASSERT_TRUE(listenAt(job.address, listener, place).ok());
   listener.reset();
-  ASSERT_TRUE(std::filesystem::exists(job.address.place));
+  ASSERT_TRUE(std::filesystem::exists(place.place));
   job.start(1);
   job.start(0);
   job.wait();
   job.expectAll(Done, "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(SocketRendezvous, FolderThatAllMayChangeIsRefused) {
+  PrivateFolder folder;
+  ASSERT_TRUE(folder.create().ok());
+  const Address address = {Address::Kind::File, folder.path() + "/meet"};
+  OpenFile listener;
+  Address place;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  EXPECT_EQ(listenAt(address, listener, place).code(), WrongWorld);
+  std::filesystem::permissions(folder.path(),
+                               std::filesystem::perms::all |
+                                   std::filesystem::perms::sticky_bit);
+  EXPECT_TRUE(listenAt(address, listener, place).ok());
+}
+
+TEST(SocketRendezvous, PortsInUseAreSkipped) {
+  const Address address = {Address::Kind::Tcp, "127.0.0.1",
+                           40000 + getpid() % 10000};
+  std::vector<OpenFile> listeners(17);
+  std::vector<int> ports;
+  Status status;
+  for (OpenFile &listener : listeners) {
+    Address place;
+    status = listenAt(address, listener, place);
+    if (status.ok())
+      ports.push_back(place.port);
+  }
+  EXPECT_GE(ports.size(), 1u);
+  EXPECT_LE(ports.size(), 16u);
+  EXPECT_TRUE(std::is_sorted(ports.begin(), ports.end()));
+  EXPECT_EQ(status.code(), WrongWorld);
+  EXPECT_NE(status.message().find("and the 15 ports after it are in use"),
+            std::string::npos)
+      << status.message();
 }
 
 TEST(SocketRendezvous, MissingRanksAreNamedToAll) {
@@ -114,25 +152,25 @@ TEST(SocketRendezvous, OtherWorldEndsTheJob) {
   job.expectAll(WrongWorld, "is one of 2 ranks, rank 0");
 }
 
-TEST(SocketRendezvous, AddressOfAnotherJobIsRefused) {
+TEST(SocketRendezvous, RankOfARunningJobIsRefused) {
   TestJob job(2);
-  std::atomic<bool> isThere{false}, isDone{false};
+  std::atomic<int> numThere{0};
+  std::atomic<bool> isDone{false};
   const auto stay = [&](SocketRendezvous &lifeline) {
-    isThere = true;
+    ++numThere;
     while (!isDone)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return lifeline.leave();
   };
   job.start(0, stay);
   job.start(1, stay);
-  while (!isThere)
+  while (numThere < 2)
     std::this_thread::yield();
-  for (int rank : {0, 1}) {
-    std::shared_ptr<SocketRendezvous> second;
-    const Status status = SocketRendezvous::join(
-        job.terms(rank), 30, [](auto &, auto) {}, second);
-    EXPECT_EQ(status.code(), WrongWorld) << status.message();
-  }
+  std::shared_ptr<SocketRendezvous> second;
+  const Status status =
+      SocketRendezvous::join(job.terms(1), 30, [](auto &, auto) {}, second);
+  EXPECT_EQ(status.code(), WrongWorld) << status.message();
+  EXPECT_EQ(status.notes().size(), 1u);
   isDone = true;
   job.wait();
   job.expectAll(Done, "");

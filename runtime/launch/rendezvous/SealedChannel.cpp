@@ -1,0 +1,64 @@
+//===- SealedChannel.cpp - encrypted and authenticated frames -------------===//
+
+#include "runtime/launch/rendezvous/SealedChannel.h"
+
+#include <sodium.h>
+
+namespace pcc::runtime {
+
+static constexpr size_t kLengthSize = 4;
+static constexpr size_t kTagSize = crypto_aead_xchacha20poly1305_ietf_ABYTES;
+
+static unsigned char *bytesOf(std::string &text) {
+  return reinterpret_cast<unsigned char *>(text.data());
+}
+static const unsigned char *bytesOf(const std::string &text) {
+  return reinterpret_cast<const unsigned char *>(text.data());
+}
+
+SealedChannel::SealedChannel(const SessionKeys &keys, Role role)
+    : sendKey(role == Role::Server ? keys.fromServer : keys.toServer),
+      receiveKey(role == Role::Server ? keys.toServer : keys.fromServer) {}
+
+/// Returns the nonce of frame `number` of a direction.
+static std::string nonceOf(uint64_t number) {
+  std::string nonce;
+  putNumber(nonce, number, 8);
+  nonce.resize(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
+  return nonce;
+}
+
+std::string SealedChannel::seal(const Frame &frame) {
+  const std::string plain = encodeFrame(frame), nonce = nonceOf(numSealed++);
+  std::string cipher(plain.size() + kTagSize, '\0'), bytes;
+  putNumber(bytes, cipher.size(), kLengthSize);
+  crypto_aead_xchacha20poly1305_ietf_encrypt(
+      bytesOf(cipher), nullptr, bytesOf(plain), plain.size(), bytesOf(bytes),
+      bytes.size(), nullptr, bytesOf(nonce), bytesOf(sendKey));
+  return bytes + cipher;
+}
+
+/// The length is checked before the frame is awaited, and is authenticated with
+/// the frame.
+Parsed SealedChannel::open(std::string &arrived, Frame &frame, size_t longest) {
+  if (arrived.size() < kLengthSize)
+    return Parsed::Partial;
+  const size_t length = numberAt(arrived, 0, kLengthSize);
+  if (length < kFrameHeaderSize + kTagSize ||
+      length > kFrameHeaderSize + kTagSize + longest)
+    return Parsed::Garbage;
+  if (arrived.size() < kLengthSize + length)
+    return Parsed::Partial;
+  std::string plain(length - kTagSize, '\0');
+  const std::string nonce = nonceOf(numOpened++);
+  const bool isGenuine =
+      crypto_aead_xchacha20poly1305_ietf_decrypt(
+          bytesOf(plain), nullptr, nullptr, bytesOf(arrived) + kLengthSize,
+          length, bytesOf(arrived), kLengthSize, bytesOf(nonce),
+          bytesOf(receiveKey)) == 0;
+  arrived.erase(0, kLengthSize + length);
+  return isGenuine && decodeFrame(plain, frame) ? Parsed::Whole
+                                                : Parsed::Garbage;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,33 @@
+//===- UnixPlace.h - names of Unix sockets that nobody can take before ----===//
+
+#ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_UNIXPLACE_H
+#define PCC_RUNTIME_LAUNCH_RENDEZVOUS_UNIXPLACE_H
+
+#include "runtime/launch/rendezvous/Address.h"
+#include "runtime/launch/rendezvous/Socket.h"
+
+#include <vector>
+
+namespace pcc::runtime {
+
+/// Converts a path or an abstract name to a socket address. Exit code 12 if the
+/// name is too long.
+Status resolveUnix(const Address &place, SocketAddress &found);
+
+/// Returns a new place for rank 0 to listen: `address` with random digits after
+/// its path or name.
+Address chooseUnix(const Address &address);
+
+/// Returns all places that chooseUnix() may have returned for `address` and at
+/// which some process listens, in any order. The processes may be of other
+/// users.
+std::vector<SocketAddress> findUnix(const Address &address);
+
+/// Deletes socket files of processes that were killed, at places that
+/// chooseUnix() may have returned for `address`. Exit code 12 if other users
+/// may delete files in the folder.
+Status prepareUnix(const Address &address);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_RENDEZVOUS_UNIXPLACE_H
