@@ -16,6 +16,7 @@
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/PrintableText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
 
@@ -456,8 +457,8 @@ void ModelImport::describePlacement() {
 static Status escaped(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())
-    notes.push_back(onnx::escaped(note));
-  return Status::error(status.code(), onnx::escaped(status.message()), notes);
+    notes.push_back(printable(note));
+  return Status::error(status.code(), printable(status.message()), notes);
 }
 
 StatusOr<OwningOpRef<ModuleOp>>

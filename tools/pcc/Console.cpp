@@ -3,6 +3,7 @@
 #include "tools/pcc/Console.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/engine/options/StrictParse.h"
+#include "status/PrintableText.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static bool progressShown = false;
 bool tool::isTerminal() { return isatty(STDERR_FILENO); }
 
 void tool::showProgress(const std::string &what) {
-  fprintf(stderr, "\r\033[K%s", what.c_str());
+  fprintf(stderr, "\r\033[K%s", printable(what).c_str());
   progressShown = true;
 }
 
@@ -26,17 +27,18 @@ static void clearProgress() {
   progressShown = false;
 }
 
-void tool::printNote(const std::string &note) {
-  clearProgress();
-  fprintf(stderr, "pcc: note: %s\n", note.c_str());
-}
-
-/// Replaces line breaks by spaces: every message is one line.
+/// Replaces line breaks by spaces, because every message is one line, and
+/// escapes other control characters.
 static std::string oneLine(std::string text) {
   for (char &c : text)
     if (c == '\n' || c == '\r')
       c = ' ';
-  return text;
+  return printable(text);
+}
+
+void tool::printNote(const std::string &note) {
+  clearProgress();
+  fprintf(stderr, "pcc: note: %s\n", oneLine(note).c_str());
 }
 
 int tool::reportStatus(const Status &status) {

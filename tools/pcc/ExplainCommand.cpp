@@ -1,5 +1,6 @@
 //===- ExplainCommand.cpp - pcc explain: reasons of all collectives -------===//
 
+#include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
 #include "tools/pcc/OptionsCli.h"
@@ -36,6 +37,6 @@ int tool::explainCommand(int argc, const char *const *argv) {
   const Status status = explainModel(options, explainOptions, text,
                                      terminalListener(options.quiet));
   const int code = reportStatus(status);
-  const Status printed = printText(text);
-  return code != Done ? code : reportStatus(printed);
+  fputs((explainOptions.json ? text : printableLines(text)).c_str(), stdout);
+  return code;
 }

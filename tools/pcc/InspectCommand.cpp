@@ -1,6 +1,7 @@
 //===- InspectCommand.cpp - pcc inspect: description of a bundle ----------===//
 
 #include "runtime/program/Inspect.h"
+#include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
 
@@ -30,5 +31,7 @@ int tool::inspectCommand(int argc, const char *const *argv) {
     return *code;
   std::string text;
   Status status = runtime::inspectBundle(options, text);
-  return reportStatus(status.ok() ? printText(text) : status);
+  if (status.ok())
+    fputs((options.json ? text : printableLines(text)).c_str(), stdout);
+  return reportStatus(status);
 }

@@ -3,6 +3,7 @@
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "sharding/ShardingText.h"
+#include "status/PrintableText.h"
 
 #include <algorithm>
 
@@ -141,7 +142,7 @@ Status ShardingAnnotations::parse(std::string_view name, std::string_view text,
   }
   return onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
                              onnx::quoted(name) + ": cannot shard it as " +
-                             onnx::escaped(text) + ": " +
+                             printable(text) + ": " +
                              sharding.status().message());
 }
 
@@ -160,7 +161,7 @@ Status ShardingAnnotations::shardingAtDefinition(
   if (other && !dist::samePlacement(*asked, *other))
     return refuse(*words.producer.node, name,
                   "contradicts its metadata " + std::string(shardingKey) +
-                      ", which is " + onnx::escaped(words.text));
+                      ", which is " + printable(words.text));
   if (asked)
     return Status::success();
   for (const NodeAnnotation &user : words.users) {

@@ -1,6 +1,7 @@
 //===- CudnnAttention.cpp - attention plans of cuDNN, cached by shape -----===//
 
 #include "runtime/device/cuda/CudnnAttention.h"
+#include "status/PrintableText.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +19,7 @@ CudnnAttention::~CudnnAttention() {
 /// Prints a note that cuDNN is not used, with the reason `why`. The program
 /// still runs, but more slowly.
 static void noteUnused(const std::string &why) {
-  std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
+  std::fprintf(stderr, "note: cuDNN is not used: %s\n", printable(why).c_str());
 }
 
 /// Prints a note if cuDNN is installed but cannot be initialized. Prints no

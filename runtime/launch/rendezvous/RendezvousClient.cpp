@@ -1,6 +1,7 @@
 //===- RendezvousClient.cpp - connection of other ranks to rank 0 ---------===//
 
 #include "runtime/launch/rendezvous/RendezvousClient.h"
+#include "status/PrintableText.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -147,7 +148,8 @@ void RendezvousClient::endStranger(uint64_t id) {
   std::fprintf(stderr,
                "note: rank %d looks for rank 0 at %s, but %s; the search goes "
                "on\n",
-               terms.self.rank, terms.address.text().c_str(), kStranger);
+               terms.self.rank, printable(terms.address.text()).c_str(),
+               kStranger);
 }
 
 std::string RendezvousClient::missing() const {

@@ -2,6 +2,7 @@
 
 #include "runtime/launch/report/FirstFailure.h"
 #include "runtime/base/StatusLines.h"
+#include "status/PrintableText.h"
 
 #include <cerrno>
 #include <chrono>
@@ -18,9 +19,9 @@ static std::string valueOf(const Environment &environment, const char *name) {
 }
 
 std::string formatFailure(const Status &status) {
-  std::string text = "pcc: error: " + status.message() + "\n";
+  std::string text = "pcc: error: " + printable(status.message()) + "\n";
   for (const std::string &note : status.notes())
-    text += "note: " + note + "\n";
+    text += "note: " + printable(note) + "\n";
   return text;
 }
 

@@ -1,6 +1,7 @@
 //===- LauncherOutput.cpp - filter for the stderr of a launcher -----------===//
 
 #include "runtime/launch/report/LauncherOutput.h"
+#include "status/PrintableText.h"
 
 #include <algorithm>
 #include <cctype>
@@ -36,7 +37,7 @@ void LauncherOutput::takeLine(std::string line, std::string &passed) {
     return;
   }
   if (isForUser(line)) {
-    passed += line + "\n";
+    passed += printable(line) + "\n";
     return;
   }
   keptLines.push_back(std::move(line));

@@ -8,12 +8,8 @@
 
 namespace pcc::onnx {
 
-/// Returns `text` with each control character replaced by `\xNN`, so that a
-/// line break or terminal code in a model file cannot alter pcc's messages.
-std::string escaped(std::string_view text);
-
 /// Returns `name` in single quotes for messages, with control characters
-/// replaced as by `escaped`. In a name of more than 200 bytes, "…" replaces the
+/// escaped by printable(). In a name of more than 200 bytes, "…" replaces the
 /// middle.
 std::string quoted(std::string_view name);
 

@@ -1,6 +1,7 @@
 //===- LauncherOutcomeTest.cpp - from a launcher's end to the exit code ---===//
 
 #include "runtime/launch/report/LauncherOutcome.h"
+#include "runtime/launch/report/FirstFailure.h"
 #include "runtime/launch/report/LauncherOutput.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,13 @@ TEST(LauncherOutput, PassesOnWhatRanksMeanForTheUser) {
   EXPECT_EQ(output.takeRest(), "rank 1: unended\n");
   EXPECT_EQ(output.takeRest(), "");
   EXPECT_EQ(firstStatement(output.noise()), "mpirun detected");
+}
+
+TEST(LauncherOutput, IsSafeToPrint) {
+  LauncherOutput output;
+  EXPECT_EQ(output.take("note: \x1b[31mred\n"), "note: \\x1b[31mred\n");
+  EXPECT_EQ(formatFailure(Status::error(PeerLost, "a\x1b", {"b\a"})),
+            "pcc: error: a\\x1b\nnote: b\\x07\n");
 }
 
 TEST(LauncherOutput, KeepsTheLatestNoise) {
