@@ -22,6 +22,7 @@ import threading
 import time
 
 import pcc
+from run_cuda import builder
 from run_cuda_faults import PLANS, compile_mlp
 from run_cuda_launch import GONE, Job, free_port
 
@@ -414,6 +415,61 @@ def find_rank_0(job, port):
 for kind in SAID:
     case("crowd", "tcp://127.0.0.1:PORT", kind)(crowd)
 case("crowd", "srun", "idle")(crowd)
+
+def inodes_of(text):
+    """Returns the sockets of all processes whose command line has `text`."""
+    inodes = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                if text in file.read():
+                    inodes |= {re.sub(r"\D", "", os.readlink(f"/proc/{pid}/fd/{fd}")) for fd in os.listdir(f"/proc/{pid}/fd")}
+        except OSError:
+            pass
+    return inodes
+
+
+class PortFinder(Stranger):
+    """Connects to every TCP port at which a process of a job listens, and sends nothing."""
+
+    def __init__(self, bundle):
+        self.bundle, self.known, self.held = bundle, set(), []
+
+    def step(self):
+        inodes = inodes_of(self.bundle)
+        for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+            with open(path) as table:
+                rows = [line.split() for line in table]
+            for row in rows:
+                if row[3] == "0A" and row[9] in inodes - self.known:
+                    self.known.add(row[9])
+                    self.connect(int(row[1].split(":")[1], 16))
+
+    def connect(self, port):
+        try:
+            self.held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
+        except OSError:
+            pass
+
+    def __exit__(self, *_):
+        super().__exit__()
+        for one in self.held:
+            one.close()
+
+
+@case("ports of mpirun")
+def ports_of_mpirun(folder):
+    """A silent connection to a port of mpirun would stop the job for ever: nobody can connect. Needs a kernel that permits this."""
+    if all(subprocess.run(["unshare", option, "true"], stderr=subprocess.DEVNULL).returncode for option in ("-n", "-rn")):
+        return
+    path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
+    builder.build("mlp", path, layers=2)
+    pcc.succeed(path, "-o", bundle, "--dim", "batch=8", "--tp", "2")
+    with PortFinder(bundle) as finder:
+        pcc.succeed("run", bundle, "--random-inputs", "1", "-q", timeout=60)
+    if finder.held:
+        raise pcc.Failure(f"{len(finder.held)} connections were possible")
+
 
 if __name__ == "__main__":
     if "--connections" in sys.argv:

@@ -3,6 +3,7 @@
 #include "runtime/launch/spawn/ChildProcess.h"
 #include "runtime/base/InheritedState.h"
 #include "runtime/launch/job/RankIdentity.h"
+#include "runtime/launch/spawn/PrivateNetwork.h"
 
 #include <cerrno>
 #include <csignal>
@@ -62,19 +63,19 @@ void ChildProcess::become(const std::vector<std::string> &command,
 /// Calls setpgid() in both the parent and the child, so that the process group
 /// exists whichever of the two runs first.
 Status ChildProcess::start(const std::vector<std::string> &command,
-                           const Variables &environment) {
-  int out[2] = {-1, -1}, err[2] = {-1, -1};
-  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
-    const int error = errno;
-    for (int fd : out)
-      if (fd >= 0)
-        close(fd);
+                           const Variables &environment,
+                           bool hasPrivateNetwork) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
     return Status::error(NoDevice, std::string("cannot make a pipe: ") +
                                        std::strerror(error));
   }
   pid = fork();
-  if (pid == 0)
-    become(command, environment, {out[1], err[1]});
+  if (pid == 0) {
+    if (hasPrivateNetwork)
+      enterPrivateNetwork();
+    become(command, environment, ends[1]);
+  }
   const int forkError = errno;
   close(out[1]);
   close(err[1]);

@@ -58,9 +58,11 @@ public:
 
   /// Starts `command` with additional environment variables, and without the
   /// variables by which another launcher gave this process a rank. `command[0]`
-  /// is a path. stdin is empty. Exit code 13 if no process can be created.
+  /// is a path. stdin is empty, and stdout is that of this process. With
+  /// `hasPrivateNetwork`, the child gets a network of its own, if possible
+  /// (PrivateNetwork.h). Exit code 13 if no process can be created.
   Status start(const std::vector<std::string> &command,
-               const Variables &environment);
+               const Variables &environment, bool hasPrivateNetwork);
 
   /// Blocks until the child has ended, and calls the functions of `events`
   /// meanwhile. Returns the child's status as waitpid() returns it.

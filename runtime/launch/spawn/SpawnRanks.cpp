@@ -100,95 +100,22 @@ static void handOn(LauncherOutput &output, const std::string &lines,
 }
 
 namespace {
-/// One execution of a launcher: its process, the ranks that it starts, and its
-/// output.
-class Launch {
-public:
-  Launch(const std::string &folder, int worldSize, const SpawnRequest &request)
-      : request(request), worldSize(worldSize), ranks(folder),
-        relay(request.timeout) {}
-
-  /// Executes the launcher's command line `command`, blocks until it has ended,
-  /// and stores in `outcome` all facts about its end.
-  Status run(const std::vector<std::string> &command,
-             const Variables &variables, LauncherOutcome &outcome) {
-    PCC_RETURN_IF_ERROR(child.start(command, variables));
-    latest = Clock::now();
-    outcome.waitStatus = child.wait(
-        {.onStderr =
-             [this](std::string_view text) {
-               handOn(output, output.take(text), request);
-             },
-         .onStdout = [this](std::string_view text) { relay.add(text); },
-         .takesStdout = [this] { return !relay.isFull(); },
-         .fd = ranks.fd(),
-         .onReadable = [this] { ranks.poll(); },
-         .onSignal = [this] { return ranks.signalAll(SIGTERM); },
-         .isOver = [this] { return advance(); }});
-    handOn(output, output.takeRest(), request);
-    relay.finish();
-    outcome.interruptedBy = child.interruptedBy();
-    outcome.askedBy = child.takenSignal();
-    outcome.noise = output.noise();
-    outcome.started = ranks.started();
-    outcome.firstEnded = ranks.firstEnded();
-    outcome.exceeded = exceeded;
-    outcome.stdoutFailure = relay.isReaderGone() ? Status() : relay.failure();
-    return Status::success();
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-
-  /// Writes the ranks' stdout, and asks the ranks to stop if that fails.
-  /// Returns whether a deadline has passed.
-  bool advance() {
-    relay.advance();
-    if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
-        !ranks.signalAll(SIGPIPE))
-      child.send(SIGTERM);
-    const bool isStarting = !ranks.started();
-    const bool isEnding = ranks.numEnded() == worldSize;
-    // Ranks on other hosts do not share the status folder.
-    if (!isOnOneHost() || (!isStarting && !isEnding)) {
-      latest = Clock::now();
-      return false;
-    }
-    const std::chrono::duration<double> limit(request.loadTimeout);
-    if (exceeded.empty() && Clock::now() - latest > limit)
-      describeDeadline(isStarting);
-    return !exceeded.empty();
-  }
-
-  void describeDeadline(bool isStarting) {
-    std::ostringstream text;
-    text << "did not " << (isStarting ? "start a rank" : "end after its ranks")
-         << " within " << request.loadTimeout << " s";
-    exceeded = text.str();
-  }
-
-  const SpawnRequest &request;
-  const int worldSize;
-  RankWatch ranks;
-  ChildProcess child;
-  OutputRelay relay;
-  LauncherOutput output;
-  /// The latest time at which no deadline was running.
-  Clock::time_point latest;
-  bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
-  /// Deadline of the launcher that has passed, such as "did not start …";
-  /// empty if none has.
-  std::string exceeded;
+/// The process that starts the ranks: its command line, additional environment
+/// variables, and whether it gets a network of its own.
+struct Launcher {
+  std::vector<std::string> command;
+  Variables variables;
+  bool hasPrivateNetwork = false;
 };
 } // namespace
 
-/// Executes the launcher's command line `command`, blocks until it has ended,
-/// and stores in `outcome` all facts about the run. Passes the ranks' stdout
-/// on, and those lines of their stderr that are for the user.
-static Status runCommand(const std::vector<std::string> &command,
-                         Variables variables, int worldSize,
-                         LauncherOutcome &outcome, const std::string &folder,
-                         const SpawnRequest &request) {
+/// Executes `launcher`, blocks until it has ended, and stores in `outcome` all
+/// facts about the run. Passes those lines of the ranks' stderr that are for
+/// the user on to stderr.
+static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
+                          const std::string &folder,
+                          const SpawnRequest &request) {
+  Variables &variables = launcher.variables;
   variables.emplace_back(kStatusFolderVariable, folder);
   // Keep hwloc, a library in mpirun, from searching for GPUs through X
   // displays, which may take seconds. Ranks set the same variable (comm/mpi).
@@ -196,8 +123,23 @@ static Status runCommand(const std::vector<std::string> &command,
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
+  RankWatch ranks(folder);
+  ChildProcess child;
   PCC_RETURN_IF_ERROR(
-      Launch(folder, worldSize, request).run(command, variables, outcome));
+      child.start(launcher.command, variables, launcher.hasPrivateNetwork));
+  LauncherOutput output;
+  outcome.waitStatus = child.wait(
+      [&](std::string_view text) {
+        handOn(output, output.take(text), request);
+      },
+      {ranks.fd(), [&] { ranks.poll(); },
+       [&] { return ranks.signalAll(SIGTERM); }});
+  handOn(output, output.takeRest(), request);
+  outcome.interruptedBy = child.interruptedBy();
+  outcome.askedBy = child.takenSignal();
+  outcome.noise = output.noise();
+  outcome.started = ranks.started();
+  outcome.firstEnded = ranks.firstEnded();
   outcome.reported = readReport(folder);
   return Status::success();
 }
@@ -251,30 +193,32 @@ Status spawnRanks(const SpawnRequest &request) {
   cleanup.emplace(std::vector{folder.path(), memory.path()});
 
   LauncherOutcome outcome;
-  std::vector<std::string> command;
-  Variables variables;
+  Launcher launcher;
   if (worldSize == 1) {
     outcome.launcher = "rank 0";
-    variables = identityOfOnlyRank();
+    launcher.variables = identityOfOnlyRank();
   } else if (request.onGpus) {
     outcome.launcher = program;
-    variables = {{kLaunchVariable, std::to_string(worldSize)},
-                 {kRendezvousVariable, "unix:" + folder.path() + "/meet"},
-                 {kTokenVariable, randomToken()}};
+    launcher.variables = {
+        {kLaunchVariable, std::to_string(worldSize)},
+        {kRendezvousVariable, "unix:" + folder.path() + "/meet"},
+        {kTokenVariable, randomToken()}};
   } else {
-    const std::string launcher = findInPath(request.launcher);
-    if (launcher.empty())
+    const std::string path = findInPath(request.launcher);
+    if (path.empty())
       return Status::error(
           NoDevice, "the launcher " + request.launcher + " was not found",
           {"install Open MPI 4.1, or run all ranks in one process with "
            "--comm thread"});
-    command = launchCommand(launcher, worldSize, folder.path(), memory.path());
+    launcher.command =
+        launchCommand(path, worldSize, folder.path(), memory.path());
+    launcher.hasPrivateNetwork = isOnOneHost();
   }
-  command.push_back(program);
-  command.insert(command.end(), request.arguments.begin(),
-                 request.arguments.end());
-  PCC_RETURN_IF_ERROR(runCommand(command, variables, worldSize, outcome,
-                                 folder.path(), request));
+  launcher.command.push_back(program);
+  launcher.command.insert(launcher.command.end(), request.arguments.begin(),
+                          request.arguments.end());
+  PCC_RETURN_IF_ERROR(
+      runLauncher(std::move(launcher), outcome, folder.path(), request));
   return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 

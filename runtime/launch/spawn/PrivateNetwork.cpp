@@ -1,0 +1,66 @@
+//===- PrivateNetwork.cpp - network of a job's own on one host ------------===//
+
+#include "runtime/launch/spawn/PrivateNetwork.h"
+
+#include <cstring>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static bool writeFile(const char *path, const std::string &text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  const bool isWritten = file >= 0 && write(file, text.data(), text.size()) ==
+                                          ssize_t(text.size());
+  if (file >= 0)
+    close(file);
+  return isWritten;
+}
+
+/// Activates the loopback interface of a new network.
+static bool startLoopback() {
+  const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq request = {};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const bool isUp = file >= 0 && ioctl(file, SIOCSIFFLAGS, &request) == 0;
+  if (file >= 0)
+    close(file);
+  return isUp;
+}
+
+/// Enters a new network. A user without the privilege to create one also enters
+/// a new user namespace, in which the ids of this user and group are the same.
+/// Root does not, because it would lose its access to files of others.
+static bool enter() {
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (unshare(CLONE_NEWNET) == 0)
+    return startLoopback();
+  const auto same = [](unsigned id) {
+    return std::to_string(id) + " " + std::to_string(id) + " 1";
+  };
+  return user != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 &&
+         writeFile("/proc/self/setgroups", "deny") &&
+         writeFile("/proc/self/uid_map", same(user)) &&
+         writeFile("/proc/self/gid_map", same(group)) && startLoopback();
+}
+
+/// A child process tries first, because a process that has entered half of it
+/// could not go back.
+void enterPrivateNetwork() {
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(enter() ? 0 : 1);
+  int status = 1;
+  if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
+    (void)enter();
+}
+
+} // namespace pcc::runtime
