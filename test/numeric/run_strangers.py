@@ -7,6 +7,7 @@ The ranks are on fake GPUs (test/runtime/fake).
 """
 import atexit
 import collections
+import contextlib
 import functools
 import os
 import re
@@ -309,6 +310,45 @@ def liar_at_a_socket(folder, launcher):
         job.start(1)
         wait_until(lambda: liar.num_served > 0)
         job.start(0)
+        check(job)
+
+
+@case("many liars in the place of a socket")
+def many_liars(folder):
+    """Silent sockets of the same user, with names as that of rank 0."""
+    job = job_of(folder, "srun", ranks=[])
+    name = "\0" + SRUN.format(uid=os.geteuid(), job=job.number)
+    with contextlib.ExitStack() as stack:
+        for number in range(300):
+            one = stack.enter_context(socket.socket(socket.AF_UNIX))
+            one.bind(f"{name}-{number:016x}")
+            one.listen()
+        job.start(1)
+        time.sleep(0.5)
+        job.start(0)
+        check(job)
+
+
+@case("another token")
+def another_token(folder):
+    port = int(free_port())
+    job = job_of(folder, f"tcp://127.0.0.1:{port}", ranks=[0], options=["--load-timeout", "2"])
+    job.token["PCC_JOB_TOKEN"] = "0123456789abcdef" * 2
+    job.start(1)
+    check(job, [14, 14])
+    if "with another PCC_JOB_TOKEN" not in job.said(1) or "because it did not know the job's token" not in job.said(0):
+        raise pcc.Failure(f"ranks say {job.said(0)}{job.said(1)}")
+
+
+@case("few files")
+def few_files(folder):
+    """Rank 0 may open few files, and strangers take none of them from it."""
+    port = int(free_port())
+    job = job_of(folder, f"tcp://127.0.0.1:{port}", ranks=[0])
+    resource.prlimit(job.ranks[0].pid, resource.RLIMIT_NOFILE, (120, 120))
+    with Crowd(find_rank_0(job, port), 1000, b"") as many:
+        wait_until(lambda: many.num_made >= 1000)
+        job.start(1)
         check(job)
 
 

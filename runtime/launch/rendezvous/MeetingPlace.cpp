@@ -139,8 +139,8 @@ Status PlaceSearch::resolve() {
   return resolveUnix(chooseUnix(address), ignored);
 }
 
-/// Between two other ports, the first port is tried again, because rank 0
-/// listens there unless another process hinders it.
+/// The first port is tried in every round, because rank 0 listens there unless
+/// another process hinders it.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];
@@ -151,15 +151,13 @@ const SocketAddress *PlaceSearch::next() {
     return nullptr;
   if (address.kind != Address::Kind::Tcp)
     places = findUnix(address);
-  for (int index = 1; index < (isWide ? kNumPorts : 2); ++index)
-    for (const SocketAddress &host : hosts) {
-      places.push_back(host.withPort(address.port));
-      if (isWide)
-        places.push_back(host.withPort(portOf(address, index)));
-    }
+  for (const SocketAddress &host : hosts)
+    places.push_back(host.withPort(address.port));
+  const int other = isWide ? 1 + numWideRounds++ % (kNumPorts - 1) : 0;
+  for (const SocketAddress &host : hosts)
+    if (other)
+      places.push_back(host.withPort(portOf(address, other)));
   return places.empty() ? nullptr : &places[numReturned++];
 }
-
-void PlaceSearch::widen() { isWide = true; }
 
 } // namespace pcc::runtime

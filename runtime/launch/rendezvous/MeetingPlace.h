@@ -45,9 +45,9 @@ public:
   /// begins another round.
   const SocketAddress *next();
 
-  /// Adds the other ports of a TCP address at which rank 0 listens if the first
-  /// one was not free. Has no effect on the current round of Unix sockets.
-  void widen();
+  /// Makes later rounds of a TCP address also try one of the other ports at
+  /// which rank 0 listens if the first one was not free, each round another.
+  void widen() { isWide = true; }
 
 private:
   const Address address;
@@ -57,6 +57,8 @@ private:
   std::vector<SocketAddress> places;
   size_t numReturned = 0;
   bool isWide = false;
+  /// Number of rounds that have tried another port than the first.
+  int numWideRounds = 0;
 };
 
 } // namespace pcc::runtime

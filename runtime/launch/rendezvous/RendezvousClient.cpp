@@ -8,21 +8,28 @@
 
 namespace pcc::runtime {
 
-/// Time between two rounds over all places at which rank 0 may listen.
+/// Time between two rounds over the places at which rank 0 may listen.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time after which an attempt that was not answered is joined by another one.
 /// It is shorter than the second after which Linux repeats a connection request
 /// that a full queue has dropped.
 static constexpr std::chrono::milliseconds kPatience(250);
+/// The same time if strangers may hinder rank 0, so that it is elsewhere.
+static constexpr std::chrono::milliseconds kPatienceWithStrangers(50);
 /// Time after which rank 0 is also looked for at other ports than the first.
 static constexpr std::chrono::seconds kWideSearch(1);
 /// Longest time of an attempt, and of the reply to Hello.
 static constexpr std::chrono::seconds kLongestAttempt(5);
+/// Largest number of attempts at the same time.
+static constexpr size_t kMostAttempts = 128;
 
 static constexpr const char *kStranger =
     "a process that does not know the job's token answered there";
 static constexpr const char *kSilence =
     "the process that listens there does not answer";
+static constexpr const char *kClosed =
+    "the process that listens there closes the connection, as rank 0 of a job "
+    "with another PCC_JOB_TOKEN does";
 
 /// Advances the search for rank 0, or reads its frames.
 void RendezvousClient::advance() {
@@ -40,7 +47,7 @@ void RendezvousClient::advance() {
   for (const uint64_t id : ids)
     advanceAttempt(id);
   checkTimes();
-  startAttempt();
+  startAttempts();
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,39 +55,60 @@ void RendezvousClient::advance() {
 //===----------------------------------------------------------------------===//
 
 /// Places that refuse the connection at once, and those of other users, are
-/// skipped. The pause after a round is longer where it takes long to find all
-/// places.
-void RendezvousClient::startAttempt() {
+/// skipped. Unix sockets are connected at once, so that all of a round are
+/// tried together. The pause after a round is longer where it takes long to
+/// find all places.
+void RendezvousClient::startAttempts() {
   const Clock::time_point now = Clock::now();
   if (state != ClientState::Searching || now < nextAttempt)
     return;
-  while (const SocketAddress *place = search.next()) {
-    Connection made(connectTo(*place));
-    if (!made.isOpen())
+  Clock::duration pause = kPause;
+  while (attempts.size() < kMostAttempts) {
+    const SocketAddress *place = search.next();
+    if (!place)
+      break;
+    if (!startAttempt(*place))
       continue;
-    if (!isOfThisUser(made.fd())) {
-      trouble = "the process that listens there belongs to another user";
-      continue;
-    }
-    const uint64_t id = ++numAttempts;
-    events.add(made.fd(), id, /*forWriting=*/true);
-    attempts.emplace(id, Attempt{std::move(made), now, {}});
-    nextAttempt = now + kPatience;
-    return;
+    pause = hasOtherPlaces ? kPatienceWithStrangers : kPatience;
+    if (terms.address.kind == Address::Kind::Tcp)
+      break;
   }
-  nextAttempt = Clock::now() +
-                std::max<Clock::duration>(kPause, 4 * (Clock::now() - now));
+  nextAttempt = now + std::max(pause, 5 * (Clock::now() - now));
 }
 
+bool RendezvousClient::startAttempt(const SocketAddress &place) {
+  Connection made(connectTo(place));
+  if (!made.isOpen())
+    return false;
+  if (!isOfThisUser(made.fd())) {
+    trouble = "the process that listens there belongs to another user";
+    return false;
+  }
+  const uint64_t id = ++numAttempts;
+  events.add(made.fd(), id, /*forWriting=*/true);
+  attempts.emplace(id, Attempt{std::move(made), Clock::now(), {}});
+  return true;
+}
+
+void RendezvousClient::lookElsewhere() {
+  hasOtherPlaces = true;
+  search.widen();
+}
+
+/// If there are as many attempts as possible, those that were not answered soon
+/// make room.
 void RendezvousClient::checkTimes() {
   const Clock::time_point now = Clock::now();
   if (now - begin > kWideSearch)
     search.widen();
+  const Clock::duration longest = attempts.size() < kMostAttempts
+                                      ? Clock::duration(kLongestAttempt)
+                                      : Clock::duration(kPatience);
   std::vector<uint64_t> late;
   for (const auto &[id, attempt] : attempts) {
     if (!attempt.nonce.empty() && now - attempt.since > kPatience)
-      search.widen();
-    if (now - attempt.since > kLongestAttempt)
+      lookElsewhere();
+    if (now - attempt.since > longest)
       late.push_back(id);
   }
   for (const uint64_t id : late)
@@ -108,17 +136,15 @@ void RendezvousClient::readAnswer(uint64_t id, Attempt &attempt) {
   const Parsed parsed = attempt.connection.take(answer);
   if (parsed == Parsed::Partial && isOpen)
     return;
-  if (parsed == Parsed::Partial) {
-    search.widen();
-    return endAttempt(id, kSilence);
-  }
+  if (parsed == Parsed::Partial)
+    return endStranger(id, kClosed);
   if (parsed != Parsed::Whole)
-    return endStranger(id);
+    return endStranger(id, kStranger);
   const SessionKeys keys =
       deriveKeys(terms.token, {attempt.nonce, answer.nonce,
                                routeOf(attempt.connection.fd(), false)});
   if (!isProvenAnswer(keys, answer))
-    return endStranger(id);
+    return endStranger(id, kStranger);
   adopt(attempt, keys);
 }
 
@@ -139,17 +165,21 @@ void RendezvousClient::endAttempt(uint64_t id, const std::string &why) {
     nextAttempt = std::min(nextAttempt, Clock::now() + kPause);
 }
 
-/// The user is told at once, because the search may go on for minutes.
-void RendezvousClient::endStranger(uint64_t id) {
-  endAttempt(id, kStranger);
-  search.widen();
-  if (std::exchange(hasMetStranger, true))
+/// The user is told before the deadline, because the search may go on for
+/// minutes. A connection that was merely closed is mentioned only if the search
+/// lasts: rank 0 also closes connections if there are too many.
+void RendezvousClient::endStranger(uint64_t id, const char *what) {
+  endAttempt(id, what);
+  lookElsewhere();
+  if (!stranger || what == kStranger)
+    stranger = what;
+  if ((what == kClosed && Clock::now() - begin < 2 * kWideSearch) ||
+      std::exchange(hasToldUser, true))
     return;
   std::fprintf(stderr,
                "note: rank %d looks for rank 0 at %s, but %s; the search goes "
                "on\n",
-               terms.self.rank, printable(terms.address.text()).c_str(),
-               kStranger);
+               terms.self.rank, printable(terms.address.text()).c_str(), what);
 }
 
 std::string RendezvousClient::missing() const {
@@ -161,9 +191,9 @@ std::string RendezvousClient::missing() const {
         return !entry.second.nonce.empty();
       });
   return "rank 0 was not found at " + where + ": " +
-         (hasMetStranger ? kStranger
-          : isSilent     ? kSilence
-                         : trouble);
+         (stranger   ? stranger
+          : isSilent ? kSilence
+                     : trouble);
 }
 
 //===----------------------------------------------------------------------===//

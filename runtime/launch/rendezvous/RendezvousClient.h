@@ -65,8 +65,13 @@ private:
     std::string nonce;
   };
 
-  /// Begins to connect to the next place, if it is time.
-  void startAttempt();
+  /// Begins to connect to the next places, if it is time.
+  void startAttempts();
+  /// Begins to connect to `place`. Returns false if nobody listens there, or
+  /// another user.
+  bool startAttempt(const SocketAddress &place);
+  /// Makes the search faster and wider: rank 0 may be hindered by strangers.
+  void lookElsewhere();
   /// Continues attempt `id`, whose socket is ready.
   void advanceAttempt(uint64_t id);
   /// Reads the Answer in attempt `id`. If its proof is right, the attempt
@@ -78,7 +83,8 @@ private:
   /// Ends attempt `id`. `why` is the reason, for messages.
   void endAttempt(uint64_t id, const std::string &why);
   /// Ends attempt `id`, whose peer is not rank 0, and tells the user so once.
-  void endStranger(uint64_t id);
+  /// `what` is what the peer has done.
+  void endStranger(uint64_t id, const char *what);
   /// Ends attempts that have lasted too long. Also looks for rank 0 at other
   /// places if it does not answer soon.
   void checkTimes();
@@ -99,8 +105,12 @@ private:
   uint64_t numAttempts = 0;
   /// Reason why the last attempt failed.
   std::string trouble = "no process listens there";
-  /// Whether a process has answered that does not know the job token.
-  bool hasMetStranger = false;
+  /// What a process has done that does not know the job token, for messages;
+  /// null before one was met.
+  const char *stranger = nullptr;
+  /// Whether lookElsewhere() was called, and whether endStranger() has printed
+  /// a note.
+  bool hasOtherPlaces = false, hasToldUser = false;
 
   ClientState state = ClientState::Searching;
   /// The connection to rank 0, and the time at which Hello was sent.

@@ -117,10 +117,12 @@ std::vector<SocketAddress> findUnix(const Address &address) {
   return found;
 }
 
-/// Deletes the socket file at `place` if no process listens there.
+/// Deletes the file at `place` if it is a socket at which no process listens.
 static void removeStale(const Address &place) {
   SocketAddress there;
-  if (resolveUnix(place, there).failed())
+  struct stat facts = {};
+  if (lstat(place.place.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode) ||
+      resolveUnix(place, there).failed())
     return;
   const OpenFile probe = makeSocket(there);
   if (connect(probe.fd(), there.generic(), there.length) != 0 &&
