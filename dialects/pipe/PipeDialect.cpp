@@ -59,9 +59,11 @@ static bool isAction(Attribute attribute) {
     return false;
   StringRef action = text.getValue();
   unsigned part = 0;
+  constexpr unsigned largestPart = 1 << 20;
   return llvm::is_contained({"F", "B", "I", "W", unshardAction.data()},
                             action) ||
-         (action.consume_front("U") && !action.getAsInteger(10, part));
+         (action.consume_front("U") && !action.getAsInteger(10, part) &&
+          part < largestPart);
 }
 
 static bool isHeld(Attribute attribute) {

@@ -16,6 +16,7 @@
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
 #include "status/PrintableText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
@@ -457,8 +458,8 @@ void ModelImport::describePlacement() {
 static Status escaped(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())
-    notes.push_back(printable(note));
-  return Status::error(status.code(), printable(status.message()), notes);
+    notes.push_back(pcc::escaped(note));
+  return Status::error(status.code(), pcc::escaped(status.message()), notes);
 }
 
 StatusOr<OwningOpRef<ModuleOp>>
@@ -479,6 +480,8 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
   Status status = import.run();
   if (unsupported)
     *unsupported = std::move(import.unsupportedOps);
+  if (status.ok())
+    status = model.storage->checkUnchanged();
   if (status.failed())
     return escaped(status);
   return module;

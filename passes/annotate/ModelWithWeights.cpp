@@ -4,6 +4,7 @@
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/OutputPaths.h"
 #include "runtime/base/MappedFile.h"
@@ -132,7 +133,7 @@ private:
   Status readElements(const onnx::Tensor &tensor, std::string &bytes) {
     if (!tensor.external) {
       bytes = tensor.raw;
-      return Status::success();
+      return model.storage->checkUnchanged();
     }
     const auto reference = data.resolve(model, tensor);
     if (!reference)
@@ -140,12 +141,13 @@ private:
     const std::string path = data.root() + "/" + reference->path;
     runtime::MappedFile &file = files[path];
     if (file.bytes().empty() && reference->length > 0)
-      PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, file));
-    const auto part =
-        file.bytes().subspan(reference->offset, reference->length);
+      PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, file, CannotRead));
+    std::span<const std::byte> part;
+    PCC_RETURN_IF_ERROR(
+        file.slice(reference->offset, reference->length, CannotRead, part));
     bytes.assign(reinterpret_cast<const char *>(part.data()), part.size());
     file.release(reference->offset, reference->length);
-    return Status::success();
+    return file.checkUnchanged(CannotRead);
   }
 
   /// Writes the elements of `tensor` to `out`. If the tensor is to be replaced,

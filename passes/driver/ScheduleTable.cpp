@@ -2,19 +2,22 @@
 
 #include "passes/driver/ScheduleTable.h"
 #include "passes/plan/schedule/ScheduleFile.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/base/MappedFile.h"
 
 using namespace pcc;
+
+/// Largest accepted size of a schedule file. The largest accepted table has 4
+/// million forward actions, which need fewer bytes.
+static constexpr size_t mostScheduleBytes = size_t(256) << 20;
 
 Status pcc::readScheduleTable(CompileOptions &options) {
   if (!options.hasScheduleFile() || !options.training.train)
     return Status::success();
-  auto file = llvm::MemoryBuffer::getFile(options.schedule, /*IsText=*/true);
-  if (!file)
-    return Status::error(InputOutput, "cannot read '" + options.schedule +
-                                          "': " + file.getError().message());
+  std::string text;
+  PCC_RETURN_IF_ERROR(
+      runtime::readTextFile(options.schedule, mostScheduleBytes, text));
   StatusOr<plan::ActionTable> read = plan::readSchedule(
-      (*file)->getBuffer().str(),
+      text,
       {.numPositions = static_cast<int>(options.axis("pp")),
        .virtualStages = static_cast<int>(options.virtualStages.value_or(0)),
        .numMicrobatches = static_cast<int>(options.microbatches.value_or(0))});

@@ -8,12 +8,11 @@
 
 namespace pcc {
 
-/// Reads the CSV file that --schedule names. Stores its schedule in
-/// `options.scheduleTable`. Sets `options.microbatches` and
-/// `options.virtualStages` to the numbers in the file. Does nothing if
-/// --schedule names no file or the model is not trained. Errors:
-///  - exit code 7: the file cannot be read;
-///  - exit code 6: the schedule contradicts other options or deadlocks.
+/// If --schedule names a CSV file and the model is trained, reads the file into
+/// `options.scheduleTable`, and sets `microbatches` and `virtualStages` to the
+/// numbers in the file. Returns exit code 7 if the file cannot be read or is
+/// not a regular file, and exit code 6 if the schedule contradicts other
+/// options or deadlocks.
 Status readScheduleTable(CompileOptions &options);
 
 } // namespace pcc

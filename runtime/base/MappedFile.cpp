@@ -28,10 +28,19 @@ MappedFile::~MappedFile() {
     munmap(const_cast<std::byte *>(data), size);
 }
 
-/// Returns the error (exit code 7) of a file that cannot be read because of
-/// `why`.
-static Status cannotRead(const std::string &path, const std::string &why) {
-  return Status::error(InputOutput, "cannot read \"" + path + "\": " + why);
+/// Returns the error of a file that cannot be read because of `why`.
+static Status cannotRead(const std::string &path, const std::string &why,
+                         ExitCode code) {
+  return Status::error(code, "cannot read \"" + path + "\": " + why);
+}
+
+/// Returns the error of a system call that has set errno. The exit code is 7 if
+/// the system refuses access or a resource, otherwise `unusable`.
+static Status systemError(const std::string &path, ExitCode unusable) {
+  const bool isRefusal = errno == EACCES || errno == EPERM || errno == EIO ||
+                         errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+  return cannotRead(path, std::strerror(errno),
+                    isRefusal ? InputOutput : unusable);
 }
 
 static int64_t modificationTime(const struct stat &info) {
@@ -40,27 +49,28 @@ static int64_t modificationTime(const struct stat &info) {
 }
 
 /// A mapping of zero bytes is invalid, so an empty file is not mapped. The
-/// descriptor is closed immediately, because the number of open descriptors of
-/// a process is limited. The mapping does not need it.
-Status MappedFile::open(const std::string &path, MappedFile &file) {
+/// descriptor is closed at once: many ranks may map many files.
+Status MappedFile::open(const std::string &path, MappedFile &file,
+                        ExitCode unusable) {
   const int descriptor =
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0)
-    return cannotRead(path, std::strerror(errno));
+    return systemError(path, unusable);
   MappedFile opened;
-  Status status = opened.map(path, descriptor);
+  Status status = opened.map(path, descriptor, unusable);
   close(descriptor);
   if (status.ok())
     file = std::move(opened);
   return status;
 }
 
-Status MappedFile::map(const std::string &name, int descriptor) {
+Status MappedFile::map(const std::string &name, int descriptor,
+                       ExitCode unusable) {
   struct stat info = {};
   if (fstat(descriptor, &info) != 0)
-    return cannotRead(name, std::strerror(errno));
+    return systemError(name, unusable);
   if (!S_ISREG(info.st_mode))
-    return cannotRead(name, "it is not a regular file");
+    return cannotRead(name, "it is not a regular file", unusable);
   path = name;
   device = info.st_dev;
   inode = info.st_ino;
@@ -70,10 +80,20 @@ Status MappedFile::map(const std::string &name, int descriptor) {
   void *mapped = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE,
                       descriptor, 0);
   if (mapped == MAP_FAILED)
-    return cannotRead(name, std::strerror(errno));
+    return systemError(name, unusable);
   data = static_cast<const std::byte *>(mapped);
   size = size_t(info.st_size);
   guard = MappingGuard(mapped, size, PROT_READ);
+  return Status::success();
+}
+
+Status MappedFile::slice(uint64_t offset, uint64_t length, ExitCode code,
+                         std::span<const std::byte> &part) const {
+  if (offset > size || length > size - offset)
+    return Status::error(code, "\"" + path + "\" has " + std::to_string(size) +
+                                   " bytes, needs " + std::to_string(length) +
+                                   " at byte " + std::to_string(offset));
+  part = bytes().subspan(offset, length);
   return Status::success();
 }
 
@@ -106,6 +126,19 @@ void MappedFile::release(size_t offset, size_t length) const {
   const size_t end = (offset + length) / page * page;
   if (begin < end)
     madvise(const_cast<std::byte *>(data) + begin, end - begin, MADV_DONTNEED);
+}
+
+Status readTextFile(const std::string &path, size_t mostBytes,
+                    std::string &text, ExitCode unusable) {
+  MappedFile file;
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, file, unusable));
+  if (file.bytes().size() > mostBytes)
+    return cannotRead(path,
+                      "it has " + std::to_string(file.bytes().size()) +
+                          " bytes, more than " + std::to_string(mostBytes),
+                      unusable);
+  text = file.text();
+  return file.checkUnchanged(unusable);
 }
 
 } // namespace pcc::runtime

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pcc::runtime {
@@ -33,14 +34,25 @@ public:
   ~MappedFile();
 
   /// Maps the whole regular file at `path` and assigns it to `file`. An empty
-  /// file has an empty span of bytes. Returns exit code 7, with the reason, if
-  /// the file cannot be opened or is not a regular file; `file` is unchanged
-  /// then. Does not wait for the writer of a named pipe.
-  static Status open(const std::string &path, MappedFile &file);
+  /// file has an empty span of bytes. On an error `file` is unchanged. The exit
+  /// code is 7 if the system refuses access, memory or another resource. It is
+  /// `unusable` if there is no such file, or if it is not a regular file but,
+  /// for example, a named pipe, a device, a socket or a directory. Never waits
+  /// for the writer of a named pipe.
+  static Status open(const std::string &path, MappedFile &file,
+                     ExitCode unusable = InputOutput);
 
   /// Returns the content of the file. Pages are read from disk when they are
   /// first touched.
   std::span<const std::byte> bytes() const { return {data, size}; }
+  /// Returns the content of the file as text.
+  std::string_view text() const {
+    return {reinterpret_cast<const char *>(data), size};
+  }
+  /// Sets `part` to the `length` bytes at byte `offset` of the file. Returns an
+  /// error with exit code `code` if the file is shorter.
+  Status slice(uint64_t offset, uint64_t length, ExitCode code,
+               std::span<const std::byte> &part) const;
   /// Returns the file's modification time when it was opened, in nanoseconds
   /// since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
@@ -68,8 +80,8 @@ public:
 
 private:
   /// Maps the file `name`, which is open as `descriptor`, into this empty
-  /// object.
-  Status map(const std::string &name, int descriptor);
+  /// object. `unusable` is the exit code if it is not a regular file.
+  Status map(const std::string &name, int descriptor, ExitCode unusable);
   /// Returns the error with exit code `code` that the file has changed; `how`
   /// describes the change in words.
   Status changed(ExitCode code, const std::string &how) const;
@@ -83,6 +95,13 @@ private:
   int64_t modified = 0;
   MappingGuard guard;
 };
+
+/// Reads the whole regular file at `path` into `text`. Returns exit code
+/// `unusable` if there is no such file, if it is not a regular file, if it has
+/// more than `mostBytes` bytes, or if it changes meanwhile; 7 if the system
+/// refuses access. Never waits for the writer of a named pipe.
+Status readTextFile(const std::string &path, size_t mostBytes,
+                    std::string &text, ExitCode unusable = InputOutput);
 
 } // namespace pcc::runtime
 

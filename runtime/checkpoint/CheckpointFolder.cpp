@@ -1,12 +1,12 @@
 //===- CheckpointFolder.cpp - names and order of checkpoint folders -------===//
 
 #include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/base/MappedFile.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
@@ -68,10 +68,11 @@ static std::optional<Candidate> parse(const std::string &name) {
 /// Returns the content of the file `latest` in `directory`: the folder name of
 /// the newest checkpoint. Returns an empty string if there is no such file.
 static std::string latestOf(const std::string &directory) {
-  std::ifstream file(directory + "/" + kLatestName);
+  constexpr size_t mostBytes = 4096;
   std::string name;
-  std::getline(file, name);
-  return name;
+  if (readTextFile(directory + "/" + kLatestName, mostBytes, name).failed())
+    return "";
+  return name.substr(0, name.find('\n'));
 }
 
 Status listCheckpoints(const std::string &directory,

@@ -1,11 +1,11 @@
 //===- PublishCheckpoint.cpp - publication of a checkpoint by rank 0 ------===//
 
 #include "runtime/checkpoint/PublishCheckpoint.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iomanip>
 #include <sstream>
 #include <thread>
@@ -67,9 +67,10 @@ private:
 
   /// Returns the error that `rank` has written to the file at `path`.
   static Status failureOf(int rank, const std::string &path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    const std::string why = text.str();
+    constexpr size_t mostBytes = 1 << 16;
+    std::string why;
+    if (readTextFile(path, mostBytes, why).failed())
+      why.clear();
     return Status::error(InputOutput,
                          "rank " + std::to_string(rank) +
                              " cannot save its part of the checkpoint" +

@@ -3,6 +3,7 @@
 #include "runtime/device/AlgorithmCache.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/FolderLock.h"
+#include "runtime/base/MappedFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -12,7 +13,6 @@
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
-#include <fstream>
 #include <optional>
 #include <sys/file.h>
 #include <thread>
@@ -96,14 +96,9 @@ static Algorithms parse(std::string_view text) {
 /// Returns the algorithms in the file `path`. Returns an empty map if the file
 /// is absent, too large or damaged.
 static Algorithms read(const std::string &path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file.tellg();
-  if (!file || size < 0 || size_t(size) > mostBytes)
+  std::string text;
+  if (readTextFile(path, mostBytes, text).failed())
     return {};
-  std::string text(size_t(size), '\0');
-  file.seekg(0);
-  file.read(text.data(), size);
-  text.resize(size_t(file.gcount()));
   return parse(text);
 }
 

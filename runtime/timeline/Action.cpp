@@ -37,7 +37,8 @@ std::optional<int> takeNumber(std::string_view &text) {
   int number = 0;
   auto [end, failure] =
       std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || number < 0)
+  // Reject a sign: std::from_chars accepts "-0".
+  if (failure != std::errc() || text.front() == '-')
     return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return number;

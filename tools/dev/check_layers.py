@@ -45,10 +45,10 @@ LAYERS = [
     (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
     *rooms("passes/1-import", {
         "onnx/model": "", "onnx/parse": "onnx/model", "onnx/check": "onnx/model", "onnx/inline": "onnx/model",
-        "onnx/write": "onnx/model"}),
+        "onnx/write": "onnx/model"}, r"runtime/base/.*"),
     (r"passes/1-import/onnx/[^/]+",      [r"passes/1-import/onnx/.*"]),
     *rooms("passes/1-import", {
-        "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS),
+        "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS, r"runtime/base/.*"),
     *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS),
     *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN),
     *rooms("passes/7-emit", {

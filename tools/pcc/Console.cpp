@@ -28,12 +28,12 @@ static void clearProgress() {
 }
 
 /// Replaces line breaks by spaces, because every message is one line, and
-/// escapes other control characters.
+/// escapes the control characters that names in files may have.
 static std::string oneLine(std::string text) {
   for (char &c : text)
     if (c == '\n' || c == '\r')
       c = ' ';
-  return printable(text);
+  return escaped(text);
 }
 
 void tool::printNote(const std::string &note) {

@@ -1,11 +1,10 @@
 //===- OptionsCli.cpp - command line of compile, verify and explain -------===//
 
 #include "tools/pcc/OptionsCli.h"
+#include "runtime/base/MappedFile.h"
 #include "tools/pcc/ByteSize.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -60,14 +59,14 @@ static void insertOnce(const std::string &option,
 }
 
 /// Returns the text of a file. Throws a usage error that names `option` if the
-/// file cannot be read.
+/// file cannot be read, is not a regular file, or has more than 16 MiB.
 static std::string readFile(const std::string &option,
                             const std::string &path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf()))
-    throw CLI::ValidationError(option, "cannot read '" + path + "'");
-  return text.str();
+  std::string text;
+  if (Status status = runtime::readTextFile(path, size_t(16) << 20, text);
+      status.failed())
+    throw CLI::ValidationError(option, status.message());
+  return text;
 }
 
 namespace {

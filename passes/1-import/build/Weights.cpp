@@ -3,8 +3,8 @@
 #include "passes/1-import/build/Weights.h"
 #include "passes/1-import/build/DenseElements.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "runtime/base/MappedFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -118,18 +118,22 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
   return value ? emitter.constant(value) : Value();
 }
 
-/// Reads the bytes of a tensor from the external file root/reference.path.
-/// Returns null, with an error in `emitter`, if the bytes cannot be read.
-static std::unique_ptr<llvm::MemoryBuffer>
-readSlice(const std::string &root, const onnx::DataReference &reference,
-          Emitter &emitter) {
-  auto buffer = llvm::MemoryBuffer::getFileSlice(
-      root + "/" + reference.path, reference.length, reference.offset);
-  if (buffer && (*buffer)->getBufferSize() == reference.length)
-    return std::move(*buffer);
-  emitter.fail(reference.present ? InputOutput : CannotRead,
-               "cannot read " + onnx::quoted(reference.path));
-  return nullptr;
+/// Reads the elements of a tensor of type `type` from the external file
+/// root/reference.path. Returns exit code 3 if the file is shorter than it was
+/// when the reference was made, or changes while it is read.
+static Status readElements(const std::string &root,
+                           const onnx::DataReference &reference,
+                           RankedTensorType type, DenseElementsAttr &elements) {
+  runtime::MappedFile file;
+  std::span<const std::byte> bytes;
+  PCC_RETURN_IF_ERROR(
+      runtime::MappedFile::open(root + "/" + reference.path, file, CannotRead));
+  PCC_RETURN_IF_ERROR(
+      file.slice(reference.offset, reference.length, CannotRead, bytes));
+  elements = elementsFromBytes(
+      type,
+      StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  return file.checkUnchanged(CannotRead);
 }
 
 DenseElementsAttr Weights::elements(const onnx::Tensor &tensor,
@@ -153,9 +157,12 @@ DenseElementsAttr Weights::elementsOf(const onnx::Tensor &tensor,
     emitter.fail(reference.status().code(), reference.status().message());
     return {};
   }
-  auto buffer = readSlice(data.root(), *reference, emitter);
-  return buffer ? elementsFromBytes(type, buffer->getBuffer())
-                : DenseElementsAttr();
+  DenseElementsAttr elements;
+  Status status = readElements(data.root(), *reference, type, elements);
+  if (status.ok())
+    return elements;
+  emitter.fail(status.code(), status.message());
+  return {};
 }
 
 Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,

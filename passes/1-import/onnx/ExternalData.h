@@ -101,6 +101,12 @@ public:
   /// otherwise CannotRead.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
+  /// Checks the existing file at `path` against the rules in the comment of the
+  /// class, whatever its location. Messages call it `name`.
+  Status check(const std::filesystem::path &path, std::string_view name) const {
+    return inspect(path, name).error;
+  }
+
 private:
   /// Result of the search for the file at one location.
   struct File {

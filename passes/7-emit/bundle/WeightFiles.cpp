@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -30,31 +31,48 @@ static std::string pathOf(const program::ProgramT &program,
 /// pages only.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
-/// Returns the xxh3 hash of all bytes of the file at `path`, or 0 if it cannot
-/// be opened. Reads the file in pieces of 1 MiB.
-static uint64_t hashInPieces(const std::string &path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
-      std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file)
-    return 0;
+/// Maps the weight file at `path`. Returns exit code 3 if it has changed since
+/// describeWeightFile() has read it.
+static Status openUnchanged(const std::string &path,
+                            const program::WeightFileT &file,
+                            runtime::MappedFile &mapped) {
+  PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, mapped, CannotRead));
+  if (mapped.bytes().size() == file.size &&
+      mapped.modifiedNanoseconds() == file.modified_ns)
+    return Status::success();
+  return Status::error(CannotRead,
+                       "weight file '" + path +
+                           "' changed while the model was compiled");
+}
+
+/// Sets `hash` to the xxh3 hash of all bytes of `file`. Reads it in pieces of
+/// 1 MiB and releases the memory of each. Returns exit code 3 if the file
+/// changes meanwhile.
+static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> state(
       XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(state.get());
-  std::vector<char> piece(1 << 20);
-  while (const size_t size =
-             std::fread(piece.data(), 1, piece.size(), file.get()))
-    XXH3_64bits_update(state.get(), piece.data(), size);
-  return XXH3_64bits_digest(state.get());
+  constexpr size_t piece = 1 << 20;
+  const auto bytes = file.bytes();
+  for (size_t done = 0; done < bytes.size(); done += piece) {
+    const auto part = bytes.subspan(done, std::min(piece, bytes.size() - done));
+    XXH3_64bits_update(state.get(), part.data(), part.size());
+    file.release(done, part.size());
+  }
+  hash = XXH3_64bits_digest(state.get());
+  return file.checkUnchanged(CannotRead);
 }
 
 /// Stores size, modification time and hashes of the file at `path` in `file`.
-/// Returns exit code 3 if the file cannot be read.
+/// Returns exit code 3 if the file cannot be read or changes meanwhile.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(CannotRead, status.message());
-  if (file.size <= wholeHashLimit)
-    file.full_hash = hashInPieces(path);
-  return Status::success();
+  if (file.size > wholeHashLimit)
+    return Status::success();
+  runtime::MappedFile mapped;
+  PCC_RETURN_IF_ERROR(openUnchanged(path, file, mapped));
+  return hashInPieces(mapped, file.full_hash);
 }
 
 /// Checks that each weight lies within its file. The offsets were recorded when
@@ -176,26 +194,13 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Maps a weight file of the model into memory. Returns exit code 3 if the
-  /// file has changed since describeWeightFiles() read it.
-  Status openSource(const program::WeightFileT &file,
-                    runtime::MappedFile &source) const {
-    const std::string path = pathOf(program, file);
-    PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, source));
-    if (source.bytes().size() != file.size ||
-        source.modifiedNanoseconds() != file.modified_ns)
-      return Status::error(CannotRead,
-                           "weight file '" + path +
-                               "' changed while the model was compiled");
-    return Status::success();
-  }
-
-  /// Appends the content of one range to `out` in chunks of 16 MiB. Keeps
-  /// memory use small: releases the physical memory of each chunk after it has
-  /// been copied.
+  /// Appends the content of one range to `out` in chunks of 16 MiB. Releases
+  /// the physical memory of each chunk after it has been copied, so that memory
+  /// use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
-    PCC_RETURN_IF_ERROR(openSource(*program.files[piece.file], source));
+    const program::WeightFileT &file = *program.files[piece.file];
+    PCC_RETURN_IF_ERROR(openUnchanged(pathOf(program, file), file, source));
     constexpr uint64_t chunk = 16 << 20;
     for (uint64_t done = 0; done < piece.length; done += chunk) {
       const uint64_t size = std::min(chunk, piece.length - done);

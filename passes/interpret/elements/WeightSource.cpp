@@ -6,8 +6,8 @@
 #include "dialects/rank/RankDialect.h"
 #include "passes/interpret/elements/FileElements.h"
 #include "passes/interpret/elements/RandomElements.h"
+#include "runtime/base/MappedFile.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -79,16 +79,15 @@ static HostTensor transformed(HostTensor tensor, Attribute transform) {
 static Status readFile(WeightAttr weight, ElementType type,
                        const std::string &path, HostTensor &tensor) {
   RankedTensorType stored = weight.getStored();
-  int64_t size = stored.getNumElements() * runtime::sizeOf(type);
-  auto buffer = llvm::MemoryBuffer::getFileSlice(path, size, weight.getOffset(),
-                                                 /*IsVolatile=*/false);
-  if (!buffer)
-    return Status::error(InputOutput, "cannot read '" + path +
-                                          "': " + buffer.getError().message());
-  if (static_cast<int64_t>((*buffer)->getBufferSize()) < size)
-    return Status::error(CannotRead, "'" + path + "' ends within the weight");
-  tensor = readElements(stored.getShape(), type, (*buffer)->getBufferStart());
-  return Status::success();
+  const auto size = uint64_t(stored.getNumElements()) * runtime::sizeOf(type);
+  runtime::MappedFile file;
+  std::span<const std::byte> bytes;
+  PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, file, CannotRead));
+  PCC_RETURN_IF_ERROR(
+      file.slice(uint64_t(weight.getOffset()), size, CannotRead, bytes));
+  tensor = readElements(stored.getShape(), type,
+                        reinterpret_cast<const char *>(bytes.data()));
+  return file.checkUnchanged(CannotRead);
 }
 
 /// Returns a tensor of the shape of `type` whose elements are all `number`.

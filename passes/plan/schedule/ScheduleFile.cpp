@@ -58,31 +58,44 @@ public:
 private:
   bool readLine(std::string_view text, size_t line);
   bool readField(std::string_view field, size_t line, size_t column);
+  bool readAction(std::string_view field, size_t line, size_t column);
 };
 
-/// Parses one field and appends its actions to the last row. A field is one
-/// action, or several fused ones such as `(0F1;3B0)OVERLAP_F_B`. Sends and
-/// receives are dropped. On failure, returns false and sets `error`.
-bool ScheduleText::readField(std::string_view field, size_t line,
-                             size_t column) {
-  constexpr std::string_view fused = ")OVERLAP_F_B";
-  if (field.starts_with('(') && field.ends_with(fused)) {
-    const char *begin = field.data();
-    std::string_view rest = field.substr(1, field.size() - 1 - fused.size());
-    while (!rest.empty()) {
-      const std::string_view part = trim(takeUntil(rest, ';'));
-      if (!readField(part, line, column + (part.data() - begin)))
-        return false;
-    }
-    return true;
-  }
+/// Returns the beginning of `field` for an error message.
+std::string shorten(std::string_view field) {
+  constexpr size_t longest = 40;
+  return std::string(field.substr(0, longest)) +
+         (field.size() > longest ? "…" : "");
+}
+
+/// Parses one action, and appends it to the last row. Sends and receives are
+/// dropped. On failure, returns false and sets `error`.
+bool ScheduleText::readAction(std::string_view field, size_t line,
+                              size_t column) {
   const std::optional<Action> action = parseAction(field);
   if (!action)
-    error = printLocation(line, column) + "'" + std::string(field) +
+    error = printLocation(line, column) + "'" + shorten(field) +
             "' is not an action (expected for example 0F3, 0B3, 0I3 or 0W3)";
   else if (!isMessage(action->kind))
     rows.back().push_back({*action, line, column});
   return action.has_value();
+}
+
+/// Parses one field, which is one action or several fused ones. Fused actions
+/// cannot be fused again.
+bool ScheduleText::readField(std::string_view field, size_t line,
+                             size_t column) {
+  constexpr std::string_view fused = ")OVERLAP_F_B";
+  if (!field.starts_with('(') || !field.ends_with(fused))
+    return readAction(field, line, column);
+  const char *begin = field.data();
+  std::string_view rest = field.substr(1, field.size() - 1 - fused.size());
+  while (!rest.empty()) {
+    const std::string_view part = trim(takeUntil(rest, ';'));
+    if (!readAction(part, line, column + (part.data() - begin)))
+      return false;
+  }
+  return true;
 }
 
 bool ScheduleText::readLine(std::string_view text, size_t line) {

@@ -41,7 +41,8 @@ struct ScheduleShape {
 /// stage in some microbatches and B in others, each B becomes an I directly
 /// followed by a W.
 ///
-/// An error names line and column, the action there, and what is expected:
+/// An error has exit code 6. It names line and column, the action there, and
+/// what is expected:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 StatusOr<ActionTable> readSchedule(std::string_view text,

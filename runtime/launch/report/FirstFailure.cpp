@@ -1,6 +1,7 @@
 //===- FirstFailure.cpp - one error message for a job of many ranks -------===//
 
 #include "runtime/launch/report/FirstFailure.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/base/StatusLines.h"
 #include "status/PrintableText.h"
 
@@ -19,9 +20,9 @@ static std::string valueOf(const Environment &environment, const char *name) {
 }
 
 std::string formatFailure(const Status &status) {
-  std::string text = "pcc: error: " + printable(status.message()) + "\n";
+  std::string text = "pcc: error: " + escaped(status.message()) + "\n";
   for (const std::string &note : status.notes())
-    text += "note: " + printable(note) + "\n";
+    text += "note: " + escaped(note) + "\n";
   return text;
 }
 
@@ -52,11 +53,14 @@ bool leaveReport(const std::string &folder, int rank, const Status &status) {
 }
 
 std::optional<Status> readReport(const std::string &folder) {
-  std::ifstream file(folder + "/report");
-  std::string code, lines;
-  if (!std::getline(file, code) || !std::getline(file, lines, '\0'))
+  constexpr size_t mostBytes = 1 << 20;
+  std::string text;
+  if (readTextFile(folder + "/report", mostBytes, text).failed())
     return std::nullopt;
-  return statusOfLines(ExitCode(std::atoi(code.c_str())), lines);
+  const size_t end = text.find('\n');
+  if (end == std::string::npos || end + 1 == text.size())
+    return std::nullopt;
+  return statusOfLines(ExitCode(std::atoi(text.c_str())), text.substr(end + 1));
 }
 
 std::string sharedFolder(const Environment &environment) {

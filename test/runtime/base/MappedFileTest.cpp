@@ -1,6 +1,7 @@
 //===- MappedFileTest.cpp -------------------------------------------------===//
 
 #include "runtime/base/MappedFile.h"
+#include "status/PrintableText.h"
 #include "test/runtime/base/Folder.h"
 
 #include <csignal>
@@ -108,6 +109,44 @@ TEST_F(MappedFileTest, OtherFilesThanRegularOnesAreRefusedAtOnce) {
   EXPECT_THAT(MappedFile::open(pipe, file).message(),
               HasSubstr("it is not a regular file"));
   EXPECT_EQ(MappedFile::open("/dev/zero", file).code(), InputOutput);
+  EXPECT_EQ(MappedFile::open(pipe, file, DamagedBundle).code(), DamagedBundle);
+  EXPECT_EQ(MappedFile::open(folder.path, file, CannotRead).code(), CannotRead);
+  EXPECT_EQ(MappedFile::open(path + "/x", file, CannotRead).code(), CannotRead);
+}
+
+TEST_F(MappedFileTest, SlicesLieWithinTheFile) {
+  const MappedFile file = open();
+  const uint64_t size = file.bytes().size();
+  std::span<const std::byte> part;
+  ASSERT_TRUE(file.slice(size - 4, 4, CannotRead, part).ok());
+  EXPECT_EQ(part.data(), file.bytes().data() + size - 4);
+  EXPECT_TRUE(file.slice(size, 0, CannotRead, part).ok());
+  EXPECT_EQ(file.slice(size - 4, 5, CannotRead, part).code(), CannotRead);
+  EXPECT_EQ(file.slice(size + 1, 0, CannotRead, part).code(), CannotRead);
+  EXPECT_EQ(file.slice(4, UINT64_MAX, CannotRead, part).code(), CannotRead);
+}
+
+TEST_F(MappedFileTest, TextFilesAreBounded) {
+  std::string text;
+  std::ofstream(path) << "four";
+  EXPECT_TRUE(readTextFile(path, 4, text).ok());
+  EXPECT_EQ(text, "four");
+  EXPECT_EQ(readTextFile(path, 3, text, CannotMeet).code(), CannotMeet);
+  EXPECT_EQ(readTextFile(folder.path, 4, text).code(), InputOutput);
+}
+
+TEST(PrintableText, ControlCharactersAndInvalidBytesAreEscaped) {
+  EXPECT_EQ(escaped("plain é … 𝄞"), "plain é … 𝄞");
+  EXPECT_EQ(escaped(std::string_view("a\0b\x1b[2J\x7f\n", 9)),
+            "a\\x00b\\x1b[2J\\x7f\\x0a");
+  EXPECT_EQ(escaped("two\nlines\r", "\n"), "two\nlines\\x0d");
+  // U+009B begins a terminal code, as ESC [ does.
+  EXPECT_EQ(escaped("\xc2\x9b"), "\\xc2\\x9b");
+  // A cut character, an overlong form, a surrogate, and a byte of no character.
+  EXPECT_EQ(escaped("\xe2\x80"), "\\xe2\\x80");
+  EXPECT_EQ(escaped("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(escaped("\xff"), "\\xff");
 }
 
 // Other mappings are not ours: their failures go to the previous handler, here

@@ -9,8 +9,8 @@
 namespace pcc::onnx {
 
 /// Returns `name` in single quotes for messages, with control characters
-/// escaped by printable(). In a name of more than 200 bytes, "…" replaces the
-/// middle.
+/// replaced as by pcc::escaped(). In a name of more than 200 bytes, "…"
+/// replaces the middle.
 std::string quoted(std::string_view name);
 
 } // namespace pcc::onnx

@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
 #define PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
 
+#include "runtime/base/MappedFile.h"
 #include "status/Status.h"
 
 #include <deque>
@@ -20,13 +21,18 @@ public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
   /// no error and has no bytes. The exit code of an error is InputOutput if
   /// the operating system refuses access or memory, otherwise CannotRead.
-  Status map(const std::string &path);
+  Status map(const std::string &path) {
+    PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, mapping, CannotRead));
+    content = mapping.text();
+    return Status::success();
+  }
   /// Uses `bytes` as the contents of the model file. The caller must keep
   /// `bytes` alive as long as the storage.
   void view(std::string_view bytes) { content = bytes; }
+  /// Checks that the mapped file did not change while it was read. Returns exit
+  /// code 3 if it did; some of the bytes that were read may then be zeros.
+  Status checkUnchanged() const { return mapping.checkUnchanged(CannotRead); }
 
-  /// Unmaps the model file, if one is mapped.
-  ~ModelStorage();
   ModelStorage() = default;
   ModelStorage(const ModelStorage &) = delete;
   ModelStorage &operator=(const ModelStorage &) = delete;
@@ -40,8 +46,8 @@ public:
 
 private:
   std::string_view content;
-  /// Address of the mapped file; null if no file is mapped.
-  void *mapping = nullptr;
+  /// The model file; empty if no file is mapped.
+  runtime::MappedFile mapping;
   /// Strings stored by `keep`. A deque, because views require that elements do
   /// not move.
   std::deque<std::string> strings;

@@ -189,6 +189,28 @@ TEST(ScheduleFile, MistakesAreFoundWhereTheyAre) {
               mistake.error);
 }
 
+// The reader must not recurse as deeply as a file nests.
+TEST(ScheduleFile, FusedActionsAreNotNested) {
+  std::string deep = "0F0,";
+  for (int i = 0; i < 40000; ++i)
+    deep += "(0F0;";
+  deep += "0B0";
+  for (int i = 0; i < 40000; ++i)
+    deep += ")OVERLAP_F_B";
+  EXPECT_EQ(readSchedule(deep, {1, 1, 1}).status().message(),
+            "line 1, column 10: '(0F0' is not an action (expected for example "
+            "0F3, 0B3, 0I3 or 0W3)");
+  EXPECT_EQ(readSchedule("(((0F0)OVERLAP_F_B)OVERLAP_F_B,0B0", {1, 1, 1})
+                .status()
+                .code(),
+            pcc::CannotMeet);
+  const std::string wrong(1000, 'F');
+  EXPECT_EQ(readSchedule(wrong, {1, 1, 1}).status().message(),
+            "line 1, column 1: '" + wrong.substr(0, 40) +
+                "…' is not an action (expected for example 0F3, 0B3, 0I3 or "
+                "0W3)");
+}
+
 TEST(ScheduleFile, CountsThatDoNotFitAreNamed) {
   for (const Mistake &mistake : {
            Mistake{"",

@@ -220,8 +220,8 @@ TEST(Schedule, ActionsAreWrittenAsInPyTorchsFiles) {
   for (const char *text : {"0F0", "12B3", "1I0", "3W7", "2UNSHARD", "2RESHARD",
                            "0REDUCE_GRAD", "0SEND_F3", "1RECV_B0", "4U"})
     EXPECT_EQ(print(parseAction(text).value_or(Action{})), text);
-  for (const char *text :
-       {"", "F0", "0X1", "0F", "0F1x", "-1F0", "0F-1", "99999999999F0"})
+  for (const char *text : {"", "F0", "0X1", "0F", "0F1x", "-1F0", "-0F0",
+                           "0F-1", "0F-0", "-0.0F0", "99999999999F0"})
     EXPECT_FALSE(parseAction(text)) << text;
 }
 
