@@ -165,12 +165,26 @@ public:
            failed(checkAll(op, function.getAllResultAttrs()))))
         return failure();
     return TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<ReshardOp, CollectiveOp>([&](auto moved) {
-          return success(succeeded(check(op, "from", moved.getFrom())) &&
-                         succeeded(check(op, "to", moved.getTo())));
+        .Case([&](ReshardOp moved) {
+          return success(
+              succeeded(check(op, "from", moved.getFrom())) &&
+              succeeded(check(op, "to", moved.getTo())) &&
+              (!moved.getShape() ||
+               (succeeded(fits(op, moved.getFrom(), *moved.getShape())) &&
+                succeeded(fits(op, moved.getTo(), *moved.getShape())))));
+        })
+        .Case([&](CollectiveOp moved) {
+          return success(
+              succeeded(check(op, "from", moved.getFrom())) &&
+              succeeded(check(op, "to", moved.getTo())) &&
+              succeeded(fits(op, moved.getFrom(), moved.getShape())) &&
+              succeeded(fits(op, moved.getTo(), moved.getShape())));
         })
         .Case([&](GlobalIndexOp index) {
-          return check(op, "sharding", index.getSharding());
+          return success(
+              succeeded(check(op, "sharding", index.getSharding())) &&
+              succeeded(fits(op, index.getSharding(),
+                             {static_cast<int64_t>(index.getSize())})));
         })
         .Default([](Operation *) { return success(); });
   }
@@ -196,6 +210,20 @@ private:
         if (failed(check(op, entry.getName(), entry.getValue())))
           return failure();
     return success();
+  }
+
+  /// Checks that `sharding` divides a tensor of the global shape `shape`.
+  LogicalResult fits(Operation *op, ShardingAttr sharding,
+                     ArrayRef<int64_t> shape) {
+    if (sharding.getSharding().rank() != shape.size())
+      return op->emitOpError("has a sharding of ")
+             << sharding.getSharding().rank() << " dims for a shape of "
+             << shape.size();
+    Error error = findError(sharding.getSharding(), mesh, shapeOf(shape));
+    return error ? op->emitOpError("has ")
+                       << sharding << " for a tensor of shape [" << shape
+                       << "]: " << *error
+                 : success();
   }
 
   LogicalResult check(Operation *op, StringRef name, Attribute attribute) {

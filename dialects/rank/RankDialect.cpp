@@ -96,6 +96,9 @@ static LogicalResult verifyTiles(KernelOp kernel) {
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
+  // An attribute of another type leaves its property unset.
+  if (!getExtentAttr() || !getGrainAttr())
+    return emitOpError("needs an extent and a grain of type i64");
   if (getExtent() < 0 || getGrain() < 1)
     return emitOpError("has extent ")
            << getExtent() << " and grain " << getGrain()

@@ -11,6 +11,9 @@
 #include "passes/Register.h"
 #include "passes/annotate/AnnotatedModel.h"
 #include "passes/driver/CrashGuard.h"
+#include "passes/driver/DumpRules.h"
+#include "passes/driver/DumpSeal.h"
+#include "passes/driver/DumpWeights.h"
 #include "passes/driver/FitMemory.h"
 #include "passes/driver/FitRecompute.h"
 #include "passes/driver/InternalError.h"
@@ -104,13 +107,9 @@ Status Compilation::fitRecompute() {
 }
 
 Status Compilation::writeBundle(const std::string &bundle) {
-  return runGuarded([&]() -> Status {
-    Status status =
-        emit::writeBundle(*module, {bundle, options.packWeights,
-                                    options.scheduleSvg, options.trace});
-    if (status.code() == Defect)
-      return internalError(status.message());
-    return status;
+  return runGuarded([&] {
+    return emit::writeBundle(*module, {bundle, options.packWeights,
+                                       options.scheduleSvg, options.trace});
   });
 }
 
@@ -139,9 +138,8 @@ Listener Compilation::keepNotes(const Listener &outside) {
 Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   Status status;
   std::string why;
-  const GuardedEnd end = runsWithoutCrash([&] { status = body(); }, why);
-  if (end == GuardedEnd::Returned)
-    return status;
+  if (runsWithoutCrash([&] { status = body(); }, why))
+    return status.code() == Defect ? internalError(status.message()) : status;
   crashed = true;
   runtime::ScopedFolder::removeAll();
   if (end == GuardedEnd::Exhausted)
@@ -154,6 +152,8 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
 /// model is being loaded, there is no such module, and the model file is the
 /// reproducer.
 Status Compilation::internalError(const std::string &what) {
+  if (isUnsealed)
+    return reportUnfitText(current, what, options);
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
@@ -208,6 +208,7 @@ Status Compilation::loadOnnx() {
   import.command = options.command;
   PCC_ASSIGN_OR_RETURN(
       module, importOnnx(options.model, import, &context, &report.unsupported));
+  PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   return recordOptions(*module, options);
 }
 
@@ -215,43 +216,64 @@ Status Compilation::loadOnnx() {
 /// Like an imported model, a model in the graph dialect must pass the
 /// verification gate (rule check) of phase 1-import.
 Status Compilation::loadText() {
-  if (!llvm::sys::fs::exists(options.model))
-    return Status::error(CannotRead,
-                         "cannot read '" + options.model + "': no such file");
-  module = readModule(options.model, &context);
+  PCC_RETURN_IF_ERROR(readModuleText(options.model, source));
+  isUnsealed = !isSealedDump(source.text);
+  module = readModule(source, &context);
   if (!module)
     return diagnostics.status(CannotRead);
   PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
+  PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
+  if (phaseOf(*module) == Phase::None)
+    PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   return checkDump();
 }
 
-/// Returns whether `module` passes the verification gate (rule check) of
-/// `phase`, the phase that it has passed last.
-static bool passesGate(ModuleOp module, Phase phase) {
+/// Returns the earlier phase whose gate (rule check) holds for the dump of
+/// `phase`, too, and whose rules the gate of `phase` relies on. Returns
+/// Phase::None if there is none.
+static Phase basisOf(Phase phase) {
+  switch (phase) {
+  case Phase::Prepare:
+    return Phase::Import;
+  case Phase::Shard:
+  case Phase::Localize:
+    return Phase::Place;
+  case Phase::Emit:
+    return Phase::Schedule;
+  default:
+    return Phase::None;
+  }
+}
+
+/// Returns whether `module` obeys the rules of `phase`, which has ended.
+static bool obeysRules(ModuleOp module, Phase phase) {
+  if (failed(checkDumpRules(module, phase)))
+    return false;
   PassManager manager(module.getContext());
-  addGate(manager, phase);
+  if (basisOf(phase) != Phase::None)
+    addGate(manager, basisOf(phase));
+  if (phase != Phase::None)
+    addGate(manager, phase);
   return succeeded(manager.run(module));
 }
 
-/// Runs the verification gate (rule check) of the phase that wrote the dump,
-/// first without diagnostics. If the gate fails, parses the file again with
-/// line and column as locations, and repeats the gate. The error then names the
-/// line.
+/// Checks the rules once without diagnostics. If one is broken, parses the file
+/// again with positions in the file as locations, and checks the result. The
+/// error then names the line.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);
-  if (passed == Phase::None)
-    return Status::success();
   {
     ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
-    if (passesGate(*module, passed))
+    if (obeysRules(*module, passed))
       return Status::success();
   }
-  OwningOpRef<ModuleOp> file = readPositions(options.model, &context);
+  OwningOpRef<ModuleOp> file = readPositions(source, &context);
   auto nested = file->getOps<ModuleOp>();
-  (void)passesGate(nested.empty() ? *file : *nested.begin(), passed);
+  (void)obeysRules(nested.empty() ? *file : *nested.begin(), passed);
+  const std::string rule =
+      passed == Phase::None ? "models" : std::string(folderOf(passed));
   return diagnostics.status(CannotRead)
-      .prefixed("'" + options.model + "' breaks a rule of " +
-                std::string(folderOf(passed)) + ": ");
+      .prefixed("'" + options.model + "' breaks a rule of " + rule + ": ");
 }
 
 /// Reports an unknown --cpu right after the model is loaded, because kernels
@@ -275,9 +297,8 @@ Status Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// Returns an internal error (exit code 1) with a reproducer if a verification
-/// gate (rule check of the phase) fails or if a pass leaves invalid IR, because
-/// both are defects of pcc.
+/// Returns the exit code of a defect if a verification gate (rule check of the
+/// phase) fails or if a pass leaves invalid IR. runGuarded() adds a reproducer.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;
@@ -287,9 +308,8 @@ Status Compilation::runPasses(Phase phase) {
   addPhase(manager, phase);
   if (succeeded(manager.run(*module)))
     return Status::success();
-  Status status =
-      diagnostics.status(leftInvalid ? Defect : exitCodeOf(phase, failedPass));
-  return status.code() == Defect ? internalError(status.message()) : status;
+  return diagnostics.status(leftInvalid ? Defect
+                                        : exitCodeOf(phase, failedPass));
 }
 
 Status Compilation::dump(Phase phase) {
@@ -301,7 +321,7 @@ Status Compilation::dump(Phase phase) {
   if (error)
     return Status::error(InputOutput, "cannot write '" + path.str().str() +
                                           "': " + error.message());
-  return writeModule(*module, path.str().str());
+  return writeModule(*module, path.str().str(), /*isOwn=*/!isUnsealed);
 }
 
 Status pcc::withCompilation(const CompileOptions &options,

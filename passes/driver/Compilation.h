@@ -9,6 +9,7 @@
 #include "passes/Options.h"
 #include "passes/driver/CompileReport.h"
 #include "passes/driver/Diagnostics.h"
+#include "passes/driver/ReadModule.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pcc {
@@ -39,9 +40,9 @@ public:
   /// Writes the ONNX model to `path`, with the decided shardings as
   /// annotations. The module must have passed phase 4-shard and no later phase.
   Status writeOnnx(const std::string &path);
-  /// Calls `body` inside the crash guard, which catches crashes, and returns
-  /// the status of `body`. If `body` crashes, returns an internal error that
-  /// names the current phase.
+  /// Calls `body` inside the crash guard and returns its status. If it
+  /// crashes, or returns the exit code of a defect, returns an internal error
+  /// that names the current phase.
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
@@ -57,18 +58,20 @@ private:
   /// Returns a listener that forwards notes to `outside` and adds them to the
   /// report. A note that occurs several times is forwarded and added once.
   Listener keepNotes(const Listener &outside);
-  /// Writes a reproducer (the module at the start of the current phase).
-  /// Returns the error (exit code 1) for a defect of pcc in that phase. `what`
-  /// describes the defect.
+  /// Returns the error for a failure of the current phase that no valid input
+  /// causes. It is a defect of pcc (exit code 1), for which a reproducer is
+  /// written: the module at the start of the phase. If the input is a .mlir
+  /// file that pcc has not written as it is, the file may be at fault (exit
+  /// code 3). `what` describes the failure.
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
   /// Parses the .mlir file `options.model` as the module, and checks that the
   /// options fit the dump.
   Status loadText();
-  /// Runs the verification gate (rule check) of the phase that wrote the dump.
-  /// A broken rule is reported as an error in the file, because the user may
-  /// have edited the dump.
+  /// Checks the rules of dumps, and runs the verification gate (rule check) of
+  /// the phase of which the module is a dump. A broken rule is reported as an
+  /// error in the file, because the user may have edited it.
   Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
@@ -98,6 +101,10 @@ private:
   mlir::MLIRContext context;
   /// Collects the diagnostics of all passes.
   Diagnostics diagnostics;
+  /// The .mlir file that load() has read; empty for other models.
+  ModuleText source;
+  /// Whether the input is a .mlir file that was edited or written by hand.
+  bool isUnsealed = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Copy of the module from the start of the current phase, for a reproducer.

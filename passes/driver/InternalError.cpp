@@ -2,6 +2,7 @@
 
 #include "passes/driver/InternalError.h"
 #include "passes/driver/CrashGuard.h"
+#include "passes/driver/DumpSeal.h"
 #include "passes/driver/WriteFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -10,9 +11,12 @@
 using namespace mlir;
 using namespace pcc;
 
-Status pcc::writeModule(ModuleOp module, const std::string &path) {
+Status pcc::writeModule(ModuleOp module, const std::string &path, bool isOwn) {
   return writeFile(path, [&](llvm::raw_ostream &file) {
-    module->print(file, OpPrintingFlags().enableDebugInfo());
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream, OpPrintingFlags().enableDebugInfo());
+    file << (isOwn ? sealDump(std::move(text)) : text);
   });
 }
 
@@ -29,9 +33,12 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
     return "";
   Status written;
   std::string why;
-  const GuardedEnd end = runsWithoutCrash(
-      [&] { written = writeModule(before, unique.str().str()); }, why);
-  return end == GuardedEnd::Returned && written.ok() ? unique.str().str() : "";
+  bool survived = runsWithoutCrash(
+      [&] {
+        written = writeModule(before, unique.str().str(), /*isOwn=*/true);
+      },
+      why);
+  return survived && written.ok() ? unique.str().str() : "";
 }
 
 /// Returns the user's whole command. `options.command` lacks the --dim options,
@@ -60,4 +67,14 @@ Status pcc::reportInternalError(Phase phase, const std::string &what,
   else
     status.addNote("to see it again: " + wholeCommand(options));
   return status;
+}
+
+Status pcc::reportUnfitText(Phase phase, const std::string &what,
+                            const CompileOptions &options) {
+  return Status::error(
+      CannotRead,
+      "'" + options.model + "' is edited or written by hand, and phase '" +
+          std::string(folderOf(phase)) + "' cannot process it: " + what,
+      {"please report this with '" + options.model +
+       "' if the program in it is valid"});
 }

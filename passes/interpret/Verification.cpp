@@ -26,8 +26,7 @@ OperandRange Verification::results() {
 Status Verification::expectOutputs() {
   auto tensors = runUnpartitioned(whole, inputs, found.numerics, {});
   if (!tensors)
-    return Status::error(Defect, "the unpartitioned model cannot be run: " +
-                                     tensors.status().message());
+    return tensors.status().prefixed("the unpartitioned model cannot be run: ");
   for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
     auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
     found.outputs.push_back(
@@ -65,8 +64,7 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   };
   if (Status status = PipelineRun(parts, found.numerics).run(inputs, listener);
       status.failed())
-    return Status::error(Defect, "the partitioned model cannot be run: " +
-                                     status.message());
+    return status.prefixed("the partitioned model cannot be run: ");
   for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
     if (held.empty())
       return Status::error(Defect,

@@ -41,8 +41,8 @@ private:
     auto outputs =
         runUnpartitioned(whole, inputs, findings.numerics, {}, &parameters);
     if (!outputs)
-      return Status::error(Defect, "the unpartitioned step cannot be run: " +
-                                       outputs.status().message());
+      return outputs.status().prefixed(
+          "the unpartitioned step cannot be run: ");
     expect(step, *outputs, isLast);
     PipelineListener listener;
     listener.onOutput = [this](StringRef name, const StageValue &value) {
@@ -53,8 +53,7 @@ private:
         check(parametersOf, name, value);
     };
     if (Status status = ranks.run(inputs, listener); status.failed())
-      return Status::error(Defect, "the partitioned step cannot be run: " +
-                                       status.message());
+      return status.prefixed("the partitioned step cannot be run: ");
     return Status::success();
   }
 

@@ -339,6 +339,11 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
                                          std::to_string(recorded.getInt()) +
                                          ", which does not exist");
   Phase passed = phaseOf(module);
+  if (passed == Phase::None && module->hasAttr(optionsName))
+    return Status::error(CannotRead, "'" + options.model + "' has '" +
+                                         optionsName.str() + "' but lacks '" +
+                                         phaseName.str() +
+                                         "': it is neither a model nor a dump");
   std::string dumpOf =
       "'" + options.model + "' is a dump of " +
       (passed == Phase::None ? "no phase" : std::string(folderOf(passed)));

@@ -33,7 +33,7 @@ BROKEN_RULES = {
     "3-place": "has no stage after phase '3-place'",
     "4-shard": "without a sharding",
     "5-localize": "after phase '5-localize', its shard is",
-    "6-schedule": "stage 0, microbatch 0 must have one F, got 0",
+    "6-schedule": "has no 'pipe.stage'",
 }
 
 

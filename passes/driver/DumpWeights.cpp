@@ -1,0 +1,109 @@
+//===- DumpWeights.cpp - weight files that a .mlir file may refer to ------===//
+
+#include "passes/driver/DumpWeights.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pcc/PccDialect.h"
+#include "passes/1-import/onnx/ExternalData.h"
+#include "runtime/program/Program.h"
+#include "runtime/program/WeightFile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+#include <filesystem>
+#include <set>
+
+using namespace mlir;
+using namespace pcc;
+namespace fs = std::filesystem;
+
+/// Returns the names of the weight files of the module, each once.
+static std::set<std::string> namesOf(ModuleOp module) {
+  std::set<std::string> names;
+  for (auto parameter : module.getOps<graph::ParameterOp>())
+    if (graph::WeightAttr weight = parameter.getWeightAttr();
+        weight && !weight.isAbsent())
+      names.insert(weight.getFile().str());
+  return names;
+}
+
+/// Returns the path of the weight file `name` of the module.
+static std::string pathOf(ModuleOp module, const std::string &name) {
+  auto root = module->getAttrOfType<StringAttr>(graph::rootName);
+  return (root ? root.str() : std::string(".")) + "/" + name;
+}
+
+/// Sets `fingerprint` to the size of the file at `path` and a hash of its
+/// sampled pages.
+static Status takeFingerprint(const std::string &path,
+                              std::string &fingerprint) {
+  program::WeightFileT file;
+  PCC_RETURN_IF_ERROR(runtime::describeWeightFile(path, file));
+  std::string facts;
+  for (const program::PageHash &page : file.pages)
+    facts += std::to_string(page.offset()) + " " + std::to_string(page.hash()) +
+             "\n";
+  const auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(facts));
+  fingerprint = std::to_string(file.size) + " " +
+                llvm::toHex(ArrayRef(hash).take_front(16), /*LowerCase=*/true);
+  return Status::success();
+}
+
+Status pcc::recordWeightFiles(ModuleOp module) {
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> recorded;
+  for (const std::string &name : namesOf(module)) {
+    std::error_code error;
+    if (!fs::exists(pathOf(module, name), error))
+      continue;
+    std::string fingerprint;
+    PCC_RETURN_IF_ERROR(takeFingerprint(pathOf(module, name), fingerprint));
+    recorded.push_back(
+        builder.getNamedAttr(name, builder.getStringAttr(fingerprint)));
+  }
+  if (!recorded.empty())
+    module->setAttr(weightFilesName, builder.getDictionaryAttr(recorded));
+  return Status::success();
+}
+
+/// Returns whether the dump was made from the file `name` as it is now.
+static bool isRecorded(ModuleOp module, const std::string &name) {
+  auto files = module->getAttrOfType<DictionaryAttr>(weightFilesName);
+  auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr();
+  std::string fingerprint;
+  return recorded && takeFingerprint(pathOf(module, name), fingerprint).ok() &&
+         recorded.getValue() == fingerprint;
+}
+
+/// Checks one weight file, which may be anywhere.
+static Status checkFile(ModuleOp module, const std::string &name,
+                        const onnx::ExternalData &permitted,
+                        const CompileOptions &options) {
+  const std::string path = pathOf(module, name);
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error)) || isRecorded(module, name))
+    return Status::success();
+  Status status = permitted.check(path, path);
+  if (status.failed())
+    status = status.prefixed("a weight of '" + options.model + "': ")
+                 .addNote("nor is it a file that the dump was made from, as it "
+                          "is now; --external-data-root DIR permits the files "
+                          "in DIR");
+  return status;
+}
+
+Status pcc::checkWeightFiles(ModuleOp module, const CompileOptions &options) {
+  if (auto file = module->getAttrOfType<StringAttr>(graph::modelName);
+      file && (file.getValue().contains('/') || file.getValue() == ".." ||
+               file.getValue().contains('\0')))
+    return Status::error(CannotRead, "'" + options.model + "' names '" +
+                                         file.str() +
+                                         "' as its model, expected the name "
+                                         "of a file in graph.root");
+  const onnx::ExternalData permitted(
+      options.model,
+      {options.externalDataRoot, options.randomWeights.has_value()});
+  for (const std::string &name : namesOf(module))
+    PCC_RETURN_IF_ERROR(checkFile(module, name, permitted, options));
+  return Status::success();
+}
