@@ -231,11 +231,13 @@ private:
   }
 
   /// Copies the launcher `run` into the bundle and writes bundle.json, the
-  /// description of the bundle.
+  /// description of the bundle. Both carry a checksum, as the executables do.
   Status writeRest() {
     PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
-    return folder.write("bundle.json", bundleJson(*facts, programs));
+    PCC_RETURN_IF_ERROR(runtime::sealFile(folder.path("run")));
+    return folder.write("bundle.json",
+                        runtime::sealJson(bundleJson(*facts, programs)));
   }
 
   /// Writes the SVG drawing and the trace of the planned step. Skips a file

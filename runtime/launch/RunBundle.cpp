@@ -20,7 +20,7 @@ static Status runInThisProcess(const std::string &bundle,
 /// Checks the bundle and the choice of communicator before any rank is started.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
-  PCC_RETURN_IF_ERROR(checkComplete(bundle));
+  PCC_RETURN_IF_ERROR(checkBundle(bundle));
   const bool onGpus = isForGpus(bundle);
   if (options.comm == (onGpus ? "mpi" : "nccl"))
     return Status::error(

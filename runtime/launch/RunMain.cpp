@@ -32,17 +32,11 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` from the launcher's environment variables. Errors:
-///
-/// - exit code 11: the bundle has no rank executables
-/// - exit code 12: the bundle has several ranks, and no launcher has started
-///   this process
-/// - exit code 12: the launcher has started more or fewer ranks than the bundle
-///   has
+/// Sets `rank` from the launcher's environment variables. Exit code 12 if the
+/// bundle needs a launcher and none started this process, or if the launcher
+/// and the bundle have different numbers of ranks.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
-  if (worldSize == 0)
-    return Status::error(DamagedBundle, bundle + " has no rank-000");
   std::optional<RankIdentity> identity;
   PCC_RETURN_IF_ERROR(findIdentity(environment, identity));
   if (!identity && worldSize > 1)
@@ -99,13 +93,16 @@ static void announce(const Environment &environment, int rank) {
 int main(int, char **argv) {
   repairInheritedState();
   const std::string bundle = ownFolder();
-  const int worldSize = countRanks(bundle);
+  const Status intact = checkBundle(bundle);
+  const int worldSize = intact.ok() ? countRanks(bundle) : 0;
   if (const int numRanks = ranksToLaunch(bundle, worldSize))
     if (const int code = launchRanks(numRanks); code >= 0)
       return code;
   const Environment environment = currentEnvironment();
   int rank = 0;
   Status status = findRank(environment, bundle, worldSize, rank);
+  if (intact.failed())
+    status = intact;
   announce(environment, rank);
   if (status.failed())
     return reportFailure(status, environment, rank, /*onAllRanks=*/true);

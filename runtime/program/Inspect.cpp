@@ -3,8 +3,8 @@
 #include "runtime/program/Inspect.h"
 #include "runtime/program/InspectText.h"
 #include "runtime/program/Layout.h"
+#include "runtime/program/Seal.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using Json = nlohmann::ordered_json;
@@ -195,11 +195,11 @@ Status inspectBundle(const InspectOptions &options, std::string &text) {
   const auto damaged = [&](const std::string &why) {
     return Status::error(DamagedBundle, "cannot read \"" + path + "\": " + why);
   };
-  std::ifstream file(path);
-  if (!file)
-    return damaged("there is no such file");
+  std::string content;
+  PCC_RETURN_IF_ERROR(readSealedJson(path, content));
   try {
-    Json bundle = Json::parse(file);
+    Json bundle = Json::parse(content);
+    bundle.erase("seal");
     const auto world = bundle.at("world").get<int64_t>();
     if (options.rank && (*options.rank < 0 || *options.rank >= world))
       return Status::error(WrongUsage, "the bundle has no rank " +

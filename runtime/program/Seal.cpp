@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 namespace pcc::runtime {
 
@@ -50,7 +51,7 @@ Status sealFile(const std::string &path) {
 
 Status checkSeal(const std::string &path) {
   MappedFile file;
-  PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, file, DamagedBundle));
   const auto bytes = file.bytes();
   const auto damaged = [&] {
     return Status::error(DamagedBundle,
@@ -63,6 +64,42 @@ Status checkSeal(const std::string &path) {
   if (std::memcmp(&expected, bytes.data() + size, sizeof expected) != 0)
     return damaged();
   return file.checkUnchanged(DamagedBundle);
+}
+
+static constexpr std::string_view kJsonSeal = ",\"seal\":\"";
+static constexpr std::string_view kJsonEnd = "\"}\n";
+
+/// Returns the hash of `text` as 32 hexadecimal digits.
+static std::string digitsOf(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  char digits[33];
+  std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return digits;
+}
+
+/// Returns the end of a sealed JSON file whose text before the seal is `text`.
+static std::string jsonSealOf(std::string_view text) {
+  return std::string(kJsonSeal) + digitsOf(text) + std::string(kJsonEnd);
+}
+
+std::string sealJson(std::string json) {
+  json.erase(json.rfind('}'));
+  return json + jsonSealOf(json);
+}
+
+Status readSealedJson(const std::string &path, std::string &text) {
+  constexpr size_t mostBytes = size_t(1) << 30;
+  PCC_RETURN_IF_ERROR(readTextFile(path, mostBytes, text, DamagedBundle));
+  static const size_t length = jsonSealOf("").size();
+  if (text.size() < length ||
+      !text.ends_with(
+          jsonSealOf(std::string_view(text).substr(0, text.size() - length))))
+    return Status::error(DamagedBundle, "\"" + path +
+                                            "\" is damaged: its seal is "
+                                            "missing or differs");
+  return Status::success();
 }
 
 } // namespace pcc::runtime

@@ -19,6 +19,18 @@ Status sealFile(const std::string &path);
 /// it cannot be read.
 Status checkSeal(const std::string &path);
 
+/// Returns `json`, the text of a JSON object, with the member `seal` at its
+/// end, which holds the hash of the text before it:
+///
+///     {"world":4,"mesh":{"tp":4}}   becomes
+///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
+std::string sealJson(std::string json);
+
+/// Reads the file at `path`, which sealJson() has made, into `text`. Returns
+/// exit code 11 if there is no such file, if it is not a regular file, or if
+/// its text differs from what was sealed; 7 if the system refuses access.
+Status readSealedJson(const std::string &path, std::string &text);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_PROGRAM_SEAL_H

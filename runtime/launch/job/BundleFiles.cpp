@@ -1,10 +1,10 @@
 //===- BundleFiles.cpp - names and number of a bundle's rank files --------===//
 
 #include "runtime/launch/job/BundleFiles.h"
+#include "runtime/program/Seal.h"
 
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -37,36 +37,46 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Returns the number of ranks, which is the first entry of bundle.json.
-/// Returns 0 if the file or this entry is missing.
-static int recordedWorld(const std::string &bundle) {
-  std::ifstream file(bundle + "/bundle.json");
-  char text[64] = {};
-  file.read(text, sizeof text - 1);
+/// Reads the text of bundle.json and checks its seal.
+static Status readDescription(const std::string &bundle, std::string &text) {
+  return readSealedJson(bundle + "/bundle.json", text);
+}
+
+/// Returns the number of ranks that the text of bundle.json records as its
+/// first entry; 0 if the entry is missing.
+static int recordedWorld(const std::string &text) {
   int world = 0;
-  return sscanf(text, " { \"world\" : %d", &world) == 1 ? world : 0;
+  return sscanf(text.c_str(), " { \"world\" : %d", &world) == 1 ? world : 0;
 }
 
 bool isForGpus(const std::string &bundle) {
-  // Read only the beginning of bundle.json, because the file may be long, and
-  // the target (CPU or GPU) is among its first entries.
-  std::ifstream file(bundle + "/bundle.json");
-  std::string text(8192, '\0');
-  file.read(text.data(), std::streamsize(text.size()));
+  std::string text;
+  if (readDescription(bundle, text).failed())
+    return false;
   std::erase_if(text, [](char c) { return std::isspace(c); });
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-// Detects a bundle whose last rank executables are missing. Without this check,
-// it would be run as a bundle with fewer ranks.
-Status checkComplete(const std::string &bundle) {
+// Without this check, a bundle whose last rank executables are missing would be
+// run as a bundle with fewer ranks.
+Status checkBundle(const std::string &bundle) {
   const int present = countRanks(bundle);
-  const int world = recordedWorld(bundle);
-  if (present == 0 || present >= world)
-    return Status::success();
-  return Status::error(DamagedBundle,
-                       "bundle '" + bundle + "' of " + std::to_string(world) +
-                           " ranks lacks " + rankFileName(present));
+  if (present == 0)
+    return Status::error(DamagedBundle,
+                         bundle + " is not a bundle: it has no rank-000");
+  std::string text;
+  PCC_RETURN_IF_ERROR(readDescription(bundle, text));
+  const int world = recordedWorld(text);
+  if (present < world)
+    return Status::error(DamagedBundle,
+                         "bundle '" + bundle + "' of " + std::to_string(world) +
+                             " ranks lacks " + rankFileName(present));
+  if (present > world)
+    return Status::error(DamagedBundle,
+                         "bundle '" + bundle + "' of " + std::to_string(world) +
+                             " ranks has " + rankFileName(world) +
+                             " of another bundle");
+  return checkSeal(bundle + "/run");
 }
 
 } // namespace pcc::runtime

@@ -24,14 +24,15 @@ std::string rankFileName(int rank);
 int countRanks(const std::string &bundle);
 
 /// Returns whether the programs in directory `bundle` (output of pcc) were
-/// compiled for GPUs, as its bundle.json records.
+/// compiled for GPUs, as its bundle.json records. Returns false if bundle.json
+/// is damaged, which checkBundle() reports.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that directory `bundle` (output of pcc) has all its rank executables:
-/// as many as its bundle.json records. Exit code 11 if there are fewer. The
-/// check is omitted if the directory has no rank executable at all, or if
-/// bundle.json records no number.
-Status checkComplete(const std::string &bundle);
+/// Checks that directory `bundle` (output of pcc) has as many rank executables
+/// as its bundle.json records, and the seals of bundle.json and `run`. Returns
+/// exit code 11 if not. The seal of a rank executable is checked when it is
+/// loaded.
+Status checkBundle(const std::string &bundle);
 
 } // namespace pcc::runtime
 

@@ -17,11 +17,8 @@ namespace pcc::runtime {
 /// Starts the thread `keeper`, which starts the ranks' threads and waits for
 /// them, so that start() does not block.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
+  PCC_RETURN_IF_ERROR(checkBundle(bundle));
   const int worldSize = countRanks(bundle);
-  if (worldSize == 0)
-    return Status::error(DamagedBundle,
-                         bundle + " is not a bundle: it has no rank-000");
-  PCC_RETURN_IF_ERROR(checkComplete(bundle));
   options = std::move(given);
   options.bundle = bundle;
   options.localRanks = worldSize;

@@ -24,6 +24,8 @@ protected:
     bundle = at("b.pcc");
     fs::create_directory(bundle);
     fs::copy_file(PCC_BUNDLE_RUN, bundle + "/run");
+    ASSERT_TRUE(sealFile(bundle + "/run").ok());
+    std::ofstream(bundle + "/bundle.json") << sealJson("{\"world\":2}");
     fs::copy_file(PCC_GATHER_RANK, bundle + "/rank-000");
     ASSERT_TRUE(sealFile(bundle + "/rank-000").ok());
     fs::create_hard_link(bundle + "/rank-000", bundle + "/rank-001");

@@ -90,6 +90,24 @@ TEST_F(WeightFile, SealNoticesEveryFlippedByte) {
   EXPECT_EQ(checkSeal(path).code(), DamagedBundle);
 }
 
+TEST_F(WeightFile, JsonSealNoticesEveryFlippedByte) {
+  const std::string sealed = sealJson("{\"world\":2}\n");
+  std::string text;
+  write(sealed);
+  ASSERT_TRUE(readSealedJson(path, text).ok());
+  EXPECT_EQ(text, sealed);
+  EXPECT_TRUE(text.starts_with("{\"world\":2,\"seal\":\""));
+  for (size_t at = 0; at < sealed.size(); ++at) {
+    std::string damaged = sealed;
+    damaged[at] ^= 4;
+    write(damaged);
+    EXPECT_EQ(readSealedJson(path, text).code(), DamagedBundle) << at;
+  }
+  write("{\"world\":2}\n");
+  EXPECT_EQ(readSealedJson(path, text).code(), DamagedBundle);
+  EXPECT_EQ(readSealedJson(path + ".absent", text).code(), DamagedBundle);
+}
+
 TEST(RandomValues, DependOnSeedNameAndIndexOnly) {
   const RandomTensor a = randomWeight(1, "a", ElementType::F32);
   const RandomTensor b = randomWeight(1, "b", ElementType::F32);

@@ -65,6 +65,9 @@ protected:
     const std::string bundle = at("b.pcc");
     fs::create_directory(bundle);
     fs::copy_file(PCC_BUNDLE_RUN, bundle + "/run");
+    EXPECT_TRUE(sealFile(bundle + "/run").ok());
+    std::ofstream(bundle + "/bundle.json")
+        << sealJson("{\"world\":" + std::to_string(worldSize) + "}");
     for (int rank = 0; rank < worldSize; ++rank) {
       const std::string path = bundle + "/" + rankFileName(rank);
       writeScript(path, "#!/bin/sh\nRANK=" + std::to_string(rank) + "\n" +
