@@ -11,6 +11,7 @@
 #include "passes/7-emit/gpu/fuse/MultiTensorLaunch.h"
 #include "passes/7-emit/gpu/lower/SplitReductions.h"
 #include "passes/7-emit/lower/LowerResize.h"
+#include "passes/7-emit/lower/SplitConcats.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -260,6 +261,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
       lowerResize(op);
     if (isForGpus)
       splitLongReductions(function);
+    splitConcats(block, maxConcatParts);
     eraseDeadOps(block);
     copyReturned(block, written);
     splitBeforeSlices(block);

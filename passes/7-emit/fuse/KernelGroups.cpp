@@ -12,6 +12,9 @@ using namespace pcc::emit;
 
 /// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
+/// Largest number of operands that all concatenations of a kernel have in sum.
+/// For each operand the kernel has a branch, and often an argument.
+static constexpr size_t maxParts = 64;
 /// Largest number of reductions in a kernel. On a GPU each reduction needs
 /// shared memory. The shared memory of a block suffices for 8 reductions of the
 /// kind that needs most.
@@ -241,7 +244,8 @@ private:
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
-    if (group.ops.size() >= maxOps || (rows && isFullOfReductions(group)))
+    if (group.ops.size() >= maxOps || (rows && isFullOfReductions(group)) ||
+        (isa<graph::ConcatOp>(op) && isFullOfParts(op, group)))
       return false;
     if (rows ? !fitsRows(op, *rows, group) : !isWorthRepeating(op, group))
       return false;
@@ -259,13 +263,20 @@ private:
            }) >= maxReductions;
   }
 
-  /// Returns whether the reduction `op` over `rows` can be added to `group`.
-  /// Two conditions must hold:
-  ///
-  ///   - The rows of the group are equal to `rows`. If the group has no rows,
-  ///     its shape must be one that a kernel over `rows` can compute.
-  ///   - For each op of the group that depends on `op`, row i of the result
-  ///     depends only on row i of its operand.
+  /// Returns whether the concatenation `op` and those of `group` have more
+  /// operands than those of one kernel may have.
+  static bool isFullOfParts(Operation *op, const KernelGroup &group) {
+    size_t parts = op->getNumOperands();
+    for (Operation *other : group.ops)
+      if (isa<graph::ConcatOp>(other))
+        parts += other->getNumOperands();
+    return parts > maxParts;
+  }
+
+  /// Returns whether the group can take the reduction `op` over `rows`. If the
+  /// group has rows, they must be equal to `rows`; otherwise its shape must be
+  /// one that a kernel over `rows` can compute. In both cases all ops that
+  /// depend on `op` must stay within one row.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {

@@ -289,3 +289,15 @@ func.func @processors_reduce_long_rows_at_once(%x: tensor<2x100000xf32>) -> tens
   %0 = graph.reduce sum %x over [1] : tensor<2x100000xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// Eighteen parts are joined in two steps, each of at most sixteen parts: a kernel has a branch per part.
+// CHECK-LABEL: @many_parts
+func.func @many_parts(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<36xf32> {
+  %0 = graph.concat %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y, %x, %y along 0 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  return %0 : tensor<36xf32>
+}
+// CHECK: %[[FIRST:.*]] = graph.concat {{(%[a-z0-9]+, ){15}%[a-z0-9]+}} along 0
+// CHECK: %[[SECOND:.*]] = graph.concat {{%[a-z0-9]+, %[a-z0-9]+}} along 0
+// CHECK: graph.concat %[[FIRST]], %[[SECOND]] along 0
