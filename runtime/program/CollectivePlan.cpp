@@ -262,9 +262,22 @@ static void addAxes(const SubAxes &axes, const Mesh &mesh,
     indices.insert(mesh.indexOf(axis.axis));
 }
 
-/// Calls `visit` for the ranks that may have different plans, in microbatch 0,
-/// until `visit` returns false. A plan depends only on the axes that the group
-/// or a layout uses. On all other axes, only coordinate 0 is visited.
+/// Returns whether every microbatch has the same plan for `layout`: no factor
+/// that the time axis splits has parts of different sizes.
+static bool isEvenInTime(const Layout &layout) {
+  for (const DimSharding &dim : layout.dims)
+    for (const Factor &factor : dim.factors)
+      if (holdsAxis(factor.axes, dist::timeAxis) &&
+          factor.size % factor.numParts() != 0)
+        return false;
+  return true;
+}
+
+/// Calls `visit` with the coordinates of ranks in microbatch 0, until `visit`
+/// returns false. If microbatches differ in size, visits all of them. Ranks
+/// that have the same plan are visited only once. A plan depends only on the
+/// axes of the group and of the layouts, so the coordinates along all other
+/// axes are 0.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -275,7 +288,9 @@ static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
   addAxes(spec.group, mesh, axes);
   addAxes(splitAxes(spec.from), mesh, axes);
   addAxes(splitAxes(spec.to), mesh, axes);
-  axes.erase(mesh.indexOf(dist::timeAxis));
+  if (isEvenInTime(spec.from) && isEvenInTime(spec.to))
+    axes.erase(mesh.indexOf(dist::timeAxis));
+  axes.erase(-1); // Axes that the mesh does not have.
   Coordinates at(mesh.axes.size(), 0);
   while (visit(at)) {
     auto axis = axes.begin();

@@ -123,7 +123,7 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
 /// Returns the largest number of scratch elements that any rank of the mesh
-/// needs in microbatch 0. The compiler reserves this number for every rank.
+/// needs in any microbatch. The compiler reserves that many.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Checks that members agree on their messages: if member r expects messages

@@ -133,6 +133,21 @@ TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
   EXPECT_EQ(collectiveScratchElements(spec, mesh), 24);
 }
 
+// 4 rows in 2 microbatches of 3 parts: microbatch 0 has rows 0, 1 and 2, and
+// microbatch 1 has row 3 and two empty parts. Only an empty part is gathered
+// through scratch.
+TEST(CollectivePlan, ScratchSufficesInEveryMicrobatch) {
+  const Mesh mesh{{{"d", 3}, {"t", 2}, {"mb", 2}}};
+  const dist::Factor rows{4, {{"mb", 1, 2}, {"d", 1, 3}}};
+  const CollectiveSpec spec{dist::CollectiveKind::AllGather,
+                            {{"t", 1, 2}},
+                            {{{{rows}}, {{{6, {{"t", 1, 2}}}}}}},
+                            {{{{rows}}, {{{6}}}}}};
+  EXPECT_EQ(planCollective(spec, mesh, {0, 0, 0}).scratchElements, 0);
+  EXPECT_EQ(planCollective(spec, mesh, {1, 0, 1}).scratchElements, 6);
+  EXPECT_EQ(collectiveScratchElements(spec, mesh), 6);
+}
+
 TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
   const Mesh mesh = test::makeMesh({1, 3, 1});
   const CollectiveSpec spec{dist::CollectiveKind::ReduceScatter,
