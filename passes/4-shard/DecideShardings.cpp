@@ -120,24 +120,30 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Returns the graph of `function`, with dims cut into factors (parts of dims)
-/// so that the producer and the users of each value have equal factors. If axes
-/// of context parallelism (`cp`) have several ranks, the sequence is cut into
-/// stripes (contiguous pieces; Stripes.h), unless one of these holds:
-///
-/// - No attention can be cut into stripes.
-/// - With stripes, fewer ops could split the sequence.
-static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
+/// Returns the graph of `function`. Its factors (dims, or parts of dims) are
+/// cut so that they agree between producers and users. The sequence is cut into
+/// stripes (Stripes.h) if three conditions hold: it is divided among several
+/// ranks, some causal attention can be cut into stripes, and cutting into
+/// stripes does not reduce the number of ops that have a sequence dim to split.
+/// If ranks cannot divide a microbatch evenly, the batch is cut into
+/// microbatches, in `seeds` (requested shardings) as well.
+static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
+  const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);
+  if (microbatches > 1) {
+    ShardedGraph tagged(function, seeds);
+    tagged.refine();
+    seeds.cutBatch(tagged, microbatches);
+  }
   ShardedGraph graph(function, seeds);
-  graph.refine();
+  graph.refine(/*sequenceParts=*/1, microbatches);
   int64_t parts = 1;
   for (const dist::Axis &axis : mesh.axes)
     if (roleOf(axis.name) == AxisRole::Sequence)
       parts *= axis.size;
   if (parts > 1) {
     ShardedGraph striped(function, seeds);
-    if (striped.refine(parts) &&
+    if (striped.refine(parts, microbatches) &&
         striped.numSequenceOps() >= graph.numSequenceOps())
       return striped;
     LDBG() << "not in stripes: " << striped.numSequenceOps() << " of "

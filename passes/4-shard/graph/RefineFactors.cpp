@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "passes/4-shard/graph/AxisRole.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
 #include "passes/4-shard/graph/Stripes.h"
 
@@ -161,7 +162,44 @@ static void takeSequence(const RefinedRule &producer,
         tags[factor] = FactorTag::Sequence;
 }
 
-bool ShardedGraph::refine(int64_t sequenceParts) {
+int64_t ShardedGraph::unevenMicrobatches(func::FuncOp function,
+                                         const dist::Mesh &mesh) {
+  const int64_t count = mesh.sizeOf(std::string(dist::timeAxis));
+  int64_t ranks = 1;
+  for (const dist::Axis &axis : mesh.axes) {
+    const AxisRole role = roleOf(axis.name);
+    if (axis.name != dist::timeAxis &&
+        (role == AxisRole::Batch || role == AxisRole::Free))
+      ranks *= axis.size;
+  }
+  for (unsigned i = 0; count > 1 && i < function.getNumArguments(); ++i)
+    if (auto dim =
+            function.getArgAttrOfType<IntegerAttr>(i, graph::batchDimName)) {
+      const int64_t batch =
+          graph::tensorType(function.getArgument(i)).getDimSize(dim.getInt());
+      if (batch % count == 0 && batch / count % ranks != 0)
+        return count;
+    }
+  return 1;
+}
+
+void ShardedGraph::cutBatch(ArrayRef<std::shared_ptr<RefinedRule>> rules,
+                            int64_t microbatches) {
+  cutsMicrobatches = true;
+  for (unsigned i = 0; i < numArguments; ++i) {
+    auto index = function.getArgAttrOfType<IntegerAttr>(i, graph::batchDimName);
+    if (!index)
+      continue;
+    const DimFactors &dim = rules[i]->results[0][index.getInt()];
+    if (dim.size() != 1 || !mayRefine(rules[i]->factors[dim.front()]))
+      continue;
+    const int64_t size = rules[i]->factors[dim.front()].size;
+    if (size % microbatches == 0)
+      rules[i]->refine(dim.front(), {microbatches, size / microbatches});
+  }
+}
+
+bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
   std::vector<std::shared_ptr<RefinedRule>> rules;
   bool hasStripes = false;
   for (const ShardedOp &op : ops) {
@@ -169,6 +207,8 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
     if (sequenceParts > 1)
       hasStripes |= cutInStripes(op.op, *rules.back(), sequenceParts);
   }
+  if (microbatches > 1)
+    cutBatch(rules, microbatches);
   auto visit = [&](unsigned user) {
     bool changed = false;
     for (const OperandEdge &edge : operands[user])
@@ -178,9 +218,13 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
   };
   // A cut for one value can require a cut for the next one. Therefore the loop
   // walks through the graph forward and backward in turn, until no factor (dim,
-  // or part of a dim) is cut. It ends because factors can only get smaller.
+  // or part of a dim) is cut. It ends because factors can only get smaller. A
+  // weight is written in the sharding in which it is read, so its read and its
+  // write have equal factors, too.
   for (bool changed = true; changed;) {
     changed = false;
+    for (auto [read, write] : readsAndWrites)
+      changed |= refineEdge(*rules[read], 0, *rules[write], 0);
     for (unsigned i = 0; i < ops.size(); ++i)
       changed |= visit(i);
     for (unsigned i = ops.size(); i-- > 0;)

@@ -6,6 +6,7 @@
 #include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/graph/ExpertAxes.h"
+#include "passes/4-shard/graph/ShardedGraph.h"
 #include "sharding/ShardingText.h"
 
 using namespace mlir;
@@ -246,6 +247,39 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
                << "\" in other parts, at " << *it << " and at "
                << *std::next(it) << code();
   return success();
+}
+
+/// Returns whether `dim`, which begins with the batch, splits the batch into
+/// parts that do not divide the samples of one of `microbatches` evenly.
+static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
+  if (dim.factors.empty() || dim.factors.front().axes.empty())
+    return false;
+  const dist::Factor &batch = dim.factors.front();
+  return batch.size % microbatches == 0 &&
+         batch.size / microbatches % batch.numParts() != 0;
+}
+
+void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    const graph::ShardingRule &rule = *graph.ops[i].rule;
+    // A write of a weight is a pin, too, but has no batch.
+    if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
+      continue;
+    Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]
+                                 : values[graph.valueOf(i, 0)];
+    for (auto [factors, dim] :
+         llvm::zip_equal(graph.isSink(i) ? rule.operands[0] : rule.results[0],
+                         seed.sharding.dims))
+      if (!factors.empty() &&
+          graph.tags[i][factors.front()] == FactorTag::Batch &&
+          isUnevenIn(dim, microbatches)) {
+        dist::Factor &batch = dim.factors.front();
+        batch.size /= microbatches;
+        if (batch.size < batch.numParts())
+          overfull.insert(batch.size);
+        dim.factors.insert(dim.factors.begin(), {microbatches, {}});
+      }
+  }
 }
 
 dist::SubAxes Seeds::partsOf(const dist::Axis &axis) const {

@@ -11,6 +11,8 @@
 
 namespace pcc::shard {
 
+class ShardedGraph;
+
 /// A sharding that the user or the model requests for one value, with the text
 /// of the request.
 struct Seed {
@@ -58,6 +60,14 @@ public:
   /// - the user requests another sharding than the model for one value.
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
+
+  /// Cuts the batch in each seed (requested sharding) of `graph` into
+  /// `microbatches` and the samples of one microbatch, where the ranks of the
+  /// seed cannot divide these samples evenly. For 2 microbatches, [6@dp:2]
+  /// becomes [2|3@dp:2]. `graph` must have been built from this object and
+  /// refined, so that it knows which factors are the batch; it must not be used
+  /// afterwards.
+  void cutBatch(const ShardedGraph &graph, int64_t microbatches);
 
   /// Returns the seed (requested sharding) of a function argument or of a
   /// result of an op; null if it has none. A request by the name of a function

@@ -11,6 +11,7 @@ using namespace pcc::shard;
 ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
     : function(function), seeds(&seeds), parts(function.front()),
       trains(graph::isTraining(function.front())) {
+  findSeededReads();
   for (Value argument : function.getArguments())
     addSource(argument);
   numArguments = ops.size();
@@ -44,6 +45,22 @@ void ShardedGraph::findSumsInTime() {
     if ((sums || passes) && !isa_and_nonnull<graph::AccumulateOp>(ops[i].op))
       sumsInTime.set(i);
   }
+}
+
+void ShardedGraph::findSeededReads() {
+  for (auto get : function.front().getOps<graph::GetParameterOp>())
+    if (const Seed *seed = seeds->find(get.getResult()))
+      seededReads[{get.getParameter(), pipe::stageOf(get)}] = seed;
+}
+
+const Seed *ShardedGraph::leafSeedOf(Operation *op) const {
+  if (auto set = dyn_cast<graph::SetParameterOp>(op)) {
+    auto it = seededReads.find({set.getParameter(), pipe::stageOf(set)});
+    return it == seededReads.end() ? nullptr : it->second;
+  }
+  return op->getNumOperands() == 0 && op->getNumResults() > 0
+             ? seeds->find(op->getResult(0))
+             : nullptr;
 }
 
 void ShardedGraph::findWrites() {
@@ -115,15 +132,15 @@ void ShardedGraph::addOp(Operation *op) {
   for (OpResult result : op->getResults())
     producers[result] = {ops.size(), result.getResultNumber()};
   RefinedRule rule(ruleOf(op));
-  const Seed *seed =
-      op->getNumResults() > 0 ? seeds->find(op->getResult(0)) : nullptr;
-  bool isLeaf = op->getNumOperands() == 0;
-  if (seed && isLeaf)
-    refineLike(rule, rule.results[0], seed->sharding);
-  addVertex(op, std::move(rule), op->getNumResults(), isLeaf ? seed : nullptr);
+  const Seed *own = leafSeedOf(op);
+  if (own)
+    refineLike(rule, rule.results.empty() ? rule.operands[0] : rule.results[0],
+               own->sharding);
+  addVertex(op, std::move(rule), op->getNumResults(), own);
   connect(ops.size() - 1, op->getOperands());
-  if (seed && !isLeaf)
-    addPin(op->getResult(0), *seed);
+  if (op->getNumOperands() > 0 && op->getNumResults() > 0)
+    if (const Seed *seed = seeds->find(op->getResult(0)))
+      addPin(op->getResult(0), *seed);
 }
 
 void ShardedGraph::addPin(Value value, const Seed &seed) {

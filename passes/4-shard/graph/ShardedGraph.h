@@ -19,13 +19,13 @@ namespace pcc::shard {
 /// ops in program order, and the function results (sinks). An edge leads from
 /// the vertex that produces a value to an operand of another vertex.
 ///
-/// A seed is a requested sharding of a value. A pin is a vertex that returns
-/// its value in the sharding of a seed. Where pins are:
-///
-/// - If the result of an op has a seed, a pin comes after the op, and users
-///   read the pin. The op itself may produce the value in any sharding.
-/// - A source, a sink or a weight (op without operands) with a seed is itself a
-///   pin.
+/// A seed is a requested sharding of a value. A pin is a vertex that reads and
+/// returns a value in the sharding of a seed. If the result of an op has a
+/// seed, a pin comes after the op, and users of the result read the pin. The op
+/// itself may then produce the value in any sharding. Sources, sinks and ops
+/// without operands (weights) that have a seed are pins themselves. A write of
+/// a weight is a pin if the weight has a seed, because a weight is written in
+/// the sharding in which it is read.
 ///
 ///   %y = matmul %x, %w, y seeded:    x   w
 ///                                     \ /
@@ -58,10 +58,24 @@ public:
   ///
   /// If `sequenceParts` > 1, first cuts the queries and keys of causal
   /// attention into stripes (pieces of the sequence; Stripes.h) for that many
-  /// ranks. The tag Sequence then means the tokens of each stripe. Returns
-  /// whether any attention was cut into stripes. Must be called once, before
-  /// any axis is assigned.
-  bool refine(int64_t sequenceParts = 1);
+  /// ranks. The factor of the tokens of each stripe then gets the tag Sequence.
+  /// Returns whether any attention was cut into stripes.
+  ///
+  /// If `microbatches` > 1, also cuts the batch of each argument into that many
+  /// microbatches and the samples of one microbatch.
+  bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
+
+  /// Returns the number of microbatches if the ranks of `mesh` cannot divide
+  /// the samples of one microbatch of `function` evenly; otherwise 1. In the
+  /// first case the batch has to be cut (`refine`): without a cut, 6 samples in
+  /// 2 microbatches on 4 ranks would be [6@mb+dp], 8 parts of at most one
+  /// sample. A microbatch would have 4 or 2 samples, and not the 3 that it has
+  /// where the ranks do not divide it. With the cut they are [2@mb|3@dp].
+  static int64_t unevenMicrobatches(mlir::func::FuncOp function,
+                                    const dist::Mesh &mesh);
+
+  /// Returns whether `refine` has cut the batch into microbatches.
+  bool hasUnevenMicrobatches() const { return cutsMicrobatches; }
 
   /// Returns the number of vertices (ops, arguments or results) that depend on
   /// a function argument and have a factor (dim, or part of a dim) with the tag
@@ -150,9 +164,8 @@ private:
   /// has a seed (requested sharding).
   void addSource(mlir::Value argument);
   /// Adds a vertex for `op`. If the result of `op` has a seed (requested
-  /// sharding) and `op` has operands, also adds a pin after the vertex: a
-  /// vertex that returns the result in the requested sharding. If `op` has a
-  /// seed but no operands, the vertex of `op` itself is the pin.
+  /// sharding), also adds a pin: after the vertex of `op`, or as this vertex if
+  /// leafSeedOf returns the seed.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
@@ -165,8 +178,14 @@ private:
   /// or function result). The edge leads from the producer of the operand to
   /// `user`.
   void connect(unsigned user, mlir::ValueRange operands);
-  /// Fills `readsAndWrites`: finds the pairs of ops that read and write one
-  /// parameter on one stage.
+  /// Fills `seededReads`.
+  void findSeededReads();
+  /// Returns the seed (requested sharding) that makes the vertex of `op` itself
+  /// a pin: of the result, if `op` has no operands, or of the parameter that
+  /// `op` writes. Null for other ops and if there is no seed.
+  const Seed *leafSeedOf(mlir::Operation *op) const;
+  /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
+  /// parameter.
   void findWrites();
   /// Computes `sumsInTime`. Visits the vertices (ops of the graph) in program
   /// order, operands before users.
@@ -183,6 +202,10 @@ private:
   /// or at the product of attention weights and values, which sums over the
   /// keys. Tags of heads are not copied from there to users.
   bool endsAttention(unsigned index) const;
+  /// Cuts the batch dims of the arguments in `rules`, the rules of all
+  /// vertices, into `microbatches` and the samples of one microbatch.
+  void cutBatch(llvm::ArrayRef<std::shared_ptr<RefinedRule>> rules,
+                int64_t microbatches);
   /// Adds a vertex with the given sharding rule. If `seed` (a requested
   /// sharding) is not null, the vertex is a pin: it returns its value in the
   /// sharding of `seed`. The factors (dims, or parts of dims) that the seed
@@ -195,6 +218,8 @@ private:
   graph::StepParts parts;
   /// Whether the function is a training step.
   bool trains;
+  /// Whether `refine` has cut the batch into microbatches.
+  bool cutsMicrobatches = false;
   /// Number of function arguments, whose vertices come first, and number of
   /// function results, whose vertices come last.
   unsigned numArguments = 0, numSinks = 0;
@@ -207,8 +232,9 @@ private:
   /// By vertex that is a pin (requested sharding) after an op: the IR value
   /// that it pins.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
-  /// Pairs of vertices (ops of the graph) that read and write one parameter;
-  /// see `writes`.
+  /// By parameter and stage: the seed (requested sharding) of its reads.
+  std::map<std::pair<llvm::StringRef, int64_t>, const Seed *> seededReads;
+  /// Pairs of vertices that read and write one parameter; see `writes`.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
   /// Vertices (ops of the graph) whose results may be partial along the time
   /// axis: each microbatch has one addend, which `graph.accumulate` must add

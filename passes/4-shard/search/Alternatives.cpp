@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace mlir;
 using namespace pcc;
@@ -72,16 +73,14 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
-/// Returns whether `a` and `b`, two ways of splitting one op, have equal
-/// shardings of all operands and results.
-static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
-  for (unsigned i = 0; i < a.rule->operands.size(); ++i)
-    if (!dist::samePlacement(a.operandSharding(i), b.operandSharding(i)))
-      return false;
-  for (unsigned i = 0; i < a.rule->results.size(); ++i)
-    if (!dist::samePlacement(a.resultSharding(i), b.resultSharding(i)))
-      return false;
-  return true;
+/// Returns the placements of all operands, then of all results, of `op`.
+static SmallVector<dist::Sharding> placementsOf(const ShardedOp &op) {
+  SmallVector<dist::Sharding> placements;
+  for (unsigned i = 0; i < op.rule->operands.size(); ++i)
+    placements.push_back(dist::placement(op.operandSharding(i)));
+  for (unsigned i = 0; i < op.rule->results.size(); ++i)
+    placements.push_back(dist::placement(op.resultSharding(i)));
+  return placements;
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,17 +112,18 @@ bool Alternatives::followsReader(unsigned index, unsigned reader) const {
                       [&](const auto &edge) { return edge.user == reader; });
 }
 
-SmallVector<dist::Sharding>
+SmallVector<const dist::Sharding *>
 Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
-                          const ShardedOp &candidate) const {
-  SmallVector<dist::Sharding> taken;
-  for (const auto &other : graph.users[edge.producer][edge.result]) {
-    const bool isOwn = other.user == edge.user;
-    const ShardedOp &reader = isOwn ? candidate : graph.ops[other.user];
-    if (!isOwn || other.operand < edge.operand)
-      taken.push_back(dist::placement(reader.operandSharding(other.operand)));
-  }
-  return taken;
+                          ArrayRef<OwnForm> own) {
+  SmallVector<std::pair<ReaderForms::Place, const dist::Sharding *>> placed;
+  for (const ReaderForms::ReaderForm &form :
+       forms.of(edge.producer, edge.result))
+    if (auto place = form.firstBeside(edge.user))
+      placed.push_back({*place, &form.sharding});
+  for (const OwnForm &form : own)
+    placed.push_back({{edge.user, form.operand}, &form.sharding});
+  llvm::sort(placed, llvm::less_first());
+  return llvm::to_vector(llvm::make_second_range(placed));
 }
 
 /// Chooses the cheapest source of the operand: the result of the producer, or a
@@ -131,27 +131,44 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
 /// the same sharding as `candidate`, the reshard (change of sharding) exists
 /// anyway and costs `candidate` nothing.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
-                                const ShardedOp &candidate,
+                                const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
-  const dist::Sharding to =
-      dist::placement(candidate.operandSharding(edge.operand));
-  const Value value = graph.valueOf(edge);
+  const RankedTensorType type = graph::tensorType(graph.valueOf(edge));
   if (followsReader(edge.producer, edge.user) && !dist::hasView(to)) {
-    choice.memoryBytes += localBytes(graph::tensorType(value), to);
+    choice.memoryBytes += localBytes(type, to);
     return true;
   }
-  SmallVector<dist::Sharding> sources{
-      graph.ops[edge.producer].resultSharding(edge.result)};
-  SmallVector<dist::Sharding> beside = takenBeside(edge, candidate);
-  const bool isShared = llvm::is_contained(beside, to);
-  for (dist::Sharding &form : beside)
-    if (!isShared && !dist::hasView(form))
-      sources.push_back(std::move(form));
-  const RankedTensorType type = graph::tensorType(value);
-  auto cheapest = llvm::min_element(sources, [&](const auto &a, const auto &b) {
-    return priceOf(planner, type, a, to) < priceOf(planner, type, b, to);
+  const dist::Sharding made =
+      graph.ops[edge.producer].resultSharding(edge.result);
+  SmallVector<const dist::Sharding *> sources{&made};
+  const auto beside = takenBeside(edge, own);
+  const bool isShared =
+      llvm::any_of(beside, [&](const auto *form) { return *form == to; });
+  for (const dist::Sharding *form : beside)
+    if (!isShared && !dist::hasView(*form))
+      sources.push_back(form);
+  auto cheapest = llvm::min_element(sources, [&](const auto *a, const auto *b) {
+    return priceOf(planner, type, *a, to) < priceOf(planner, type, *b, to);
   });
-  return add(*cheapest, to, type, isShared, choice);
+  return add(**cheapest, to, type, isShared, choice);
+}
+
+bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
+                                 dist::Choice &choice) {
+  // The shardings that earlier operands need of each value, by producer and
+  // result. An op may read one value thousands of times.
+  std::map<std::pair<unsigned, unsigned>, SmallVector<OwnForm>> own;
+  for (const ShardedGraph::OperandEdge &edge : graph.operands[index]) {
+    dist::Sharding to =
+        dist::placement(candidate.operandSharding(edge.operand));
+    SmallVector<OwnForm> &earlier = own[{edge.producer, edge.result}];
+    if (!priceOperand(edge, to, earlier, choice))
+      return false;
+    if (llvm::none_of(earlier,
+                      [&](const OwnForm &form) { return form.sharding == to; }))
+      earlier.push_back({std::move(to), edge.operand});
+  }
+  return true;
 }
 
 /// Prices the reshards to all shardings that users need. Each of them is
@@ -165,25 +182,21 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
   const Value value = graph.valueOf(index, result);
   choice.memoryBytes += localBytes(graph::tensorType(value), from);
   const RankedTensorType type = graph::tensorType(value);
-  SmallVector<dist::Sharding> forms{from};
-  for (const ShardedGraph::OperandEdge &edge : graph.users[index][result]) {
-    dist::Sharding to =
-        dist::placement(graph.ops[edge.user].operandSharding(edge.operand));
-    if (!llvm::is_contained(ArrayRef(forms).drop_front(), to))
-      forms.push_back(std::move(to));
-  }
-  std::vector<std::vector<plan::Cost>> reform(forms.size());
-  for (size_t i = 0; i < forms.size(); ++i)
-    for (const dist::Sharding &to : ArrayRef(forms).drop_front())
-      reform[i].push_back(i > 0 && dist::hasView(forms[i])
+  SmallVector<const dist::Sharding *> made{&from};
+  for (const ReaderForms::ReaderForm &form : forms.of(index, result))
+    made.push_back(&form.sharding);
+  std::vector<std::vector<plan::Cost>> reform(made.size());
+  for (size_t i = 0; i < made.size(); ++i)
+    for (const dist::Sharding *to : ArrayRef(made).drop_front())
+      reform[i].push_back(i > 0 && dist::hasView(*made[i])
                               ? plan::Cost::forbidden()
-                              : priceOf(planner, type, forms[i], to));
+                              : priceOf(planner, type, *made[i], *to));
   const auto order =
       plan::cheapestReshardOrder(reform, /*mostOrdered=*/4).steps;
   return llvm::all_of(order, [&](const plan::ReshardOrder::FormStep &step) {
     const size_t source =
         step.source == 0 ? 0 : order[step.source - 1].form + 1;
-    return add(forms[source], forms[step.form + 1], type, /*isShared=*/false,
+    return add(*made[source], *made[step.form + 1], type, /*isShared=*/false,
                choice);
   });
 }
@@ -192,9 +205,8 @@ std::optional<dist::Choice> Alternatives::price(unsigned index,
                                                 const ShardedOp &candidate) {
   dist::Choice choice;
   choice.picoseconds = static_cast<int64_t>(computeSeconds(candidate, planner));
-  for (const ShardedGraph::OperandEdge &edge : graph.operands[index])
-    if (!priceOperand(edge, candidate, choice))
-      return std::nullopt;
+  if (!priceOperands(index, candidate, choice))
+    return std::nullopt;
   for (const InnerReshard &inner : innerReshards(candidate))
     if (!add(
             planner.plan(inner.from, inner.to, inner.shape, inner.elementBytes),
@@ -363,7 +375,7 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
   dist::Decision decision{
       own.op->getName().stripDialect().str(), axis.name, std::move(chosen), {}};
   decision.chosen.what = describe(own, axis);
-  SmallVector<ShardedOp> seen{own};
+  SmallVector<SmallVector<dist::Sharding>> seen{placementsOf(own)};
   const auto any = [&](const Strategy &strategy) {
     return strategy.kind != Strategy::Ring ||
            mayTake(graph, index, strategy, roleOf(axis.name));
@@ -371,12 +383,13 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
   for (ShardedOp &candidate :
        candidatesOf(base, seeds.partsOf(axis), seeds, any)) {
     order(candidate, own, axis, planner.mesh());
-    if (makesPartial(graph, index, candidate, axis) ||
-        llvm::any_of(seen, [&](const ShardedOp &other) {
-          return liesLike(candidate, other);
-        }))
+    if (!batchOrder.isKept(index, candidate) ||
+        makesPartial(graph, index, candidate, axis))
       continue;
-    seen.push_back(candidate);
+    SmallVector<dist::Sharding> placements = placementsOf(candidate);
+    if (llvm::is_contained(seen, placements))
+      continue;
+    seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
     // An axis with the role batch or sequence may split nothing else. Choices
     // that break this rule are of no interest, so they are not listed.

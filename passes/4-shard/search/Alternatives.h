@@ -4,6 +4,7 @@
 #define PCC_PASSES_4_SHARD_SEARCH_ALTERNATIVES_H
 
 #include "dialects/dist/Decision.h"
+#include "passes/4-shard/search/ReaderForms.h"
 #include "passes/4-shard/search/StrategySpace.h"
 
 namespace pcc::shard {
@@ -17,11 +18,13 @@ namespace pcc::shard {
 /// search uses, so the chosen way is the cheapest one that no rule forbids.
 class Alternatives {
 public:
-  /// Keeps references to all arguments, which must outlive this object.
+  /// Keeps references to all arguments, which must outlive this object. The
+  /// graph must not change while this object is used.
   Alternatives(const ShardedGraph &graph, const Seeds &seeds,
                plan::ReshardPlanner &planner)
       : graph(graph), seeds(seeds), planner(planner), weights(graph),
-        megatron(graph, weights), stored(graph) {}
+        megatron(graph, weights), stored(graph),
+        batchOrder(graph, planner.mesh()), forms(graph) {}
 
   /// Returns the decisions about vertex `index` (an op of the graph), in mesh
   /// order. A decision is about one axis. It consists of the choice that was
@@ -44,11 +47,24 @@ private:
   /// graph. Returns std::nullopt if an operand or a result cannot be resharded
   /// as needed.
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  /// Adds to `choice` the reshard (change of sharding) that `candidate` needs
-  /// for its operand on `edge`, the edge from the producer of the operand.
-  /// Returns false if the reshard is impossible.
+  /// A sharding in which a candidate needs a value, and the number of the
+  /// first operand that needs it.
+  struct OwnForm {
+    dist::Sharding sharding;
+    unsigned operand;
+  };
+  /// Adds to `choice` the reshards (changes of sharding) that `candidate`, a
+  /// way of splitting vertex `index` of the graph, needs for its operands.
+  /// Returns false if one of them is impossible.
+  bool priceOperands(unsigned index, const ShardedOp &candidate,
+                     dist::Choice &choice);
+  /// Adds to `choice` the reshard of the value on `edge`, the edge from the
+  /// producer of an operand, to `to`. `own` lists the shardings in which
+  /// earlier operands of the same vertex need the value. Returns false if the
+  /// reshard is impossible.
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
-                    const ShardedOp &candidate, dist::Choice &choice);
+                    const dist::Sharding &to, llvm::ArrayRef<OwnForm> own,
+                    dist::Choice &choice);
   /// Adds to `choice` the reshards that users of one result of `candidate`
   /// need. Returns false if one of them is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
@@ -68,13 +84,13 @@ private:
   /// only vertex `reader` reads and that no request pins. The weight or
   /// constant is then split as the reader needs it, at no cost.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which the value on `edge` exists anyway, because
-  /// other users of the value need them, or earlier operands of `candidate`.
-  /// `candidate` is the op that reads `edge`. Its operand gets these shardings
-  /// at no cost.
-  llvm::SmallVector<dist::Sharding>
+  /// Returns the shardings in which the value on `edge` is needed by its other
+  /// users, and those of `own`, by earlier operands of the user on `edge`. They
+  /// are in the order of the users. The pointers are valid as long as `own` and
+  /// this object are.
+  llvm::SmallVector<const dist::Sharding *>
   takenBeside(const ShardedGraph::OperandEdge &edge,
-              const ShardedOp &candidate) const;
+              llvm::ArrayRef<OwnForm> own);
   /// Returns the reason why vertex `index` of the graph must not be split as in
   /// `candidate`, whatever the cost; empty if the split is allowed. `base` is
   /// the vertex as it was split before `axis` was assigned.
@@ -97,6 +113,8 @@ private:
   ContractionWeights weights;
   MegatronLayout megatron;
   StoredWeights stored;
+  BatchOrder batchOrder;
+  ReaderForms forms;
 };
 
 } // namespace pcc::shard

@@ -132,8 +132,14 @@ public:
   }
 
   /// Emits an error at the first op whose choice breaks a rule, and fails.
-  /// Succeeds if there is no such op.
+  /// Succeeds if there is no such op. If no combination of choices is possible
+  /// at all, emits an error without an op.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
+    if (chosen.empty())
+      return emitError(graph.function.getLoc())
+             << "no sharding over " << assignment.parts.front().axis
+             << " meets all requests ["
+             << std::string(dist::codeOf(dist::Lint::UnmetRequest)) << "]";
     const bool isTime = assignment.parts.front().axis == dist::timeAxis;
     if (isTime && (failed(reportWholeBatch()) || failed(reportWholeInput())))
       return failure();

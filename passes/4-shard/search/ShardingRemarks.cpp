@@ -134,11 +134,13 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
 }
 
 /// Returns whether vertex `index` of the graph is a pin (requested sharding) of
-/// a value with a sequence that `axis` does not split.
+/// a value with a sequence that `axis` does not split. False for a pin that
+/// writes a weight, because the pin that reads the weight stands for both.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];
   return graph.seedOf(index) && !op.isSplitBy(axis) &&
+         !isa_and_nonnull<graph::SetParameterOp>(op.op) &&
          llvm::any_of(llvm::zip_equal(graph.tags[index], op.rule->factors),
                       [](const auto &factor) {
                         return std::get<0>(factor) == FactorTag::Sequence &&

@@ -59,6 +59,7 @@ StrategySpace::StrategySpace(const ShardedGraph &graph,
                              plan::ReshardPlanner &planner)
     : graph(graph), seeds(seeds), planner(planner), weights(graph),
       megatron(graph, weights), stored(graph), tokens(graph),
+      batchOrder(graph, planner.mesh()),
       ordersSums(graph::isReproducible(graph.function)) {
   if (!orders.empty() &&
       llvm::any_of(orders.front(), [](const AxisAssignment &assignment) {
@@ -111,6 +112,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may, assignment.mixesDims);
+    llvm::erase_if(taken, [&](const ShardedOp &op) {
+      return !batchOrder.isKept(index, op);
+    });
     addBeforeSequenceAxes(index, assignment, taken);
     // The batch or the sequence must be split only if some candidate can split
     // it. If no candidate can, leaving it whole breaks no rule.
@@ -143,6 +147,19 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
   });
 }
 
+/// Returns those of `parts`, sub-axes of one axis, that `op` does not use: they
+/// split none of its factors (dims, or parts of dims), and no partial sum over
+/// them passes the op. Experts may use only some parts of an axis.
+static dist::SubAxes unusedParts(const ShardedOp &op, dist::SubAxes parts) {
+  llvm::erase_if(parts, [&](const dist::SubAxis &part) {
+    return llvm::is_contained(op.through, part) ||
+           llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
+             return llvm::is_contained(axes, part);
+           });
+  });
+  return parts;
+}
+
 void StrategySpace::divideStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -150,12 +167,7 @@ void StrategySpace::divideStored(unsigned index,
     return followStored(index, assignment, states);
   States next;
   for (SearchState &state : states) {
-    dist::SubAxes parts = assignment.parts;
-    llvm::erase_if(parts, [&](const dist::SubAxis &part) {
-      return llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
-        return llvm::is_contained(axes, part);
-      });
-    });
+    const dist::SubAxes parts = unusedParts(state.op, assignment.parts);
     SmallVector<ShardedOp, 0> divided;
     if (!parts.empty())
       divided = candidatesOf(state.op, parts, seeds, [](const Strategy &s) {
@@ -189,20 +201,17 @@ void StrategySpace::followStored(unsigned index,
       graph.runsOncePerStep(index) || castsStored(graph, stored, index);
   if (!follows || graph.seedOf(index))
     return;
-  const dist::SubAxis &part = assignment.parts.front();
   auto may = [&](const Strategy &strategy) {
     return shard::mayTake(graph, index, strategy, assignment.role) &&
            keepsOrder(index, strategy, assignment.role);
   };
   States next;
   for (const SearchState &state : states)
-    if (llvm::is_contained(state.op.through, part) ||
-        llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
-          return llvm::is_contained(axes, part);
-        }))
+    if (dist::SubAxes parts = unusedParts(state.op, assignment.parts);
+        parts.empty())
       add(state, next);
     else
-      for (ShardedOp &op : candidatesOf(state.op, assignment.parts, seeds, may))
+      for (ShardedOp &op : candidatesOf(state.op, parts, seeds, may))
         add({std::move(op), state.penalty}, next);
   states = std::move(next);
 }

@@ -6,6 +6,7 @@
 #include "passes/4-shard/graph/AxisRole.h"
 #include "passes/4-shard/graph/Pricing.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
+#include "passes/4-shard/policy/BatchOrder.h"
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "passes/4-shard/policy/ExpertDims.h"
 #include "passes/4-shard/policy/MegatronLayout.h"
@@ -176,6 +177,7 @@ private:
   MegatronLayout megatron;
   StoredWeights stored;
   SequenceOps tokens;
+  BatchOrder batchOrder;
   /// Whether `--reproducible` fixes the order of sums over the batch.
   bool ordersSums;
   /// The expert region (ops around the experts). Present only if an axis to

@@ -91,3 +91,17 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
     return %s : tensor<4xf32>
   }
 }
+
+// -----
+
+// Two microbatches have three rows each, of which two ranks have two and one, where the user pins them, too.
+// CHECK-LABEL: @uneven_microbatches
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, dist.seeds = ["y=[dp]"]} {
+  // CHECK-SAME: %{{.*}}: tensor<6xf32> {dist.sharding = "[2@mb:2|3@dp:2]"
+  func.func @uneven_microbatches(%x: tensor<6xf32> {graph.batch_dim = 0 : i64}) -> (tensor<6xf32> {graph.name = "y"}) {
+    // CHECK: graph.relu {{.*}}shardings = ["[2@mb:2|3@dp:2]"]
+    // CHECK-NOT: dist.reshard
+    %y = graph.relu %x : tensor<6xf32>
+    return %y : tensor<6xf32>
+  }
+}

@@ -54,3 +54,22 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.reproducible} {
     return
   }
 }
+
+// -----
+
+// Ranks split the major level of the tree of eight samples, and no other.
+// CHECK-LABEL: @major_levels
+module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.reproducible} {
+  graph.parameter @w : tensor<4x6xf32> trained
+  func.func @major_levels(%x: tensor<8x4xf32> {graph.name = "x", graph.batch_dim = 0 : i64},
+                          %y: tensor<8x6xf32> {graph.name = "y", graph.batch_dim = 0 : i64}) {
+    %seed = graph.loss_gradient : tensor<f32>
+    %dy = graph.mul %y, %seed : tensor<8x6xf32>, tensor<f32>
+    // CHECK: graph.einsum {{.*}}shardings = ["[8@dp:2, -, -]"]
+    // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings = ["[4@dp:2, -, -]"]
+    %g = graph.einsum "bm,bn->mn" %x, %dy : tensor<8x4xf32>, tensor<8x6xf32>
+    %a = graph.accumulate %g : tensor<4x6xf32>
+    graph.set_parameter @w, %a : tensor<4x6xf32>
+    return
+  }
+}

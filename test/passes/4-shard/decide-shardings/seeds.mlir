@@ -158,3 +158,22 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["w=[8|8@x,-]"]} 
     return %1 : tensor<32x4xf32>
   }
 }
+
+// -----
+
+// A weight is written in the sharding in which it is read. Its gradient is cut into 3 heads, which 2 ranks do not divide.
+// CHECK-LABEL: @written_as_read
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["w=[-,tp]"]} {
+  graph.parameter @w : tensor<6x6xf32> trained
+  func.func @written_as_read(%g: tensor<6x3x2xf32>) {
+    // CHECK: graph.get_parameter @w {{.*}}shardings = ["[-, 6@tp:2]"]
+    %w = graph.get_parameter @w : tensor<6x6xf32>
+    // CHECK: dist.reshard {{.*}} to "[-, 6@tp:2]"
+    // CHECK-NEXT: graph.set_parameter @w
+    %0 = graph.relu %g : tensor<6x3x2xf32>
+    %1 = graph.reshape %0 : tensor<6x3x2xf32> to tensor<6x6xf32>
+    %2 = graph.sub %w, %1 : tensor<6x6xf32>, tensor<6x6xf32>
+    graph.set_parameter @w, %2 : tensor<6x6xf32>
+    return
+  }
+}
