@@ -200,16 +200,19 @@ Status ModelImport::makeFunction() {
   function = func::FuncOp::create(builder, module.getLoc(), "main",
                                   builder.getFunctionType(types, {}));
   Block *body = function.addEntryBlock();
+  graph::SignatureAttrs attributes(function);
   for (auto [i, input] : llvm::enumerate(binding.inputs)) {
     SmallVector<StringRef> names(input.names.begin(), input.names.end());
-    function.setArgAttr(i, graph::nameName,
-                        builder.getStringAttr(asRef(input.info->name)));
-    function.setArgAttr(i, graph::dimsName, builder.getStrArrayAttr(names));
+    attributes.setArg(i, graph::nameName,
+                      builder.getStringAttr(asRef(input.info->name)));
+    attributes.setArg(i, graph::dimsName, builder.getStrArrayAttr(names));
     body->getArgument(i).setLoc(
         NameLoc::get(builder.getStringAttr(asRef(input.info->name))));
     values.define(asRef(input.info->name), body->getArgument(i));
-    PCC_RETURN_IF_ERROR(annotated.markInput(function, i, input.info->name));
+    PCC_RETURN_IF_ERROR(
+        annotated.markInput(function, i, input.info->name, attributes));
   }
+  attributes.write();
   builder.setInsertionPointToEnd(body);
   return Status::success();
 }
@@ -374,11 +377,13 @@ Status ModelImport::makeReturn() {
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
+  graph::SignatureAttrs attributes(function);
   for (auto [i, name] : llvm::enumerate(names)) {
-    function.setResultAttr(i, graph::nameName, name);
-    PCC_RETURN_IF_ERROR(
-        annotated.markOutput(function, i, model.graph.outputs[i].name));
+    attributes.setResult(i, graph::nameName, name);
+    PCC_RETURN_IF_ERROR(annotated.markOutput(
+        function, i, model.graph.outputs[i].name, attributes));
   }
+  attributes.write();
   return Status::success();
 }
 

@@ -1,6 +1,7 @@
 //===- MarkBatch.cpp - batch and sequence dims of inputs ------------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/SignatureAttrs.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -97,10 +98,12 @@ public:
   /// of its marked dim, and removes the attribute from all other inputs.
   void write(StringRef attribute) {
     auto type = IntegerType::get(function.getContext(), 64);
+    graph::SignatureAttrs attributes(function);
     for (unsigned input = 0; input < function.getNumArguments(); ++input)
-      function.removeArgAttr(input, attribute);
+      attributes.removeArg(input, attribute);
     for (auto [input, dim] : dims)
-      function.setArgAttr(input, attribute, IntegerAttr::get(type, dim));
+      attributes.setArg(input, attribute, IntegerAttr::get(type, dim));
+    attributes.write();
   }
 
   /// Index of the marked dim, by the index of the input.

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/SignatureAttrs.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Passes.h"
@@ -74,6 +75,7 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
+  graph::SignatureAttrs attributes(function);
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const ShardedOp &op = graph.ops[i];
     const Seed *seed = graph.seedOf(i);
@@ -81,11 +83,11 @@ static void annotate(ShardedGraph &graph) {
         seed ? StringAttr::get(context, seed->source()) : StringAttr();
     Operation *pinned = op.op;
     if (graph.isSink(i)) {
-      function.setResultAttr(
+      attributes.setResult(
           graph.sinkIndex(i), dist::shardingName,
           dist::ShardingAttr::get(context, op.operandSharding(0)));
       if (seed)
-        function.setResultAttr(graph.sinkIndex(i), dist::pinnedName, source);
+        attributes.setResult(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
     // A vertex is an op, or a pin (requested sharding) after an op, or a
@@ -96,12 +98,14 @@ static void annotate(ShardedGraph &graph) {
     else if (graph.isPinOfValue(i))
       pinned = pin(graph.valueOf(i, 0), op.resultSharding(0), *seed);
     else
-      dist::setSharding(graph.valueOf(i, 0), op.resultSharding(0));
+      attributes.setArg(i, dist::shardingName,
+                        dist::ShardingAttr::get(context, op.resultSharding(0)));
     if (seed && pinned)
       pinned->setAttr(dist::pinnedName, source);
     else if (seed)
-      function.setArgAttr(i, dist::pinnedName, source);
+      attributes.setArg(i, dist::pinnedName, source);
   }
+  attributes.write();
 }
 
 /// Tags the dims of experts in `graph` and returns the sub-axes that must

@@ -3,6 +3,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ParameterPlacement.h"
 #include "dialects/graph/ScalarAttr.h"
+#include "dialects/graph/SignatureAttrs.h"
 #include "passes/5-localize/LocalOp.h"
 #include "passes/5-localize/Passes.h"
 #include "llvm/Support/DebugLog.h"
@@ -262,13 +263,15 @@ private:
   /// Records the global types of arguments and results as `dist.global`,
   /// because users of the program provide and receive whole tensors.
   void finishSignature() {
+    graph::SignatureAttrs attributes(function);
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-      function.setArgAttr(i, dist::globalName,
-                          TypeAttr::get(globalType(argument)));
+      attributes.setArg(i, dist::globalName,
+                        TypeAttr::get(globalType(argument)));
     Operation *terminator = function.front().getTerminator();
     for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
-      function.setResultAttr(i, dist::globalName,
-                             TypeAttr::get(globalType(result)));
+      attributes.setResult(i, dist::globalName,
+                           TypeAttr::get(globalType(result)));
+    attributes.write();
     function.setType(FunctionType::get(function.getContext(),
                                        function.front().getArgumentTypes(),
                                        terminator->getOperandTypes()));

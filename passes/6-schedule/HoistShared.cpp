@@ -169,10 +169,10 @@ private:
     once->setAttr(pipe::actionName, builder.getStringAttr(pipe::unshardAction));
     IRMapping map;
     builder.setInsertionPointToStart(once.addEntryBlock());
-    for (auto [to, from] : llvm::enumerate(arguments)) {
-      once.setArgAttrs(to, stage.getArgAttrDict(from));
+    once.setAllArgAttrs(llvm::map_to_vector(
+        arguments, [&](unsigned i) { return stage.getArgAttrDict(i); }));
+    for (auto [to, from] : llvm::enumerate(arguments))
       map.map(stage.getArgument(from), once.getArgument(to));
-    }
     for (auto [op, runs] : llvm::zip_equal(ops, hoisting.runsOnce))
       if (runs)
         builder.clone(*op, map)->removeAttr(pipe::partName);
@@ -187,6 +187,8 @@ private:
   /// arguments without readers.
   void takeHeld() {
     Builder builder(stage.getContext());
+    const unsigned first = stage.getNumArguments();
+    SmallVector<DictionaryAttr> added;
     for (auto [number, value] : llvm::enumerate(held)) {
       NamedAttrList attributes;
       attributes.append(
@@ -195,18 +197,21 @@ private:
                           static_cast<unsigned>(number)}));
       if (dist::ShardingAttr sharding = dist::shardingOf(value))
         attributes.append(dist::shardingName, sharding);
-      const unsigned last = stage.getNumArguments();
-      (void)stage.insertArgument(last, value.getType(),
-                                 attributes.getDictionary(stage.getContext()),
-                                 value.getLoc());
-      value.replaceAllUsesWith(stage.getArgument(last));
+      added.push_back(attributes.getDictionary(stage.getContext()));
     }
+    (void)stage.insertArguments(
+        SmallVector<unsigned>(held.size(), first), ValueRange(held).getTypes(),
+        added,
+        llvm::map_to_vector(held, [](Value value) { return value.getLoc(); }));
+    for (auto [number, value] : llvm::enumerate(held))
+      value.replaceAllUsesWith(stage.getArgument(first + number));
     for (size_t i = ops.size(); i-- > 0;)
       if (!hoisting.runsEach[i])
         ops[i]->erase();
-    for (unsigned i = stage.getNumArguments(); i-- > 0;)
-      if (stage.getArgument(i).use_empty())
-        (void)stage.eraseArgument(i);
+    llvm::BitVector isUnread(stage.getNumArguments());
+    for (unsigned i = 0; i < isUnread.size(); ++i)
+      isUnread[i] = stage.getArgument(i).use_empty();
+    (void)stage.eraseArguments(isUnread);
   }
 
   func::FuncOp stage;

@@ -44,10 +44,10 @@ public:
         builder, model.getLoc(), "stage_" + std::to_string(stage),
         builder.getFunctionType(inputs, outputs));
     function->setAttr(pipe::stageName, builder.getI64IntegerAttr(stage));
-    for (auto [to, from] : llvm::enumerate(arguments))
-      function.setArgAttrs(to, model.getArgAttrDict(from));
-    for (auto [to, from] : llvm::enumerate(results))
-      function.setResultAttrs(to, model.getResultAttrDict(from));
+    function.setAllArgAttrs(llvm::map_to_vector(
+        arguments, [&](unsigned i) { return model.getArgAttrDict(i); }));
+    function.setAllResultAttrs(llvm::map_to_vector(
+        results, [&](unsigned i) { return model.getResultAttrDict(i); }));
     fill(function, names);
     return function;
   }

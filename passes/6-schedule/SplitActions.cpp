@@ -152,9 +152,9 @@ private:
     /// added. They are values that other functions read, and outputs of the
     /// model.
     SmallVector<Value> results;
-    SmallVector<DictionaryAttr> resultAttributes;
-    /// For each value of the stage that another function reads, the index in
-    /// `results` at which this function returns the value.
+    SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
+    /// For each value of the stage that another function takes, the index in
+    /// `results` at which this function returns it.
     DenseMap<Value, unsigned> resultOf;
   };
 
@@ -256,12 +256,12 @@ private:
     return made;
   }
 
-  /// Appends an argument to `function` and returns it.
+  /// Appends an argument to the body of `function` and returns it. `finish`
+  /// adds it to the type of the function.
   static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
-    const unsigned last = function.op.getNumArguments();
-    (void)function.op.insertArgument(last, type, attributes, loc);
-    return function.op.getArgument(last);
+    function.argumentAttributes.push_back(attributes);
+    return function.op.front().addArgument(type, loc);
   }
 
   /// Appends an argument for `value` to `taker`, the function that reads
@@ -365,6 +365,7 @@ private:
     function.op.setType(
         builder.getFunctionType(function.op.front().getArgumentTypes(),
                                 ValueRange(function.results).getTypes()));
+    function.op.setAllArgAttrs(function.argumentAttributes);
     function.op.setAllResultAttrs(function.resultAttributes);
   }
 

@@ -98,26 +98,27 @@ Status AnnotationImport::pinResults(const onnx::Node &node) {
 }
 
 Status AnnotationImport::markInput(func::FuncOp function, unsigned input,
-                                   std::string_view name) {
+                                   std::string_view name,
+                                   graph::SignatureAttrs &attributes) {
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(annotations.shardingAtDefinition(
       name, sizesOf(function.getArgument(input)), asked));
   if (asked)
-    function.setArgAttr(input, dist::shardingName,
-                        dist::ShardingAttr::get(builder.getContext(), *asked));
+    attributes.setArg(input, dist::shardingName,
+                      dist::ShardingAttr::get(builder.getContext(), *asked));
   return Status::success();
 }
 
 Status AnnotationImport::markOutput(func::FuncOp function, unsigned output,
-                                    std::string_view name) {
+                                    std::string_view name,
+                                    graph::SignatureAttrs &attributes) {
   ShardingAnnotations::RequestedSharding asked;
   auto type = cast<RankedTensorType>(function.getResultTypes()[output]);
   PCC_RETURN_IF_ERROR(annotations.shardingAtOutput(
       name, dist::shapeOf(type.getShape()), asked));
   if (asked)
-    function.setResultAttr(
-        output, dist::shardingName,
-        dist::ShardingAttr::get(builder.getContext(), *asked));
+    attributes.setResult(output, dist::shardingName,
+                         dist::ShardingAttr::get(builder.getContext(), *asked));
   return Status::success();
 }
 

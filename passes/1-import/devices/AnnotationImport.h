@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_1_IMPORT_DEVICES_ANNOTATIONIMPORT_H
 #define PCC_PASSES_1_IMPORT_DEVICES_ANNOTATIONIMPORT_H
 
+#include "dialects/graph/SignatureAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/1-import/build/ValueTable.h"
 #include "passes/1-import/devices/ShardingAnnotations.h"
@@ -38,14 +39,14 @@ public:
   /// imported.
   Status pinResults(const onnx::Node &node);
 
-  /// Sets `dist.sharding` on argument `input` of `function`, if the model
-  /// requests a sharding for its input `name`.
+  /// Sets `dist.sharding` on argument `input` of `function` in `attributes`, if
+  /// the model requests a sharding for its input `name`.
   Status markInput(mlir::func::FuncOp function, unsigned input,
-                   std::string_view name);
-  /// Sets `dist.sharding` on result `output` of `function`, if the model
-  /// requests a sharding for its output `name`.
+                   std::string_view name, graph::SignatureAttrs &attributes);
+  /// Sets `dist.sharding` on result `output` of `function` in `attributes`, if
+  /// the model requests a sharding for its output `name`.
   Status markOutput(mlir::func::FuncOp function, unsigned output,
-                    std::string_view name);
+                    std::string_view name, graph::SignatureAttrs &attributes);
   /// Sets `dist.sharding` on each parameter of `module` for which the model
   /// requests a sharding.
   Status markWeights(mlir::ModuleOp module);

@@ -325,8 +325,8 @@ void BufferPlan::addSends(func::FuncOp function) {
 
 void BufferPlan::addOutputs(func::FuncOp function) {
   for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
-    const int output = ModelFacts::findPort(
-        facts.outputs, function.getResultAttrDict(operand.getOperandNumber()));
+    const int output = facts.findOutput(
+        function.getResultAttrDict(operand.getOperandNumber()));
     if (output < 0)
       continue;
     outputs[output] = storageOf.at(operand.get());

@@ -37,14 +37,21 @@ int ModelFacts::findTransfer(StringRef value, int from, int to) const {
   return -1;
 }
 
-int ModelFacts::findPort(const std::vector<Port> &ports,
-                         DictionaryAttr attributes) {
+/// Returns the number in `numbers` of the name in `attributes`, those of an
+/// argument or result of a stage function; -1 if there is none.
+static int findPort(const llvm::StringMap<int> &numbers,
+                    DictionaryAttr attributes) {
   auto name =
       attributes ? attributes.getAs<StringAttr>(graph::nameName) : nullptr;
-  for (size_t i = 0; name && i < ports.size(); ++i)
-    if (ports[i].name == name.getValue())
-      return static_cast<int>(i);
-  return -1;
+  auto found = name ? numbers.find(name.getValue()) : numbers.end();
+  return found == numbers.end() ? -1 : found->second;
+}
+
+void ModelFacts::numberPorts() {
+  for (auto [ports, numbers] :
+       {std::pair(&inputs, &inputNumbers), {&outputs, &outputNumbers}})
+    for (auto [i, port] : llvm::enumerate(*ports))
+      numbers->try_emplace(port.name, static_cast<int>(i));
 }
 
 static func::FuncOp ownerOf(BlockArgument argument) {
@@ -52,8 +59,12 @@ static func::FuncOp ownerOf(BlockArgument argument) {
 }
 
 int ModelFacts::findInput(BlockArgument argument) const {
-  return findPort(inputs,
+  return findPort(inputNumbers,
                   ownerOf(argument).getArgAttrDict(argument.getArgNumber()));
+}
+
+int ModelFacts::findOutput(DictionaryAttr attributes) const {
+  return findPort(outputNumbers, attributes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,6 +185,7 @@ private:
       return "the module does not list the model's inputs";
     if (!readPorts(graph::outputsName, facts.outputs))
       return "the module does not list the model's outputs";
+    facts.numberPorts();
     return {};
   }
 

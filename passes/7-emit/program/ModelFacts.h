@@ -11,6 +11,7 @@
 #include "passes/7-emit/program/WeightPrefetches.h"
 #include "passes/plan/schedule/PipelineMessages.h"
 #include "status/StatusOr.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace pcc::emit {
 
@@ -82,6 +83,8 @@ struct ModelFacts {
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
+  /// By name of an input or output: its index in `inputs` or `outputs`.
+  llvm::StringMap<int> inputNumbers, outputNumbers;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
   /// Steps of each pipeline position: its actions (runs of stage functions)
@@ -129,11 +132,11 @@ struct ModelFacts {
   /// Returns the early reduction (of a gradient during the backward pass) whose
   /// op is `collective`; null if `collective` does not start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
-  /// Returns the index in `ports` (inputs or outputs of the model) of the port
-  /// whose name `attributes` contain; -1 if there is no such port. `attributes`
-  /// are the attributes of an argument or result of a stage function.
-  static int findPort(const std::vector<Port> &ports,
-                      mlir::DictionaryAttr attributes);
+  /// Sets `inputNumbers` and `outputNumbers` from `inputs` and `outputs`.
+  void numberPorts();
+  /// Returns the index in `outputs` of the model's output that a result of a
+  /// stage function with `attributes` stands for; -1 if it stands for none.
+  int findOutput(mlir::DictionaryAttr attributes) const;
   /// Returns the index in `inputs` of the model's input that `argument`, an
   /// argument of a stage function, stands for; -1 if `argument` is not an input
   /// of the model.

@@ -1,0 +1,40 @@
+//===- SignatureAttrs.h - attributes of the arguments and results ---------===//
+
+#ifndef PCC_DIALECTS_GRAPH_SIGNATUREATTRS_H
+#define PCC_DIALECTS_GRAPH_SIGNATUREATTRS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pcc::graph {
+
+/// The attributes of all arguments and results of a function, to change many of
+/// them. A function stores them as one uniqued list, so that to set the
+/// attribute of one argument takes time in proportion to all arguments. The
+/// changes are in the function after `write`.
+class SignatureAttrs {
+public:
+  /// Reads the attributes of `function`, whose type must not change before
+  /// `write`.
+  explicit SignatureAttrs(mlir::func::FuncOp function);
+
+  void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
+    arguments[index].set(name, value);
+  }
+  void removeArg(unsigned index, llvm::StringRef name) {
+    arguments[index].erase(name);
+  }
+  void setResult(unsigned index, llvm::StringRef name, mlir::Attribute value) {
+    results[index].set(name, value);
+  }
+
+  /// Stores all attributes in the function.
+  void write();
+
+private:
+  mlir::func::FuncOp function;
+  llvm::SmallVector<mlir::NamedAttrList, 0> arguments, results;
+};
+
+} // namespace pcc::graph
+
+#endif // PCC_DIALECTS_GRAPH_SIGNATUREATTRS_H
