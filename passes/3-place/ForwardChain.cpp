@@ -47,7 +47,8 @@ static graph::GetParameterOp weightBehind(Operation *op) {
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }
 
-ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
+ForwardChain::ForwardChain(func::FuncOp function)
+    : function(function), parameters(function->getParentOfType<ModuleOp>()) {
   for (Operation &op : function.front().without_terminator())
     if (follows(&op)) {
       isFollower.insert(&op);
@@ -77,8 +78,7 @@ bool ForwardChain::follows(Operation *op) const {
 }
 
 bool ForwardChain::trains(graph::GetParameterOp weight) const {
-  auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
-      weight, weight.getParameterAttr());
+  auto parameter = parameters.lookup<graph::ParameterOp>(weight.getParameter());
   return parameter && parameter.getTrained();
 }
 

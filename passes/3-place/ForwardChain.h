@@ -79,6 +79,8 @@ private:
 
   mutable mlir::func::FuncOp
       function; ///< mutable because accessors of this handle are not const
+  /// Symbols of the module of `function`.
+  mlir::SymbolTable parameters;
   llvm::SmallVector<mlir::Operation *> linkOps;
   /// For each link (op that lies on one stage), its index in `linkOps`.
   llvm::DenseMap<mlir::Operation *, size_t> positions;

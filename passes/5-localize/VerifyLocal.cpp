@@ -15,11 +15,11 @@ using namespace mlir;
 using namespace pcc;
 
 /// Checks that the weight that `op` reads has the local shape under its
-/// sharding. Ops with operands need no such check: their verifiers reject a
-/// result of global shape if the operands have local shapes.
-static LogicalResult checkParameter(graph::GetParameterOp op) {
-  auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
-      op, op.getParameterAttr());
+/// sharding. Other ops need no such check: their verifiers reject a global
+/// shape next to local operands. `parameters` are the symbols of the module.
+static LogicalResult checkParameter(graph::GetParameterOp op,
+                                    const SymbolTable &parameters) {
+  auto parameter = parameters.lookup<graph::ParameterOp>(op.getParameter());
   dist::ShardingAttr sharding = dist::shardingOf(op.getResult());
   if (!parameter || !sharding)
     return op.emitOpError("has no sharding after phase '5-localize'");
@@ -35,13 +35,14 @@ static LogicalResult checkParameter(graph::GetParameterOp op) {
 namespace {
 struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
   void runOnOperation() override {
+    const SymbolTable parameters(getOperation()->getParentOfType<ModuleOp>());
     for (Operation &op : getOperation().front()) {
       ++numOps;
       auto parameter = dyn_cast<graph::GetParameterOp>(op);
       if (isa<dist::ReshardOp>(op))
         op.emitOpError("survived phase '5-localize'; reshard-to-collectives "
                        "must remove it");
-      else if (!parameter || succeeded(checkParameter(parameter)))
+      else if (!parameter || succeeded(checkParameter(parameter, parameters)))
         continue;
       return signalPassFailure();
     }

@@ -222,6 +222,7 @@ private:
   /// weightAxes(), so every rank along these axes stores the whole weight.
   void findWholeWeights() {
     const double large = largeWeight();
+    const SymbolTable parameters(module);
     for (const auto &axes : weightAxes()) {
       std::map<std::string, double> whole;
       std::vector<std::string> names;
@@ -229,7 +230,7 @@ private:
       forEachOp([&](Operation *op) {
         auto get = dyn_cast<graph::GetParameterOp>(op);
         auto weight =
-            get ? module.lookupSymbol<graph::ParameterOp>(get.getParameter())
+            get ? parameters.lookup<graph::ParameterOp>(get.getParameter())
                 : graph::ParameterOp();
         dist::ShardingAttr sharding =
             weight ? dist::shardingOf(get.getResult()) : dist::ShardingAttr();

@@ -15,13 +15,6 @@ static bool hasTwoDims(RankedTensorType type) {
                         [](int64_t size) { return size > 1; }) >= 2;
 }
 
-/// Returns the declaration of the parameter that `get` reads; null if there is
-/// none.
-static graph::ParameterOp parameterOf(graph::GetParameterOp get) {
-  return SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
-      get, get.getParameterAttr());
-}
-
 /// Returns whether `op` is a cast to a narrower type. `op` may be null.
 static bool isNarrowing(Operation *op) {
   auto cast = dyn_cast_if_present<graph::CastOp>(op);
@@ -43,11 +36,14 @@ static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
 /// are trained parameters with two or more dims that the model reads only
 /// through casts to a narrower type. They count as optimizer state, because the
 /// model uses, and gathers, the narrow copies.
-static llvm::StringSet<> mastersOf(const ShardedGraph &graph) {
+static llvm::StringSet<> mastersOf(const ShardedGraph &graph,
+                                   const SymbolTable &parameters) {
   llvm::StringSet<> masters, others;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     auto get = dyn_cast_if_present<graph::GetParameterOp>(graph.ops[i].op);
-    graph::ParameterOp parameter = get ? parameterOf(get) : nullptr;
+    auto parameter =
+        get ? parameters.lookup<graph::ParameterOp>(get.getParameter())
+            : graph::ParameterOp();
     if (!parameter || !parameter.getTrained() ||
         !hasTwoDims(graph::tensorType(get.getResult())))
       continue;
@@ -66,11 +62,13 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
   if (auto asked = module->getAttrOfType<ArrayAttr>(dist::dividedName))
     for (auto name : asked.getAsRange<StringAttr>())
       names.insert(name.getValue());
+  const SymbolTable parameters(module);
   if (states)
-    for (const auto &master : mastersOf(graph))
+    for (const auto &master : mastersOf(graph, parameters))
       names.insert(master.getKey());
   for (unsigned i = 0; i < graph.ops.size(); ++i)
-    if (graph.ops[i].op && !graph.seedOf(i) && isDivided(graph.ops[i].op))
+    if (graph.ops[i].op && !graph.seedOf(i) &&
+        isDivided(graph.ops[i].op, parameters))
       divided.insert(i);
 }
 
@@ -85,14 +83,15 @@ static bool isOfOneUse(graph::AccumulateOp op) {
          llvm::any_of(op->getUsers(), llvm::IsaPred<graph::AddOp>);
 }
 
-bool StoredWeights::isDivided(Operation *op) const {
+bool StoredWeights::isDivided(Operation *op,
+                              const SymbolTable &parameters) const {
   if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
     return gradients && hasTwoDims(graph::tensorType(op->getResult(0))) &&
            !isOfOneUse(accumulate);
   auto get = dyn_cast<graph::GetParameterOp>(op);
   if (!get)
     return false;
-  graph::ParameterOp parameter = parameterOf(get);
+  auto parameter = parameters.lookup<graph::ParameterOp>(get.getParameter());
   const bool isState = parameter && parameter.getStateOf();
   return ((isState ? states : weights) &&
           hasTwoDims(graph::tensorType(get.getResult()))) ||

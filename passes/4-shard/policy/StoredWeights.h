@@ -38,10 +38,11 @@ public:
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
-  /// Returns whether the result of `op` must be stored divided among ranks
-  /// (ZeRO, FSDP). Must not be called for a result for which the user requests
-  /// a sharding.
-  bool isDivided(mlir::Operation *op) const;
+  /// Returns whether the result of `op` must be stored divided among ranks. The
+  /// user must not have requested a sharding for it. `parameters` are the
+  /// symbols of the module.
+  bool isDivided(mlir::Operation *op,
+                 const mlir::SymbolTable &parameters) const;
 
   /// Whether a preset divides weights, whether one divides gradients, and
   /// whether one divides the optimizer state.

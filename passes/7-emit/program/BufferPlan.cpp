@@ -145,14 +145,19 @@ static bool readsLast(Operation *launch, Value weight) {
   });
 }
 
-/// The kernel of an optimizer may write the new weight over the old weight if
-/// three conditions hold:
-///
-///   - The kernel is element-wise.
-///   - No op reads the old weight after the kernel.
-///   - Only launches and the graph.set_parameter op read the new weight. A new
-///     weight that is also sent or returned needs bytes in the arena (memory of
-///     intermediate values).
+ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
+                                                    Block *block) {
+  auto [entry, isNew] = parameterReads.try_emplace(block);
+  if (isNew)
+    for (auto get : block->getOps<graph::GetParameterOp>())
+      entry->second[parameterList.add(get)].push_back(get);
+  return entry->second[parameter];
+}
+
+/// The kernel of an optimizer may write the new weight over the old one if
+/// three conditions hold. The kernel is element-wise. No op reads the old
+/// weight after the kernel. Only launches and the graph.set_parameter op read
+/// the new weight; one that is sent or returned needs a storage in the arena.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -165,14 +170,13 @@ int BufferPlan::storageOfUpdated(Value value) {
   });
   if (set == value.user_end())
     return -1;
-  auto kernel =
-      ModuleOp(facts.module).lookupSymbol<rank::KernelOp>(symbol.getValue());
+  if (!symbols)
+    symbols.emplace(facts.module);
+  auto kernel = symbols->lookup<rank::KernelOp>(symbol.getValue());
   const int32_t parameter =
       parameterList.add(cast<graph::SetParameterOp>(*set));
   int storage = -1;
-  for (auto get : launch->getBlock()->getOps<graph::GetParameterOp>()) {
-    if (parameterList.add(get) != parameter)
-      continue;
+  for (graph::GetParameterOp get : readsOf(parameter, launch->getBlock())) {
     if (get.getType() != value.getType() || !readsLast(launch, get))
       return -1;
     storage = storageOf.at(get);

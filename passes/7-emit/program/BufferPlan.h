@@ -45,6 +45,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
 #include <set>
 
 namespace pcc::emit {
@@ -231,9 +232,12 @@ private:
   /// position, this is the storage of the sent value. Otherwise it is a new
   /// storage.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
-  /// If `value` is the new value of a weight and may overwrite the old value,
-  /// returns the index of the weight's storage (range of bytes). Otherwise
-  /// returns -1.
+  /// Returns the ops of `block` that read the parameter with index `parameter`
+  /// in `parameterList`. Adds the parameters of all reads to that list.
+  llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
+                                                mlir::Block *block);
+  /// If `value` is the new value of a weight and may overwrite the old one,
+  /// returns the index of the weight's storage. Otherwise returns -1.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of the program's
   /// parameter with index `parameter`. The storage has the size of `value`, a
@@ -302,6 +306,12 @@ private:
   int position;
   program::ProgramT &program;
   ParameterList parameterList;
+  /// Symbols of the module, set when the first one is looked up.
+  std::optional<mlir::SymbolTable> symbols;
+  /// By block and by index in `parameterList`: the ops that read the parameter.
+  llvm::DenseMap<mlir::Block *,
+                 std::map<int32_t, llvm::SmallVector<graph::GetParameterOp, 1>>>
+      parameterReads;
   std::vector<std::byte> constantBytes;
   /// Maps the bytes of each constant to the byte offset of the constant in
   /// `constantBytes`.
