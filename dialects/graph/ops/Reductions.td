@@ -116,7 +116,8 @@ def Graph_LayerNormOp : Graph_NormOp<"layer_norm"> {
     - `epsilon`: number that is added to the variance.
 
     Sharding: the dims before `dim` may be split. Normalised dims may be split too, with scale and bias alike: the parts then
-    exchange two sums per row. No partial sum passes.
+    exchange two sums per row, first that of the elements, then that of the squares of their distances from the mean, which keeps
+    the digits of the variance where the mean is large. No partial sum passes.
 
     Gradient: by `input`, `scale` and `bias`.
 

@@ -81,9 +81,8 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
 }
 
 /// Returns the sharding rule of a norm over all dims with an index of at least
-/// `from`. Scale and bias have the factors of these dims. If one of these dims
-/// is split, the ranks exchange `numSums` sums for each row (the elements that
-/// are normalized together). All sums of a row are in one message.
+/// `from`. Scale and bias have the factors of these dims. If these dims are
+/// split, the ranks exchange `numSums` sums per row, one after another.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -91,8 +90,9 @@ static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   Tensor normalised(llvm::drop_begin(rule.operands[0], from));
   while (rule.operands.size() < op->getNumOperands())
     rule.operands.push_back(normalised);
-  rule.innerValues = {{without(rule.operands[0], from, rank), FactorKind::Sum,
-                       numSums * bytesOfSum(op->getOperand(0))}};
+  rule.innerValues.assign(numSums,
+                          {without(rule.operands[0], from, rank),
+                           FactorKind::Sum, bytesOfSum(op->getOperand(0))});
   return rule;
 }
 

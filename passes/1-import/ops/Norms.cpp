@@ -46,17 +46,18 @@ static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
 
 namespace {
 /// Statistics of a tensor over some dims: the mean, the tensor minus the mean,
-/// and 1 / √(variance + epsilon). The reduced dims stay, with size 1.
+/// the variance, and 1 / √(variance + epsilon). The reduced dims stay, with
+/// size 1.
 struct Moments {
   Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
     Value wide = widen(n, x);
     mean = n.reduce(ReduceKind::Mean, wide, dims, /*keep=*/true);
     centred = n.sub(wide, mean);
-    Value variance = n.reduce(ReduceKind::Mean, n.mul(centred, centred), dims,
-                              /*keep=*/true);
+    variance = n.reduce(ReduceKind::Mean, n.mul(centred, centred), dims,
+                        /*keep=*/true);
     inverse = inverseDeviation(n, variance, epsilon);
   }
-  Value mean, centred, inverse;
+  Value mean, centred, variance, inverse;
 };
 } // namespace
 
@@ -149,6 +150,40 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
 // Per channel
 //===----------------------------------------------------------------------===//
 
+/// Imports BatchNormalization in training mode, where mean and variance are
+/// those of the batch. Outputs 1 and 2 are the running mean and variance:
+///
+///   operand · momentum + statistic of the batch · (1 - momentum)
+static Value batchNormalizationOfBatch(NodeImport &n) {
+  Value x = n.operand(0);
+  const int64_t rank = shapeOf(x).size();
+  const double momentum = n.real("momentum", 0.9f);
+  if (n.failed() || rank < 2)
+    return n.invalid("normalises a tensor of " + Twine(rank) + " dims");
+  SmallVector<int64_t> dims = dimsFrom(2, rank);
+  dims.insert(dims.begin(), 0);
+  Moments moments(n, x, dims, n.real("epsilon", 1e-5f));
+  const auto setRunning = [&](size_t output, size_t operand, Value statistic) {
+    if (n.failed() || !n.isOutputUsed(output))
+      return;
+    Value given = n.operand(operand);
+    statistic =
+        n.cast(n.reshape(statistic, shapeOf(given)), n.elementType(operand));
+    n.set(output,
+          n.add(n.mul(given, n.scalarLike(given, momentum)),
+                n.mul(statistic, n.scalarLike(statistic, 1 - momentum))));
+  };
+  setRunning(1, 3, moments.mean);
+  setRunning(2, 4, moments.variance);
+  if (n.failed())
+    return {};
+  Value unit =
+      n.cast(n.mul(moments.centred, moments.inverse), n.elementType(0));
+  Type type = n.elementType(0);
+  return n.add(n.mul(unit, n.cast(perChannel(n, n.operand(1), rank), type)),
+               n.cast(perChannel(n, n.operand(2), rank), type));
+}
+
 /// Imports BatchNormalization for inference, where mean and variance are
 /// operands:
 ///
@@ -156,7 +191,7 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
 ///   result = x · factor + (bias - mean · factor)
 static Value batchNormalization(NodeImport &n) {
   if (n.integer("training_mode", 0))
-    return n.unsupported("computes batch statistics (training_mode is 1)");
+    return batchNormalizationOfBatch(n);
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
   Value inverse = inverseDeviation(n, n.operand(4), n.real("epsilon", 1e-5f));

@@ -17,15 +17,11 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns the sum of `value` over the dims of the norm. If ranks split one
-  /// of these dims, the result is a partial sum.
-  Value sum(ShardedBuilder &b, Value value) const {
-    return b.reduce(graph::ReduceKind::Sum, value, dims);
-  }
-  /// Returns the mean of a value whose sum over the dims is `sum`. The mean is
-  /// `sum` divided by the number of elements without padding. If `sum` is a
-  /// partial sum, it is reduced over ranks before the division.
-  Value mean(ShardedBuilder &b, Value sum) const {
+  /// Returns the mean of `value` over the dims: its sum, which is reduced over
+  /// ranks if a dim is split, divided by the number of elements without
+  /// padding.
+  Value mean(ShardedBuilder &b, Value value) const {
+    Value sum = b.reduce(graph::ReduceKind::Sum, value, dims);
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
 
@@ -50,29 +46,23 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Replaces a layer norm along split dims by ordinary ops. They need only one
-/// all-reduce, because both sums are joined in one tensor (n is the number of
-/// elements):
+/// Replaces a layer norm along split dims by ordinary ops. They need two
+/// all-reduces, of one number per row each (n is the number of elements):
 ///
-///   mean = Σ x / n    variance = Σ x² / n - mean², at least 0
+///   mean = Σ x / n    variance = Σ (x - mean)² / n
+///
+/// One all-reduce of Σ x and Σ x² would do, as the variance is also Σ x² / n -
+/// mean². That difference loses all digits where the mean is large beside the
+/// spread of a row.
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto norm = cast<graph::LayerNormOp>(op.op);
   Value x = b.widen(norm.getInput());
   NormDims over(x, norm.getDim());
-  int64_t last = graph::tensorType(x).getRank() - 1;
-  Value pair = b.makeLinear<graph::ConcatOp>(
-      ValueRange{over.sum(b, x), over.sum(b, b.make<graph::MulOp>(x, x))},
-      b.getI64IntegerAttr(last));
-  Value mean = over.mean(b, b.sliceDim(pair, last, 0, 1));
-  Value square = over.mean(b, b.sliceDim(pair, last, 1, 1));
-  Value variance =
-      b.make<graph::SubOp>(square, b.make<graph::MulOp>(mean, mean));
-  // The variance is a difference of two rounded numbers, so it can be negative.
-  variance = b.make<graph::MaxOp>(variance, b.scalarLike(variance, 0));
-  return {scaled(b, b.make<graph::SubOp>(x, mean), variance,
-                 norm.getEpsilon().convertToDouble(), norm.getScale(),
-                 norm.getBias(),
+  Value centred = b.make<graph::SubOp>(x, over.mean(b, x));
+  Value variance = over.mean(b, b.make<graph::MulOp>(centred, centred));
+  return {scaled(b, centred, variance, norm.getEpsilon().convertToDouble(),
+                 norm.getScale(), norm.getBias(),
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
@@ -83,7 +73,7 @@ static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
   auto norm = cast<graph::RmsNormOp>(op.op);
   Value x = b.widen(norm.getInput());
   NormDims over(x, norm.getDim());
-  Value square = over.mean(b, over.sum(b, b.make<graph::MulOp>(x, x)));
+  Value square = over.mean(b, b.make<graph::MulOp>(x, x));
   return {scaled(b, x, square, norm.getEpsilon().convertToDouble(),
                  norm.getScale(), {},
                  graph::tensorType(norm.getResult()).getElementType())};

@@ -21,12 +21,12 @@ dist::Sharding ShardedBuilder::shardingOf(Value value) const {
                   : dist::Sharding::whole(graph::tensorType(value).getRank());
 }
 
-void ShardedBuilder::record(Operation *op, bool partialsPass) {
+void ShardedBuilder::finish(Operation *op) {
   if (stage)
     op->setAttr(pipe::stageName, stage);
   auto operands = llvm::map_to_vector(
       op->getOperands(), [&](Value value) { return shardingOf(value); });
-  shard::record(propagateFromOperands(op, operands, partialsPass));
+  shard::record(propagateFromOperands(op, operands, /*partialsPass=*/false));
 }
 
 Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,

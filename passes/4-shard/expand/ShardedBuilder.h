@@ -23,16 +23,6 @@ public:
   /// Prepares to replace the IR op `op.op`, which must not be null.
   explicit ShardedBuilder(const ShardedOp &op);
 
-  /// Builds an op of type `Op` and returns its first result. If operands are
-  /// partial sums (values that ranks still have to add) and the sharding rule
-  /// of `Op` allows it, the results are partial sums, too.
-  template <typename Op, typename... Args>
-  mlir::Value makeLinear(Args &&...args) {
-    auto op = Op::create(*this, location, std::forward<Args>(args)...);
-    record(op, /*partialsPass=*/true);
-    return op->getResult(0);
-  }
-
   /// Returns a scalar constant of the given value, with the element type of
   /// `like`.
   mlir::Value scalarLike(mlir::Value like, double value) {
@@ -76,19 +66,8 @@ private:
   /// operand. For any other value, it is the sharding stored in the IR, or
   /// whole (not split) if none is stored.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores the stage and the sharding of the new op `op`. Operands that are
-  /// partial sums (values that ranks still have to add) will be reduced before
-  /// the op.
-  void finish(mlir::Operation *op) override {
-    record(op, /*partialsPass=*/false);
-  }
-  /// Stores the stage and the sharding of the new op `op` in its attributes.
-  /// `partialsPass` decides about operands that are partial sums (values that
-  /// ranks still have to add):
-  ///
-  /// - If true, they pass to the results if the rule of `op` allows it.
-  /// - If false, they will be reduced before the op.
-  void record(mlir::Operation *op, bool partialsPass);
+  /// Stores stage and sharding of a new op through which no partial sums pass.
+  void finish(mlir::Operation *op) override;
 
   /// Stage of the replaced op; null if the function has no stages.
   mlir::Attribute stage;

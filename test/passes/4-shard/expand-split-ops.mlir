@@ -21,7 +21,7 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-
 
 // -----
 
-// Both sums travel together, in f32, and are divided by the logical count.
+// The mean is reduced before the deviations from it, both in f32 and divided by the logical count.
 // CHECK-LABEL: @layer_norm
 module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-,t]"]} {
   graph.parameter @s : tensor<250xf16>
@@ -32,9 +32,13 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-
     %s = graph.get_parameter @s : tensor<250xf16>
     %b = graph.get_parameter @b : tensor<250xf16>
     // CHECK: graph.cast %{{.*}} : tensor<8x250xf16> to tensor<8x250xf32>
-    // CHECK: %[[PAIR:.*]] = graph.concat {{.*}}shardings = ["[-, -] partial sum(t:4)"]
-    // CHECK-NEXT: dist.reshard %[[PAIR]] {{.*}} : tensor<8x2xf32>
-    // CHECK: graph.constant {{.*}}dense<2.500000e+02>
+    // CHECK: %[[SUM:.*]] = graph.reduce sum {{.*}}shardings = ["[-, -] partial sum(t:4)"]
+    // CHECK: dist.reshard %[[SUM]] {{.*}} : tensor<8x1xf32>
+    // CHECK: %[[MEAN:.*]] = graph.div {{.*}} : tensor<8x1xf32>
+    // CHECK: %[[FROM:.*]] = graph.sub %{{.*}}, %[[MEAN]]
+    // CHECK: %[[SQUARES:.*]] = graph.mul %[[FROM]], %[[FROM]]
+    // CHECK: %[[SUM:.*]] = graph.reduce sum %[[SQUARES]] {{.*}}shardings = ["[-, -] partial sum(t:4)"]
+    // CHECK: dist.reshard %[[SUM]] {{.*}} : tensor<8x1xf32>
     // CHECK-NOT: dist.reshard
     // CHECK: return
     %y = graph.layer_norm %x, %s, %b from 1 epsilon 1.0e-5

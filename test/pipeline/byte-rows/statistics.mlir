@@ -7,14 +7,16 @@
 
 !rows = tensor<4x256x1024xbf16>
 
-// The two sums of a row travel together.
-// CHECK-LABEL: @norm_sums_a_pair
+// Two sums per row, one after another.
+// CHECK-LABEL: @norm_sums
 module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,-,t]", "y=[-,-,t]"]} {
-  func.func @norm_sums_a_pair(
+  func.func @norm_sums(
       %x: !rows {graph.name = "x"}, %scale: tensor<1024xbf16> {graph.name = "scale"})
       -> (!rows {graph.name = "y"}) {
     // CHECK: all_reduce {{.*}} from "[-, -, -] partial sum(t:4)" to "[-, -, -]"
-    // CHECK-SAME: shape [4, 256, 2] received 12288{{ }}
+    // CHECK-SAME: shape [4, 256, 1] received 6144{{ }}
+    // CHECK: all_reduce {{.*}} from "[-, -, -] partial sum(t:4)" to "[-, -, -]"
+    // CHECK-SAME: shape [4, 256, 1] received 6144{{ }}
     %y = graph.layer_norm %x, %scale from 2 epsilon 9.9999997473787516E-6 : !rows, tensor<1024xbf16>
     return %y : !rows
   }
