@@ -176,8 +176,7 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
   if (input.getRank() != static_cast<int64_t>(spatial) + 2 ||
       adaptor.getStrides().size() != spatial ||
       adaptor.getPads().size() != 2 * spatial ||
-      adaptor.getDilations().size() != spatial ||
-      adaptor.getOverhang().size() != spatial)
+      adaptor.getDilations().size() != spatial)
     return emitOptionalError(loc, "pools ", input, " with a window of ",
                              spatial, " dims");
   if (!allPositive(adaptor.getWindow()) || !allPositive(adaptor.getStrides()) ||
@@ -198,19 +197,13 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 }
 
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
-  size_t numDims = op.getWindow().size();
-  bool padded = op.getKind() == PoolKind::AverageWithPadding;
-  // Count the window elements before index `end`. If `padded`, all padding
-  // counts except the overhang (padding that only ONNX's ceil_mode adds).
-  // Otherwise, only elements of the input count: neither trailing padding nor
-  // leading padding, which has negative indices.
-  int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
-  if (padded)
-    end += op.getPads()[dim + numDims] - op.getOverhang()[dim];
+  if (op.getKind() == PoolKind::AverageWithPadding)
+    return op.getWindow()[dim];
+  int64_t size = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   int64_t first = output * op.getStrides()[dim] - op.getPads()[dim];
   for (int64_t tap = 0; tap < op.getWindow()[dim]; ++tap) {
     int64_t place = first + tap * op.getDilations()[dim];
-    count += (padded || place >= 0) && place < end;
+    count += place >= 0 && place < size;
   }
   return count;
 }

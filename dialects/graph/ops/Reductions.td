@@ -210,8 +210,7 @@ def Graph_PoolKind : I32EnumAttr<"PoolKind", "result of a pool for one window", 
 
     - `max` (`Max`): the largest element.
     - `average` (`Average`): the sum divided by the number of elements inside the input.
-    - `average_with_padding` (`AverageWithPadding`): the sum divided by the number of elements inside the padded input,
-      without the overhang.
+    - `average_with_padding` (`AverageWithPadding`): the sum divided by the number of elements of the window.
   }];
   let cppNamespace = "::pcc::graph";
 }
@@ -227,11 +226,9 @@ def Graph_PoolOp : Graph_InferOp<"pool", Graph_Window, [Graph_Differentiable]> {
     - `strides`: per spatial dim, the elements from one window to the next.
     - `pads`: elements; first the low side of every spatial dim, then the high sides. Padding never is a maximum.
     - `dilations`: per spatial dim, the elements from one tap of a window to the next.
-    - `overhang`: per spatial dim, the elements of the high padding that only ONNX's `ceil_mode` adds. No average counts them.
 
     Sharding: N and C may be split. Spatial dims of the result may be split, and each rank then reads its part and a halo. A
-    spatial dim stays whole if the windows of an average divide by different numbers: with padding for `average`, with
-    overhang for `average_with_padding`. No partial sum passes.
+    padded spatial dim stays whole for `average`, whose windows then divide by different numbers. No partial sum passes.
 
     Gradient: by the operand. A maximum passes its gradient to the first element of the window that equals it.
 
@@ -240,7 +237,7 @@ def Graph_PoolOp : Graph_InferOp<"pool", Graph_Window, [Graph_Differentiable]> {
     [example: test/dialects/graph/reductions.mlir @pool]
   }];
   let arguments = (ins Graph_PoolKind:$kind, Graph_Tensor:$input, DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$overhang);
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input)";
 }

@@ -19,12 +19,11 @@ bool allPositive(llvm::ArrayRef<int64_t> values);
 /// Returns `values` as text for error messages, such as "[1, 2]".
 std::string listText(llvm::ArrayRef<int64_t> values);
 
-/// Returns the number of elements that an average pool counts in one window
-/// along spatial dim `dim`. `output` is the index of the window along that dim.
-/// Padding counts only in mode AverageWithPadding:
-///   input [4], 3 taps, padding 1, output 0:  2 elements, or 3 with padding
-/// Elements beyond the padded input never count. The pool divides the sum of a
-/// window by the product of the counts of all spatial dims.
+/// Returns the divisor of an average pool along spatial dim `dim` for the
+/// output with index `output` along that dim. It is the number of window
+/// elements inside the input or, in mode AverageWithPadding, all of the window.
+/// The pool divides the sum of a window by the product of the divisors of all
+/// spatial dims.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 
 } // namespace pcc::graph

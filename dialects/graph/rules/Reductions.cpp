@@ -60,16 +60,12 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // An average pool divides the sum of a window by the number of elements that
-  // it counts. The dim must not be split if this number differs between
-  // windows. The cause can be padding, or overhang (padding that ONNX's
-  // ceil_mode adds).
+  // An average of the elements inside the input divides by numbers that differ
+  // between windows along a padded dim. This dim must not be split.
   auto counts = [&](const ShardingRule::Window &window) {
-    size_t i = window.dim - 2, low = getPads()[i],
-           high = getPads()[i + extents.size()];
-    return getKind() == PoolKind::Average              ? low + high > 0
-           : getKind() == PoolKind::AverageWithPadding ? getOverhang()[i] > 0
-                                                       : false;
+    size_t i = window.dim - 2;
+    return getKind() == PoolKind::Average &&
+           getPads()[i] + getPads()[i + extents.size()] > 0;
   };
   for (const ShardingRule::Window &window : rule.windows)
     if (counts(window))

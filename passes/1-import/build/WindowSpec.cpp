@@ -75,6 +75,13 @@ static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
   }
 }
 
+int64_t WindowSpec::countedTaps(size_t i, int64_t input, int64_t output) const {
+  const int64_t end = input + pads[i] + pads[i + size.size()] - overhang[i];
+  const int64_t room = end - output * strides[i];
+  return std::clamp<int64_t>(llvm::divideCeilSigned(room, dilations[i]), 0,
+                             size[i]);
+}
+
 WindowSpec readWindow(NodeImport &node, ArrayRef<int64_t> spatial,
                       ArrayRef<int64_t> size) {
   size_t rank = spatial.size();

@@ -15,13 +15,18 @@ struct WindowSpec {
   /// Window extent, step between windows, spacing of a window's elements, and
   /// padding of the input. All are in elements.
   llvm::SmallVector<int64_t> size, strides, dilations, pads;
-  /// The part of each dim's high pad that ceil_mode adds. An average pool does
-  /// not count these elements in its divisor.
+  /// The part of each dim's high pad that ceil_mode adds. No average counts
+  /// these elements, even if it counts padding.
   llvm::SmallVector<int64_t> overhang;
 
   /// Returns how many input elements one window spans along spatial dim `i`,
   /// gaps between dilated elements included.
   int64_t span(size_t i) const { return (size[i] - 1) * dilations[i] + 1; }
+
+  /// Returns how many elements of window number `output` along spatial dim `i`,
+  /// which has `input` elements, lie in the input or its padding, and not in
+  /// the overhang. For 3 elements, a window of 2 and a stride of 2: 2, then 1.
+  int64_t countedTaps(size_t i, int64_t input, int64_t output) const;
 };
 
 /// Reads the window attributes of `node`: kernel_shape, strides, dilations,

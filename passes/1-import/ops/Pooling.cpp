@@ -1,5 +1,6 @@
 //===- Pooling.cpp - import of pooling ------------------------------------===//
 
+#include "passes/1-import/build/DenseElements.h"
 #include "passes/1-import/build/OpTable.h"
 #include "passes/1-import/build/WindowSpec.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,19 +10,24 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Creates a pool of kind `kind`. Attributes of the node determine the size,
-/// strides and padding of the window.
-static Value pool(NodeImport &n, PoolKind kind) {
-  Value input = n.operand(0);
+/// Reads the window of a pool of `input` from the node's attributes.
+static WindowSpec windowOf(NodeImport &n, Value input) {
   if (n.failed())
     return {};
   if (shapeOf(input).size() < 3)
-    return n.invalid("pools a tensor of rank " + Twine(shapeOf(input).size()));
-  if (!n.hasAttribute("kernel_shape"))
-    return n.invalid("lacks the attribute 'kernel_shape'");
-  WindowSpec window = readWindow(n, shapeOf(input).drop_front(2), {});
+    n.invalid("pools a tensor of rank " + Twine(shapeOf(input).size()));
+  else if (!n.hasAttribute("kernel_shape"))
+    n.invalid("lacks the attribute 'kernel_shape'");
+  return n.failed() ? WindowSpec()
+                    : readWindow(n, shapeOf(input).drop_front(2), {});
+}
+
+static Value pool(NodeImport &n, PoolKind kind, Value input,
+                  const WindowSpec &window) {
+  if (n.failed())
+    return {};
   return n.make<PoolOp>(kind, input, window.size, window.strides, window.pads,
-                        window.dilations, window.overhang);
+                        window.dilations);
 }
 
 /// Imports MaxPool. A node whose output 1, the indices of the maxima, is used
@@ -29,15 +35,56 @@ static Value pool(NodeImport &n, PoolKind kind) {
 static Value maxPool(NodeImport &n) {
   if (n.isOutputUsed(1))
     return n.unsupported("gives the indices of maxima");
-  return pool(n, PoolKind::Max);
+  Value input = n.operand(0);
+  return pool(n, PoolKind::Max, input, windowOf(n, input));
+}
+
+/// Creates the tensor of factors by which an average over whole windows becomes
+/// one without overhang, along spatial dim `i`: a dim per spatial dim from `i`
+/// on, of which all but the first have size 1.
+static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
+                             int64_t input, Type type, int64_t outputs) {
+  SmallVector<Attribute> factors;
+  for (int64_t output = 0; output < outputs; ++output)
+    factors.push_back(
+        numberAttr(type, static_cast<double>(window.size[i]) /
+                             static_cast<double>(std::max<int64_t>(
+                                 window.countedTaps(i, input, output), 1))));
+  SmallVector<int64_t> shape(window.size.size() - i, 1);
+  shape[0] = outputs;
+  return n.constant(
+      DenseElementsAttr::get(RankedTensorType::get(shape, type), factors));
+}
+
+/// Creates an average pool that counts padding, but no overhang. The pool
+/// divides by all elements of a window, so its results are multiplied by a
+/// factor per spatial dim and window. For 3 elements, a window of 2 and a
+/// stride of 2 the factors are 2/2 and 2/1. Narrow types are computed in f32,
+/// so that results are rounded once.
+static Value averageWithoutOverhang(NodeImport &n, Value input,
+                                    const WindowSpec &window) {
+  Type type = n.elementType(0);
+  if (type.getIntOrFloatBitWidth() < 32)
+    input = n.cast(input, type = n.getBuilder().getF32Type());
+  Value y = pool(n, PoolKind::AverageWithPadding, input, window);
+  for (size_t i = 0; i < window.size.size() && !n.failed(); ++i)
+    if (window.overhang[i] > 0)
+      y = n.mul(y, overhangFactors(n, window, i, shapeOf(input)[i + 2], type,
+                                   shapeOf(y)[i + 2]));
+  return n.cast(y, n.elementType(0));
 }
 
 /// Imports AveragePool. The attribute count_include_pad determines whether
 /// padding elements count in the divisor of the average.
 static Value averagePool(NodeImport &n) {
-  return pool(n, n.integer("count_include_pad", 0)
-                     ? PoolKind::AverageWithPadding
-                     : PoolKind::Average);
+  Value input = n.operand(0);
+  const bool withPadding = n.integer("count_include_pad", 0) != 0;
+  const WindowSpec window = windowOf(n, input);
+  if (n.failed() || !withPadding)
+    return pool(n, PoolKind::Average, input, window);
+  if (llvm::any_of(window.overhang, [](int64_t size) { return size > 0; }))
+    return averageWithoutOverhang(n, input, window);
+  return pool(n, PoolKind::AverageWithPadding, input, window);
 }
 
 /// Imports a pool whose window is the whole spatial extent, as a reduction over

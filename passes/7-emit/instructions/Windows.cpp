@@ -58,15 +58,9 @@ bool emit::buildConvTranspose(const ContractionCall &call,
   return true;
 }
 
-/// Appends the instruction of a pool. Returns false if the device cannot
-/// compute the pool: an average that counts padding, with windows that reach
-/// beyond the padding.
+/// Appends the instruction of a pool.
 static bool buildPool(Operation *op, InstructionWriter &writer) {
   auto pool = cast<graph::PoolOp>(op);
-  const bool overhangs =
-      llvm::any_of(pool.getOverhang(), [](int64_t size) { return size != 0; });
-  if (pool.getKind() == graph::PoolKind::AverageWithPadding && overhangs)
-    return false;
   static constexpr program::PoolKind kinds[] = {
       program::PoolKind::Max, program::PoolKind::AverageWithoutPadding,
       program::PoolKind::AverageWithPadding};

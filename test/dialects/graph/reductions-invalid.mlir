@@ -50,7 +50,7 @@ func.func @more_than_there_are(%x: tensor<2x3xf32>) {
 
 func.func @window_of_another_rank(%x: tensor<1x2x7xf32>) {
   // expected-error @below {{pools 'tensor<1x2x7xf32>' with a window of}}
-  %y = graph.pool max %x {dilations = array<i64: 1>, overhang = array<i64: 0>,
+  %y = graph.pool max %x {dilations = array<i64: 1>,
       pads = array<i64: 0, 0>, strides = array<i64: 2>, window = array<i64: 2, 2>}
       : tensor<1x2x7xf32>
   return
@@ -92,7 +92,7 @@ func.func @topk_of_fewer_than_none(%x: tensor<2x3xf32>) {
 
 func.func @pool_without_steps(%x: tensor<1x2x8xf32>) {
   // expected-error @below {{must be at least 1, got window [2], strides [0] and dilations [1]}}
-  %y = graph.pool max %x {dilations = array<i64: 1>, overhang = array<i64: 0>, pads = array<i64: 0, 0>,
+  %y = graph.pool max %x {dilations = array<i64: 1>, pads = array<i64: 0, 0>,
                           strides = array<i64: 0>, window = array<i64: 2>} : tensor<1x2x8xf32>
   return
 }

@@ -60,9 +60,9 @@ func.func @topk(%x: tensor<2x8xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>) {
 
 // CHECK-LABEL: @pool
 func.func @pool(%x: tensor<1x2x7xf32>) -> tensor<1x2x4xf32> {
-  // CHECK: graph.pool average %{{.*}} {dilations = array<i64: 1>, overhang = array<i64: 1>,
+  // CHECK: graph.pool average %{{.*}} {dilations = array<i64: 1>,
   // CHECK-SAME: pads = array<i64: 0, 1>, strides = array<i64: 2>, window = array<i64: 2>}
-  %y = graph.pool average %x {dilations = array<i64: 1>, overhang = array<i64: 1>,
+  %y = graph.pool average %x {dilations = array<i64: 1>,
       pads = array<i64: 0, 1>, strides = array<i64: 2>, window = array<i64: 2>} : tensor<1x2x7xf32>
   return %y : tensor<1x2x4xf32>
 }

@@ -281,7 +281,7 @@ module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["x=[-,-,t,-]", "
     // CHECK: %[[X:.*]] = graph.select
     // CHECK: graph.pool max %[[X]]
     %y = graph.pool max %x {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-        dilations = array<i64: 1, 1>, overhang = array<i64: 0, 0>} : tensor<1x4x8x8xf32>
+        dilations = array<i64: 1, 1>} : tensor<1x4x8x8xf32>
     return %y : tensor<1x4x8x8xf32>
   }
 }

@@ -74,7 +74,7 @@ TEST(LowerForGpus, TransposedConvolutions) {
             "");
 }
 
-/// Elements that ceil_mode adds are not counted.
+/// One of the averages counts padding.
 TEST(LowerForGpus, Pools) {
   for (std::string kind : {"max", "average", "average_with_padding"})
     for (std::string type : {"xf32>", "xbf16>", "xi32>"})
@@ -82,8 +82,7 @@ TEST(LowerForGpus, Pools) {
                       "pool " + kind +
                           " %x {window = array<i64: 3, 2>, strides = "
                           "array<i64: 3, 2>, pads = array<i64: 1, 1, 1, 1>, "
-                          "dilations = array<i64: 1, 1>, overhang = array<i64: "
-                          "1, 0>}",
+                          "dilations = array<i64: 1, 1>}",
                       "tensor<2x3x10x19" + type, "tensor<2x3x4x10" + type),
                 "")
           << kind << type;
@@ -93,7 +92,7 @@ TEST(LowerForGpus, PoolsOfTheImage) {
   EXPECT_EQ(oneOp("%x: tensor<3x4x9x11xbf16>",
                   "pool average %x {window = array<i64: 9, 11>, strides = "
                   "array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations "
-                  "= array<i64: 1, 1>, overhang = array<i64: 0, 0>}",
+                  "= array<i64: 1, 1>}",
                   "tensor<3x4x9x11xbf16>", "tensor<3x4x1x1xbf16>"),
             "");
 }

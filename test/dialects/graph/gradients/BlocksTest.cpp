@@ -71,7 +71,7 @@ static GradientCase convBlock() {
       %c = graph.tanh %b : tensor<2x3x6x6xf64>
       %d = graph.pool max %c {window = array<i64: 3, 3>,
            strides = array<i64: 3, 3>, pads = array<i64: 0, 0, 0, 0>,
-           dilations = array<i64: 1, 1>, overhang = array<i64: 0, 0>}
+           dilations = array<i64: 1, 1>}
            : tensor<2x3x6x6xf64>
       %e = graph.reshape %d : tensor<2x3x2x2xf64> to tensor<2x12xf64>
       %f = graph.matmul %e, %w2 {transpose_rhs}

@@ -55,15 +55,15 @@ TEST(ConvTranspose, IsTheAdjoint) {
             "1x2x1: 13 16");
 }
 
-/// Returns [1, 2, 3] pooled by windows of 2, with one padding element on each
-/// side and one more element of overhang.
+/// Returns [-1, -2, -3] pooled by windows of 2, with one padding element before
+/// and two after them.
 static std::string pooled(const std::string &kind) {
   return evaluated(R"(
     %x = graph.constant dense<[[[-1.0, -2.0, -3.0]]]> : tensor<1x1x3xf64>
     %y = graph.pool )" +
                    kind + R"( %x {window = array<i64: 2>,
-      strides = array<i64: 2>, pads = array<i64: 1, 2>, dilations = array<i64: 1>,
-      overhang = array<i64: 1>} : tensor<1x1x3xf64>)");
+      strides = array<i64: 2>, pads = array<i64: 1, 2>,
+      dilations = array<i64: 1>} : tensor<1x1x3xf64>)");
 }
 
 TEST(Pool, PaddingNeverCountsUnlessAsked) {
@@ -76,7 +76,7 @@ TEST(Pool, TwoDims) {
   EXPECT_EQ(evaluated(R"(
     %x = graph.constant dense<[[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]]> : tensor<1x1x3x3xui8>
     %y = graph.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 1, 1>,
-      pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 2>,
-      overhang = array<i64: 0, 0>} : tensor<1x1x3x3xui8>)"),
+      pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 2>}
+      : tensor<1x1x3x3xui8>)"),
             "1x1x2x1: 6 9");
 }
