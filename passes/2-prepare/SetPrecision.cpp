@@ -427,6 +427,10 @@ private:
     auto old = cast<RankedTensorType>(parameter.getType());
     if (old.getElementType() == type)
       return;
+    parameter.setType(old.clone(type));
+    // A fill value is a number of any type.
+    if (parameter.getFill())
+      return;
     MLIRContext *context = parameter.getContext();
     WeightAttr weight = parameter.getWeightAttr();
     if (!weight)
@@ -434,7 +438,6 @@ private:
                                /*offset=*/0, /*length=*/0, old, {});
     parameter.setWeightAttr(
         weight.withTransform(ConvertAttr::get(context, type)));
-    parameter.setType(old.clone(type));
   }
 
   /// Returns whether all ops that read the result of `get`, a read of a weight,

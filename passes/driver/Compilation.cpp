@@ -1,6 +1,7 @@
 //===- Compilation.cpp - one model on its way through the phases ----------===//
 
 #include "passes/driver/Compilation.h"
+#include "dialects/dist/NamePattern.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -186,6 +187,22 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
+/// Returns the function ImportOptions::trains that --train, --train-only and
+/// --freeze ask for. It refers to `training`. Empty without a loss.
+static std::function<bool(StringRef)>
+trainedNames(const TrainingOptions &training) {
+  if (!training.train || training.loss.empty())
+    return {};
+  return [&](StringRef name) {
+    const auto matches = [&](const std::string &pattern) {
+      return dist::matchesName(pattern, name);
+    };
+    return (training.trainOnly.empty() ||
+            llvm::any_of(training.trainOnly, matches)) &&
+           llvm::none_of(training.freeze, matches);
+  };
+}
+
 Status Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return Status::error(
@@ -198,6 +215,7 @@ Status Compilation::loadOnnx() {
   import.externalDataRoot = options.externalDataRoot;
   import.dropout = dropoutOf(options.training);
   import.trainingInfo = options.training.train && options.training.loss.empty();
+  import.trains = trainedNames(options.training);
   (void)StringRef(options.training.seed).getAsInteger(10, import.seed);
   import.allowAbsentWeights = options.randomWeights.has_value();
   import.mesh = axesOf(options);

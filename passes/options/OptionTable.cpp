@@ -307,8 +307,7 @@ static constexpr OptionRow rows[] = {
     {.name = "--train-only",
      .group = trainingGroup,
      .help = "the only weights to train (default: all floating-point "
-             "weights of more than one element that are not buffers); "
-             "repeatable",
+             "weights that are not buffers); repeatable",
      .value = &TrainingOptions::trainOnly,
      .metavar = "GLOB",
      .trainingEntry = "train_only"},

@@ -161,6 +161,9 @@ class Graph:
         """Writes the model; with `external` its weights go to a file beside it, at multiples of `alignment`."""
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         tensors = self._external(path, alignment) if external else [self._inline(w) for w in self.weights]
+        # Constants are initializers in this style, so the exporter marks the parameters that train.
+        for tensor in tensors if self.style == "dynamo" else ():
+            tensor.metadata_props.add(key="pkg.torch.export.graph_signature.InputSpec.kind", value="PARAMETER")
         info = lambda name, dtype, shape: helper.make_tensor_value_info(name, ONNX_TYPES[np.dtype(dtype)], shape)
         graph = helper.make_graph(self.nodes, "main_graph", [info(i.name, i.dtype, i.shape) for i in self.inputs],
                                   [info(n, "f4", s) for n, s in self.outputs], tensors + self.constants)

@@ -3,7 +3,10 @@
 #ifndef PCC_PASSES_1_IMPORT_BUILD_IMPORTOPTIONS_H
 #define PCC_PASSES_1_IMPORT_BUILD_IMPORTOPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +37,10 @@ struct ImportOptions {
   /// Whether to import the training step that the model's ONNX TrainingInfo
   /// describes. Without effect if the model has no TrainingInfo.
   bool trainingInfo = false;
+  /// Returns whether training changes the weight of the given name, provided
+  /// that its type is a float and the loss depends on it (--train-only,
+  /// --freeze). Empty for inference, and if TrainingInfo says what changes.
+  std::function<bool(llvm::StringRef)> trains;
   /// Whether weight files may be missing. The runtime then generates random
   /// weights (--random-weights).
   bool allowAbsentWeights = false;

@@ -22,8 +22,10 @@ DenseElementsAttr ValueTable::elements(StringRef name, Emitter &emitter) {
   if (Value value = known.lookup(name))
     if (DenseElementsAttr attr = emitter.known(value))
       return attr;
-  const onnx::Tensor *tensor = initializers.lookup(name);
-  return tensor ? weights.elements(*tensor, emitter) : DenseElementsAttr();
+  if (const onnx::Tensor *tensor = initializers.lookup(name))
+    return weights.elements(*tensor, emitter);
+  Value value = known.lookup(name);
+  return value ? weights.initialElements(value) : DenseElementsAttr();
 }
 
 } // namespace pcc::onnx_import

@@ -51,13 +51,16 @@ Weights::Weights(const onnx::Model &model, const ImportOptions &options,
                  ModuleOp module)
     : model(model),
       data(model.path, {options.externalDataRoot, options.allowAbsentWeights}),
-      module(module), context(module.getContext()) {
-  for (const onnx::ValueInfo &info : model.graph.valueInfos)
-    if (inputKind(info.metadata).ends_with("BUFFER"))
-      buffers.insert(asRef(info.name));
-  for (const onnx::Tensor &tensor : model.graph.initializers)
-    if (inputKind(tensor.metadata).ends_with("BUFFER"))
-      buffers.insert(asRef(tensor.name));
+      module(module), context(module.getContext()), trains(options.trains) {
+  const auto note = [&](const auto &named) {
+    const StringRef kind = inputKind(named.metadata);
+    if (kind.ends_with("BUFFER"))
+      buffers.insert(asRef(named.name));
+    else if (kind.ends_with("PARAMETER"))
+      parameters.insert(asRef(named.name));
+  };
+  llvm::for_each(model.graph.valueInfos, note);
+  llvm::for_each(model.graph.initializers, note);
 }
 
 RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
@@ -80,12 +83,22 @@ static bool isScalar(const onnx::Tensor &tensor) {
   return ShapedType::getNumElements(tensor.dims) == 1;
 }
 
+static bool isFloat(const onnx::Tensor &tensor, MLIRContext *context) {
+  return isa_and_present<FloatType>(builtinType(tensor.dataType, context));
+}
+
+bool Weights::isTrained(const onnx::Tensor &tensor) const {
+  const StringRef name = asRef(tensor.name);
+  return trains && isFloat(tensor, context) && !buffers.contains(name) &&
+         (!isScalar(tensor) || parameters.empty() ||
+          parameters.contains(name)) &&
+         trains(name);
+}
+
 bool Weights::isWeight(const onnx::Tensor &tensor) const {
   int64_t count = ShapedType::getNumElements(tensor.dims);
-  if (count > foldLimit)
-    return true;
-  return !tensor.dims.empty() && count > 1 &&
-         isa_and_present<FloatType>(builtinType(tensor.dataType, context));
+  return count > foldLimit || (count > 1 && isFloat(tensor, context)) ||
+         (count == 1 && isTrained(tensor));
 }
 
 bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
@@ -103,7 +116,7 @@ Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
     return {};
   if (becomesParameter(tensor))
     return makeParameter(tensor, type, emitter);
-  if (written.contains(asRef(tensor.name)))
+  if (written.contains(asRef(tensor.name)) || isTrained(tensor))
     return makeFilled(tensor, type, emitter);
   if (!tensor.external)
     return emitter.constant(elementsFromBytes(type, asRef(tensor.raw)));
@@ -171,14 +184,15 @@ Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
   if (!value || !value.isSplat())
     return emitter.unsupported(
         "'" + asRef(tensor.name) +
-        "' is written by training, but its initial elements cannot be read");
+        "' is changed by training, but its initial elements are not stored as "
+        "bytes (raw_data); store them so, or keep them by --freeze");
   auto name = StringAttr::get(context, symbolFor(tensor));
   OpBuilder builder(context);
   // Insert the parameter before @main, which is the module's last op.
   builder.setInsertionPoint(&module.getBody()->back());
   auto parameter = ParameterOp::create(builder, emitter.getLoc(), name, type);
   parameter.setFillAttr(builder.getF64FloatAttr(toDoubles(value).front()));
-  return emitter.makeTyped<GetParameterOp>(type, name.getValue());
+  return readOf(tensor, type, name, emitter);
 }
 
 std::string Weights::symbolFor(const onnx::Tensor &tensor) {
@@ -204,7 +218,50 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
   auto parameter =
       ParameterOp::create(builder, emitter.getLoc(), name, type, weight);
   parameter.setBuffer(buffers.contains(asRef(tensor.name)));
-  return emitter.makeTyped<GetParameterOp>(type, name.getValue());
+  return readOf(tensor, type, name, emitter);
+}
+
+Value Weights::readOf(const onnx::Tensor &tensor, RankedTensorType type,
+                      StringAttr name, Emitter &emitter) {
+  Value read = emitter.makeTyped<GetParameterOp>(type, name.getValue());
+  if (isScalar(tensor) && !written.contains(asRef(tensor.name)) && read)
+    if (!tensor.external || data.resolve(model, tensor)->present)
+      initial[read] = elementsOf(tensor, emitter);
+  return read;
+}
+
+/// Returns the elements of `value` if they follow from constants and from the
+/// values that `known` has; otherwise null. Adds what it computes to `known`.
+static DenseElementsAttr evaluate(Value value,
+                                  DenseMap<Value, DenseElementsAttr> &known) {
+  if (auto found = known.lookup(value))
+    return found;
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+    return dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!op || op->getNumResults() != 1 || op->getNumOperands() == 0 ||
+      tensorType(value).getNumElements() > foldLimit)
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(evaluate(operand, known));
+    if (!operands.back())
+      return {};
+  }
+  SmallVector<OpFoldResult> results;
+  if (mlir::failed(op->fold(operands, results)) || results.size() != 1)
+    return {};
+  if (auto same = dyn_cast<Value>(results.front()))
+    return evaluate(same, known);
+  auto elements = dyn_cast<DenseElementsAttr>(cast<Attribute>(results.front()));
+  if (elements)
+    known[value] = elements;
+  return elements;
+}
+
+DenseElementsAttr Weights::initialElements(Value value) const {
+  DenseMap<Value, DenseElementsAttr> known = initial;
+  return evaluate(value, known);
 }
 
 } // namespace pcc::onnx_import

@@ -8,6 +8,7 @@
 #include "passes/1-import/build/ImportOptions.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/model/Model.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace pcc::onnx_import {
@@ -20,9 +21,9 @@ mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 /// Turns initializers and other tensors of an ONNX model into `graph.parameter`
 /// symbols or into constants:
 ///
-///   parameter  a tensor that lies in a file as raw bytes, if it has more than
-///              `foldLimit` elements or holds two or more floats
-///   parameter  every initializer that training writes
+///   parameter  a float tensor of several elements, and every tensor with more
+///              than `foldLimit` elements, if a file holds the elements in raw
+///              form; also every initializer that training changes
 ///   constant   all other tensors
 ///
 /// The import never reads the bytes of a parameter that lies in a file.
@@ -39,7 +40,7 @@ public:
   const std::string &root() const { return data.root(); }
 
   /// Returns whether `tensor` becomes a parameter that refers to bytes in a
-  /// file. Any other tensor becomes a constant or, if training writes it, a
+  /// file. Any other tensor becomes a constant or, if training changes it, a
   /// parameter with the attribute `fill`: one initial value for all elements.
   bool becomesParameter(const onnx::Tensor &tensor) const;
   /// Records that training steps write the initializer `name`. Its elements
@@ -63,10 +64,19 @@ public:
   /// elements are floats. A larger tensor is passed to `make`.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
+  /// Returns the elements of `value` if they follow from constants and from the
+  /// initial values of weights of one element, such as a size that a model
+  /// computes by a factor that it stores as a weight. Otherwise returns null.
+  mlir::DenseElementsAttr initialElements(mlir::Value value) const;
+
 private:
-  /// Returns whether `tensor` is large enough for a parameter: it has more than
-  /// `foldLimit` elements, or it holds two or more floats. Other tensors become
-  /// constants.
+  /// Returns whether training changes `tensor`, if the loss depends on it: its
+  /// elements are floats, and the user does not exclude its name. A single
+  /// element must not be a constant of the exporter: in a model of
+  /// torch.export, which names the model's parameters, it must be one of them.
+  bool isTrained(const onnx::Tensor &tensor) const;
+  /// Returns whether `tensor` is to be a parameter: it has more than
+  /// `foldLimit` elements, it holds two or more floats, or training changes it.
   bool isWeight(const onnx::Tensor &tensor) const;
   /// Returns the elements of `tensor` as `elements` does, except that it also
   /// reads a tensor that training writes.
@@ -82,6 +92,10 @@ private:
   /// empty path.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
+  /// Creates the read of the parameter `name`, which holds `tensor`. Records
+  /// the initial value of a single element.
+  mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
+                     mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its
   /// ONNX name, or NAME.1, NAME.2, … if that name is taken. Branches of an If
   /// and Constant nodes may repeat names.
@@ -95,13 +109,18 @@ private:
   onnx::ExternalData data;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
-  /// Names of the weights that torch.export calls buffers. Training does not
-  /// change buffers.
-  llvm::StringSet<> buffers;
+  /// Returns whether training changes the float weight of a name; empty without
+  /// training.
+  std::function<bool(llvm::StringRef)> trains;
+  /// Names of the weights that torch.export calls buffers and parameters.
+  /// Training does not change buffers.
+  llvm::StringSet<> buffers, parameters;
   /// Names of the initializers that training steps write.
   llvm::StringSet<> written;
   /// Names of the parameters created so far.
   llvm::StringSet<> symbols;
+  /// Initial values of weights of one element, by the value of their read.
+  llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> initial;
 };
 
 } // namespace pcc::onnx_import

@@ -41,11 +41,11 @@ bool TrainingRequest::matches(StringRef entry, StringRef name) const {
 }
 
 /// Returns whether `parameter` is trained if the user gives no --train-only: it
-/// is a float tensor with a dim and at least 2 elements, and no buffer.
+/// is a float tensor, and no buffer.
 static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
   auto type = cast<RankedTensorType>(parameter.getType());
-  return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&
-         type.getNumElements() > 1 && !parameter.getBuffer();
+  return isa<FloatType>(type.getElementType()) && type.getNumElements() > 0 &&
+         !parameter.getBuffer();
 }
 
 bool TrainingRequest::trains(graph::ParameterOp parameter) const {

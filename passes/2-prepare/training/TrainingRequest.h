@@ -40,10 +40,9 @@ public:
   /// its gradient over all steps. `pcc verify` compares these sums.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
   /// Returns whether `parameter` is trained. With the entry `train_only`, the
-  /// parameters whose names match it are trained. Without this entry, all float
-  /// parameters with a dim and at least 2 elements are trained, except buffers
-  /// (such as running statistics). In both cases parameters that match `freeze`
-  /// are not trained.
+  /// parameters whose names match it are trained. Without it, all float
+  /// parameters are, whatever their shape, except buffers (such as running
+  /// statistics). In both cases parameters that match `freeze` are not trained.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

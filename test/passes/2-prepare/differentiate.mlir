@@ -1,13 +1,13 @@
 // RUN: pcc-opt %s --differentiate --split-input-file 2>/dev/null | FileCheck %s
 // RUN: pcc-opt %s --differentiate --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=NOTE
 
-// Both weights get a gradient; what is made for it says whose gradient it is part of.
-// NOTE: trains 2 weights of 12 elements: w, b
+// All weights get a gradient, also the one of one element; what is made for it says whose gradient it is part of.
+// NOTE: trains 3 weights of 13 elements: w, b, scale
 // CHECK: graph.parameter @w : tensor<2x4xf32> trained
 // CHECK: graph.parameter @b : tensor<4xf32> trained
 // CHECK-LABEL: @main
 // CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<2x4xf32> {graph.gradient_of = @w},
-// CHECK-SAME:   tensor<4xf32> {graph.gradient_of = @b})
+// CHECK-SAME:   tensor<4xf32> {graph.gradient_of = @b}, tensor<1xf32> {graph.gradient_of = @scale})
 module attributes {graph.training = {loss = "loss"}} {
   graph.parameter @w : tensor<2x4xf32>
   graph.parameter @b : tensor<4xf32>
@@ -25,9 +25,8 @@ module attributes {graph.training = {loss = "loss"}} {
     %d = graph.mul %c, %s : tensor<8x4xf32>, tensor<1xf32>
     %l = graph.reduce sum %d over [0, 1] : tensor<8x4xf32>
     // CHECK: graph.loss_gradient : tensor<f32>
-    // CHECK: %[[B:.*]] = graph.reduce sum %{{.*}} over [0]
     // CHECK: %[[W:.*]] = graph.matmul %arg0, %{{.*}} {graph.mirrors = [[PRODUCT]] : i64, transpose_lhs}
-    // CHECK: return %{{.*}}, %[[W]], %{{.*}} : tensor<f32>, tensor<2x4xf32>, tensor<4xf32>
+    // CHECK: return %{{.*}}, %[[W]], %{{.*}}, %{{.*}} : tensor<f32>, tensor<2x4xf32>, tensor<4xf32>, tensor<1xf32>
     return %l : tensor<f32>
   }
 }
