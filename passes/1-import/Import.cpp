@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/1-import/build/BindInputs.h"
+#include "passes/1-import/build/DeclaredTypes.h"
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/build/OpTable.h"
 #include "passes/1-import/build/TrainingInfoImport.h"
@@ -58,6 +59,7 @@ public:
     PCC_RETURN_IF_ERROR(makeFunction());
     PCC_RETURN_IF_ERROR(makeGraph(model.graph));
     PCC_RETURN_IF_ERROR(reportUnsupported());
+    PCC_RETURN_IF_ERROR(checkDeclaredTypes(model.graph, values));
     PCC_RETURN_IF_ERROR(makeReturn());
     eraseUnused();
     describeModule();
@@ -87,7 +89,6 @@ private:
   Status checkNodes(const onnx::Graph &graph);
   Status checkNode(const onnx::Node &node);
   Status makeFunction();
-  Status checkOutputs(ValueRange results);
   Status makeGraph(const onnx::Graph &graph);
   Status makeNode(const onnx::Node &node);
   Status makeBranch(const onnx::Node &node, Emitter &emitter);
@@ -268,6 +269,7 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   if (!graph)
     return Status::success();
   PCC_RETURN_IF_ERROR(makeGraph(*graph));
+  PCC_RETURN_IF_ERROR(checkDeclaredTypes(*graph, values));
   for (auto [outer, inner] : llvm::zip(node.outputs, graph->outputs))
     if (values.has(asRef(inner.name)) && !outer.empty())
       values.define(asRef(outer), values.get(asRef(inner.name), emitter));
@@ -316,48 +318,6 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
-/// Returns whether a tensor of shape `shape` violates the declared type
-/// `declared`: the ranks differ, or a dim with a declared size has another size
-/// in `shape`. A type without a declared shape is never violated.
-static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
-  if (!declared.shape)
-    return false;
-  if (declared.shape->size() != shape.size())
-    return true;
-  return llvm::any_of(llvm::zip_equal(*declared.shape, shape), [](auto pair) {
-    auto &[dim, size] = pair;
-    return dim.value && *dim.value != size;
-  });
-}
-
-/// Formats a shape for messages, such as "2x10".
-static std::string shapeText(ArrayRef<int64_t> shape) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::interleave(shape, stream, "x");
-  return text;
-}
-
-/// Checks that the model's outputs have the shapes that the model declares. If
-/// the user gave sizes for named dims, checks nothing, because the declared
-/// shapes may hold for other sizes of these dims.
-Status ModelImport::checkOutputs(ValueRange results) {
-  if (!binding.dims.empty())
-    return Status::success();
-  for (auto [output, value] : llvm::zip_equal(model.graph.outputs, results)) {
-    auto type = graph::tensorType(value);
-    if (!contradicts(output.type, type.getShape()))
-      continue;
-    std::string node = graph::nodeName(value.getLoc()).str();
-    return Status::error(UnboundDim, "output " + onnx::quoted(output.name) +
-                                         " of node " + onnx::quoted(node) +
-                                         " has the shape " +
-                                         shapeText(type.getShape()) +
-                                         ", but the model declares another");
-  }
-  return Status::success();
-}
-
 /// Creates the return of @main and adds the results to the function's type.
 /// Each result has the attribute `graph.name` and, if the model annotates the
 /// output, `dist.sharding`.
@@ -373,7 +333,6 @@ Status ModelImport::makeReturn() {
   }
   if (emitter.failed())
     return emitter.status().prefixed("the graph's outputs: ");
-  PCC_RETURN_IF_ERROR(checkOutputs(results));
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));

@@ -39,6 +39,8 @@ public:
   /// weight references are relative.
   const std::string &root() const { return data.root(); }
 
+  mlir::MLIRContext *getContext() const { return context; }
+
   /// Returns whether `tensor` becomes a parameter that refers to bytes in a
   /// file. Any other tensor becomes a constant or, if training changes it, a
   /// parameter with the attribute `fill`: one initial value for all elements.

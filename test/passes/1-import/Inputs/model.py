@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-nodes, inputs, weights, opset, configurations, texts, metadata = [], [], [], [22], [], {}, {}
+nodes, inputs, weights, opset, configurations, texts, metadata, declared = [], [], [], [22], [], {}, {}, {}
 
 
 def input(name, shape, dtype=TensorProto.FLOAT):
@@ -29,6 +29,11 @@ def weight(name, shape):
 def constant(name, values, dtype=None):
     weights.append(numpy_helper.from_array(np.asarray(values, dtype), name))
     return name
+
+
+def declare(name, shape, dtype=TensorProto.FLOAT):
+    """Declares the type of an output or inner value."""
+    declared[name] = helper.make_tensor_value_info(name, dtype, shape)
 
 
 def version(number):
@@ -80,8 +85,9 @@ def main():
     scope = dict(globals())
     exec(sys.argv[1], scope)
     results = scope["y"] if isinstance(scope["y"], (list, tuple)) else [scope["y"]]
-    outputs = [helper.make_tensor_value_info(r, TensorProto.FLOAT, None) for r in results]
+    outputs = [declared.pop(r, None) or helper.make_empty_tensor_value_info(r) for r in results]
     infos = [helper.make_tensor_value_info(w.name, w.data_type, w.dims) for w in weights if w.name in texts]
+    infos += declared.values()
     for info in inputs + outputs + infos:
         if info.name in texts:
             info.metadata_props.add(key="pcc.sharding", value=texts[info.name])

@@ -1,0 +1,104 @@
+//===- DeclaredTypes.cpp - types that an ONNX graph declares of values ----===//
+
+#include "passes/1-import/build/DeclaredTypes.h"
+#include "passes/1-import/onnx/model/MessageText.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::onnx_import {
+
+/// Returns whether a tensor of shape `shape` violates the declared type
+/// `declared`: the ranks differ, or a dim with a declared size has another size
+/// in `shape`. A type without a declared shape is never violated.
+static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
+  if (!declared.shape)
+    return false;
+  if (declared.shape->size() != shape.size())
+    return true;
+  return llvm::any_of(llvm::zip_equal(*declared.shape, shape), [](auto pair) {
+    auto &[dim, size] = pair;
+    return dim.value && *dim.value != size;
+  });
+}
+
+/// Formats a shape for messages, such as "2x10"; "no dims" for a scalar.
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(shape, stream, "x");
+  return shape.empty() ? "no dims" : text;
+}
+
+/// Formats a declared shape for messages, such as "batchx10"; an unknown dim is
+/// "?".
+static std::string shapeText(const std::vector<onnx::Dim> &shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(
+      shape, stream,
+      [&](const onnx::Dim &dim) {
+        if (dim.value)
+          stream << *dim.value;
+        else
+          stream << (dim.param.empty() ? "?" : StringRef(dim.param));
+      },
+      "x");
+  return shape.empty() ? "no dims" : text;
+}
+
+/// Returns the type of the value `name`: that of its SSA value or, for an
+/// initializer that no node reads, of its tensor. Returns null if the value was
+/// not imported or if pcc lacks its type.
+static RankedTensorType typeOfValue(StringRef name, const ValueTable &values,
+                                    MLIRContext *context) {
+  if (Value value = values.lookup(name))
+    return tensorType(value);
+  const onnx::Tensor *tensor = values.initializer(name);
+  Type element = tensor ? builtinType(tensor->dataType, context) : Type();
+  return element ? RankedTensorType::get(tensor->dims, element)
+                 : RankedTensorType();
+}
+
+static Status checkDeclaredType(const onnx::ValueInfo &info, StringRef word,
+                                const ValueTable &values,
+                                MLIRContext *context) {
+  const StringRef name = ValueTable::asRef(info.name);
+  if (info.type.kind != onnx::TypeKind::Tensor)
+    return Status::success();
+  const RankedTensorType type = typeOfValue(name, values, context);
+  if (!type)
+    return Status::success();
+  std::string who = word.str() + " " + onnx::quoted(info.name);
+  if (Value value = values.lookup(name))
+    if (StringRef node = nodeName(value.getLoc()); !node.empty())
+      who += " of node " + onnx::quoted(node.str());
+  const Type declared = builtinType(info.type.elementType, context);
+  if (info.type.elementType != onnx::DataType::Undefined &&
+      declared != type.getElementType()) {
+    std::string got;
+    llvm::raw_string_ostream(got) << type.getElementType();
+    return Status::error(CannotRead, who + " has elements of type " + got +
+                                         ", but the model declares " +
+                                         onnx::typeName(info.type.elementType));
+  }
+  if (contradicts(info.type, type.getShape()))
+    return Status::error(UnboundDim, who + " has the shape " +
+                                         shapeText(type.getShape()) +
+                                         ", but the model declares " +
+                                         shapeText(*info.type.shape));
+  return Status::success();
+}
+
+Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values) {
+  MLIRContext *context = values.weights.getContext();
+  for (const onnx::ValueInfo &output : graph.outputs)
+    PCC_RETURN_IF_ERROR(checkDeclaredType(output, "output", values, context));
+  for (const onnx::ValueInfo &info : graph.valueInfos)
+    PCC_RETURN_IF_ERROR(checkDeclaredType(info, "value", values, context));
+  return Status::success();
+}
+
+} // namespace pcc::onnx_import
