@@ -56,12 +56,13 @@ struct VerifyOptions {
   std::string scratch = {};
 };
 
-/// Compiles the model up to phase 6-schedule and executes the partitioned model
-/// on simulated ranks. Compares its outputs with those of the unpartitioned
-/// model. Returns exit code 15 if a value differs, or the exit code of the
-/// compilation if the compilation fails.
+/// Executes the compiled plan on simulated ranks and compares the outputs with
+/// those of the unpartitioned model, in f64 and in the model's own types.
+/// Returns exit code 15 if a value differs or if the ranks lose far more
+/// accuracy than one rank, or the exit code of the compilation if that fails.
+/// On success, stores one line with the errors in `verdict`.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
-              const Listener &listener = {});
+              std::string &verdict, const Listener &listener = {});
 
 /// Options of `pcc explain`, in addition to those of compile.
 struct ExplainOptions {

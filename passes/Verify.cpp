@@ -27,12 +27,12 @@ static Status runExecutables(Verification &verification, Compilation &parts,
       [&] { return verification.compareOutputs(run.outputs); });
 }
 
-/// Executes the partitioned model `parts` on simulated ranks, compares it with
-/// the unpartitioned model `whole`, and writes the report. If `options.run` is
-/// set and the simulation finds no difference, the compiled executables are run
-/// and compared, too.
+/// Executes the plan `parts` on simulated ranks, compares it with the
+/// unpartitioned model `whole`, and writes the report. If `options` asks for it
+/// and the simulation finds no difference, also runs the executables. Stores
+/// the errors in `verdict` if all values are equal.
 static Status verifyParts(Compilation &whole, Compilation &parts,
-                          const VerifyOptions &options) {
+                          const VerifyOptions &options, std::string &verdict) {
   Verification verification(whole.getModule(), options.modelTypes
                                                    ? graph::Numerics::Model
                                                    : graph::Numerics::Exact);
@@ -43,7 +43,9 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
     PCC_RETURN_IF_ERROR(runExecutables(verification, parts, options));
   PCC_RETURN_IF_ERROR(
       interpret::writeReport(options.report, verification.findings()));
-  return verification.verdict();
+  PCC_RETURN_IF_ERROR(verification.verdict());
+  verdict = interpret::describeErrors(verification.findings());
+  return Status::success();
 }
 
 /// Changes `options` to the options for compiling the unpartitioned model. The
@@ -88,7 +90,7 @@ static Phase lastWhole(mlir::ModuleOp whole) {
 }
 
 Status pcc::verify(const CompileOptions &asked,
-                   const VerifyOptions &verifyOptions,
+                   const VerifyOptions &verifyOptions, std::string &verdict,
                    const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
@@ -107,7 +109,7 @@ Status pcc::verify(const CompileOptions &asked,
         keepGradients(whole.getModule());
       PCC_RETURN_IF_ERROR(whole.advanceTo(lastWhole(whole.getModule())));
       PCC_RETURN_IF_ERROR(parts.advanceTo(Phase::Schedule));
-      return verifyParts(whole, parts, verifyOptions);
+      return verifyParts(whole, parts, verifyOptions, verdict);
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include "passes/interpret/Verification.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/VerifyAccuracy.h"
 #include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/compare/FirstDifference.h"
 #include "passes/interpret/elements/NpyFiles.h"
@@ -13,6 +14,9 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
+
+/// Number of training steps that are executed.
+static constexpr int numSteps = 3;
 
 Verification::Verification(ModuleOp whole, Numerics numerics)
     : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")) {
@@ -26,7 +30,7 @@ OperandRange Verification::results() {
 Status Verification::expectOutputs() {
   auto tensors = runUnpartitioned(whole, inputs, found.numerics, {});
   if (!tensors)
-    return tensors.status().prefixed("the unpartitioned model cannot be run: ");
+    return cannotRun("the unpartitioned model", tensors.status());
   for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
     auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
     found.outputs.push_back(
@@ -55,8 +59,25 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   if (!model)
     return Status::error(UnboundDim, "the model has no function @main");
   PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
-  if (isTraining(whole))
-    return verifyTraining(whole, parts, inputs, /*numSteps=*/3, found);
+  PCC_RETURN_IF_ERROR(
+      isTraining(whole) ? verifyTraining(whole, parts, inputs, numSteps, found)
+                        : compareRanks(parts));
+  return found.simulatedDifference() ? Status::success()
+                                     : compareAccuracy(parts);
+}
+
+Status Verification::compareAccuracy(ModuleOp parts) {
+  if (!hasNarrowFloats(whole))
+    return Status::success();
+  auto values =
+      verifyAccuracy(whole, parts, inputs, isTraining(whole) ? numSteps : 1);
+  if (!values)
+    return cannotRun("the model in its own types", values.status());
+  found.ownTypes = std::move(*values);
+  return Status::success();
+}
+
+Status Verification::compareRanks(ModuleOp parts) {
   PCC_RETURN_IF_ERROR(expectOutputs());
   PipelineListener listener;
   listener.onOutput = [this](StringRef name, const StageValue &value) {
@@ -64,7 +85,7 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   };
   if (Status status = PipelineRun(parts, found.numerics).run(inputs, listener);
       status.failed())
-    return status.prefixed("the partitioned model cannot be run: ");
+    return cannotRun("the partitioned model", status);
   for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
     if (held.empty())
       return Status::error(Defect,
@@ -124,6 +145,13 @@ Status Verification::verdict() const {
                                            "' of the executables " +
                                            describe(output->comparison));
   const VerifiedValue *output = found.simulatedDifference();
+  const AccurateValue *loss = output ? nullptr : found.accuracyLoss();
+  if (loss)
+    return Status::error(ValuesDiffer,
+                         "output '" + loss->ranks.name +
+                             "' loses far more accuracy on the ranks than on "
+                             "one rank in the model's own types: it " +
+                             describe(*loss));
   if (!output)
     return Status::success();
   Status status = Status::error(ValuesDiffer, "output '" + output->name + "' " +

@@ -21,7 +21,9 @@ public:
 
   /// Executes the unpartitioned model on one device and `parts` (the module
   /// after phase 6-schedule) on simulated ranks. Compares every output on every
-  /// rank. A training step is executed three times; see verifyTraining().
+  /// rank. A training step is executed three times; see verifyTraining(). If
+  /// all are equal, also compares the accuracy in the model's own types
+  /// (VerifyAccuracy.h).
   ///
   /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
   /// values. An error means that a module could not be executed. If values
@@ -55,9 +57,13 @@ private:
   /// Executes the unpartitioned model and stores its outputs in `found` as the
   /// expected values.
   Status expectOutputs();
-  /// Compares `value`, the shards of the output `name` on all ranks for one
-  /// microbatch, with the expected output. Adds the indices of the shards to
-  /// the member `shards`.
+  /// Executes `parts`, which is no training step, and compares all outputs.
+  Status compareRanks(mlir::ModuleOp parts);
+  /// Compares the accuracy of `parts` with that of one rank in the model's own
+  /// types. Does nothing if the model computes in f64.
+  Status compareAccuracy(mlir::ModuleOp parts);
+  /// Compares the shards of the output `name` that all ranks hold for one
+  /// microbatch, and records the shards' indices in `shards`.
   void check(llvm::StringRef name, const StageValue &value);
 
   mlir::ModuleOp whole;

@@ -41,8 +41,7 @@ private:
     auto outputs =
         runUnpartitioned(whole, inputs, findings.numerics, {}, &parameters);
     if (!outputs)
-      return outputs.status().prefixed(
-          "the unpartitioned step cannot be run: ");
+      return cannotRun("the unpartitioned step", outputs.status());
     expect(step, *outputs, isLast);
     PipelineListener listener;
     listener.onOutput = [this](StringRef name, const StageValue &value) {
@@ -53,7 +52,7 @@ private:
         check(parametersOf, name, value);
     };
     if (Status status = ranks.run(inputs, listener); status.failed())
-      return status.prefixed("the partitioned step cannot be run: ");
+      return cannotRun("the partitioned step", status);
     return Status::success();
   }
 

@@ -120,8 +120,10 @@ static void verifyModel(const CommandWords &words, const TextCallback &onPhase,
   const Arguments arguments(words);
   tool::VerifyRequest request;
   ::check(tool::parseVerify(arguments.count(), arguments.values(), request));
-  runCompiler([&](const Listener &l) { return tool::runVerify(request, l); },
-              listenerOf(onPhase, onNote));
+  std::string verdict;
+  runCompiler(
+      [&](const Listener &l) { return tool::runVerify(request, verdict, l); },
+      listenerOf(onPhase, onNote));
 }
 
 /// Returns the description of a bundle, or of one rank, as JSON.

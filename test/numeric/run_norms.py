@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Tests normalisations of rows whose mean is large beside their spread, on 1, 2 and 4 ranks that divide the normalised dim:
-executables keep the digits of the variance, forward and backward.
+executables keep the digits of the variance, forward and backward, and `pcc verify` finds the ranks as accurate as one rank.
 
     run_norms.py [--only GLOB] [--jobs N]
 """
+import json
 import os
+import re
 import tempfile
 
 import numpy as np
@@ -160,6 +162,41 @@ def training():
 
 
 CASES["training"] = training
+
+
+def lost_digits():
+    """In a dump of local shapes the variance becomes mean(x²) - mean(x)²: equal in f64, but without digits in f32."""
+    with tempfile.TemporaryDirectory() as folder:
+        m = Model((3, 8), "f4")
+        layer_norm(m)
+        ir, feeds = os.path.join(folder, "ir"), executed.feed(folder, {"x": m.x})
+        pcc.succeed(m.save(folder), "-o", os.path.join(folder, "b"), "-q", "--tp", 2, "--shard", "x=[-,tp]", "--shard", "y=[-,tp]", f"--dump-ir={ir}")
+        path = os.path.join(ir, "5-localize.mlir")
+        with open(path) as file:
+            lines = file.read().split("\n")
+        pcc.succeed("verify", path, *feeds)
+        mean, variance = [line for line in lines if "graph.div" in line]
+        names = [line.split(" = ")[0].strip() for line in (mean, variance)]
+        added = re.sub(r"graph\.div \S+, \S+ ", f"graph.mul {names[0]}, {names[0]} ", mean).replace("tensor<f32>", "tensor<3x1xf32>")
+        taken = re.sub(r"graph\.div \S+, \S+ ", f"graph.sub {names[1]}, %square ", variance).replace("tensor<f32>", "tensor<3x1xf32>")
+        at = lines.index(variance)
+        lines[at + 1:] = [line.replace(f"graph.add {names[1]},", "graph.add %variance,") for line in lines[at + 1:]]
+        lines[at + 1:at + 1] = [added.replace(names[0] + " =", "%square ="), taken.replace(names[1] + " =", "%variance =")]
+        lines = [re.sub(r"graph\.mul (%\d+), \1 ", "graph.mul %arg0, %arg0 ", line) if line not in lines[at:] else line for line in lines]
+        with open(path, "w") as file:
+            file.write("\n".join(lines))
+        report = os.path.join(folder, "report.json")
+        code, _, err = pcc.call("verify", path, *feeds, "--report", report)
+        with open(report) as file:
+            found = json.load(file)
+        own = found["own_types"]
+        if code != 15 or "loses far more accuracy" not in err or found["equal"] or own["equal"] or not found["max_relative_error"] < 1e-6:
+            raise pcc.Failure(f"exit code {code}: {err.strip()[:300]} {found}")
+        if not own["max_relative_error"] > 100 * own["one_rank_max_relative_error"]:
+            raise pcc.Failure(f"errors of ranks and of one rank: {own}")
+
+
+CASES["lost-digits"] = lost_digits
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

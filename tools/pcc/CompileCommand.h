@@ -52,7 +52,8 @@ ParsedArguments parseRun(int argc, const char *const *argv,
 
 /// Verifies a model on simulated ranks. If `request.runs`, the executables are
 /// compiled, run and compared as well, in a private temporary folder.
-Status runVerify(VerifyRequest request, const Listener &listener);
+Status runVerify(VerifyRequest request, std::string &verdict,
+                 const Listener &listener);
 
 // Each of these functions executes one command and returns the exit code of the
 // process. argv[0] is ignored.

@@ -75,14 +75,15 @@ tool::ParsedArguments tool::parseVerify(int argc, const char *const *argv,
 }
 
 /// The destructor of `folder` removes the bundle, its inputs and its outputs.
-Status tool::runVerify(VerifyRequest request, const Listener &listener) {
+Status tool::runVerify(VerifyRequest request, std::string &verdict,
+                       const Listener &listener) {
   runtime::PrivateFolder folder;
   if (request.runs) {
     PCC_RETURN_IF_ERROR(folder.create());
     request.verify.scratch = folder.path();
     request.verify.run = runHere;
   }
-  return verify(request.compile, request.verify, listener);
+  return verify(request.compile, request.verify, verdict, listener);
 }
 
 /// A signal that ends the process removes the private folder, too.
@@ -91,6 +92,11 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseVerify(argc, argv, request)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportStatus(
-      runVerify(request, terminalListener(request.compile.quiet)));
+  std::string verdict;
+  const Status status =
+      runVerify(request, verdict, terminalListener(request.compile.quiet));
+  const int code = reportStatus(status);
+  if (status.ok())
+    puts(verdict.c_str());
+  return code;
 }

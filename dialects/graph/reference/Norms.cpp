@@ -41,21 +41,29 @@ static LogicalResult softmax(Evaluation &e) {
 /// Normalizes each row of operand 0. The number of elements of a row is that of
 /// the operand `scale`:
 ///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
-/// If `centred` is true (layer_norm), the centre is the mean of the row.
-/// Otherwise (rms_norm) the centre is 0.
+/// If `centred` (layer_norm), the centre is the mean of the row. Otherwise
+/// (rms_norm) it is 0. In the model's own types, statistics and differences are
+/// rounded as kernels round them: to f32, or not for f64.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
+  const bool rounds =
+      e.numerics == Numerics::Model && !e.elementType(0).isF64();
+  const auto rounded = [rounds](double number) {
+    return rounds ? static_cast<double>(static_cast<float>(number)) : number;
+  };
   size_t size = scale.size();
   for (size_t row = 0; row + size <= in.size() && size; row += size) {
     double mean = 0, square = 0;
     for (size_t i = 0; centred && i < size; ++i)
       mean += in[row + i];
-    mean /= size;
+    mean = rounded(mean / size);
+    for (size_t i = 0; i < size; ++i) {
+      const double difference = rounded(in[row + i] - mean);
+      square += difference * difference;
+    }
+    double factor = rounded(1 / std::sqrt(rounded(square / size) + epsilon));
     for (size_t i = 0; i < size; ++i)
-      square += (in[row + i] - mean) * (in[row + i] - mean);
-    double factor = 1 / std::sqrt(square / size + epsilon);
-    for (size_t i = 0; i < size; ++i)
-      e.out().floats[row + i] = (in[row + i] - mean) * factor * scale[i];
+      e.out().floats[row + i] = rounded(in[row + i] - mean) * factor * scale[i];
   }
 }
 

@@ -1,6 +1,7 @@
 //===- VerifyReport.cpp - findings of a verification as JSON --------------===//
 
 #include "passes/interpret/compare/VerifyReport.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,6 +25,13 @@ const VerifiedValue *Findings::simulatedDifference() const {
 
 const VerifiedValue *Findings::executedDifference() const {
   return firstDifferent(executed);
+}
+
+const AccurateValue *Findings::accuracyLoss() const {
+  const auto found = llvm::find_if(ownTypes, [](const AccurateValue &value) {
+    return !value.ranks.comparison.isEqual();
+  });
+  return found == ownTypes.end() ? nullptr : &*found;
 }
 
 /// Returns `value` as a JSON number. NaN and infinities, which JSON lacks,
@@ -63,25 +71,75 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
+/// Returns a JSON object with the errors of ranks and of one rank for each of
+/// `values`, in the model's own types, and the largest of all.
+static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
+  double ofRanks = 0, ofOneRank = 0;
+  json::Array list;
+  for (const AccurateValue &value : values) {
+    const double error = value.ranks.comparison.maxError();
+    list.push_back(
+        json::Object{{"name", value.ranks.name},
+                     {"max_relative_error", error},
+                     {"one_rank_max_relative_error", value.errorOfOneRank}});
+    ofRanks = std::max(ofRanks, error);
+    ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
+  }
+  return json::Object{{"max_relative_error", ofRanks},
+                      {"one_rank_max_relative_error", ofOneRank},
+                      {"values", std::move(list)}};
+}
+
 /// Returns the whole report as a JSON object. Its first difference is the first
 /// of these that exists: an inner value of the simulated ranks, an output of
-/// the simulated ranks, an output of the executables.
+/// the simulated ranks, an output in the model's own types, an output of the
+/// executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();
   if (findings.first)
     simulated = &*findings.first;
   json::Object object = errorsOf(findings.outputs);
+  const AccurateValue *loss = findings.accuracyLoss();
+  if (!simulated && loss)
+    simulated = &loss->ranks;
   object["equal"] = !simulated && !executed;
   object["dtype"] =
       findings.numerics == graph::Numerics::Exact ? "f64" : "model";
   object["first_difference"] = toJson(simulated ? simulated : executed);
+  if (!findings.ownTypes.empty()) {
+    json::Object own = accuracyOf(findings.ownTypes);
+    own["equal"] = !loss;
+    object["own_types"] = std::move(own);
+  }
   if (!findings.executed.empty()) {
     json::Object run = errorsOf(findings.executed);
     run["equal"] = !executed;
     object["run"] = std::move(run);
   }
   return object;
+}
+
+std::string interpret::describeErrors(const Findings &findings) {
+  double error = 0, ofRanks = 0, ofOneRank = 0;
+  for (const VerifiedValue &value : findings.outputs)
+    error = std::max(error, value.comparison.maxError());
+  for (const AccurateValue &value : findings.ownTypes) {
+    ofRanks = std::max(ofRanks, value.ranks.comparison.maxError());
+    ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "equal in "
+         << (findings.numerics == graph::Numerics::Exact ? "f64"
+                                                         : "the model's types")
+         << " (relative error " << llvm::format("%.2g", error) << ")";
+  if (!findings.ownTypes.empty())
+    stream << " and as accurate as one rank in the model's types (relative "
+              "errors "
+           << llvm::format("%.2g", ofRanks) << " and "
+           << llvm::format("%.2g", ofOneRank) << ")";
+  return text;
 }
 
 Status interpret::writeReport(const std::string &path,

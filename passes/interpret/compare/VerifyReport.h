@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_COMPARE_VERIFYREPORT_H
 #define PCC_PASSES_INTERPRET_COMPARE_VERIFYREPORT_H
 
-#include "passes/interpret/compare/VerifiedValue.h"
+#include "passes/interpret/compare/Accuracy.h"
 #include "status/Status.h"
 
 namespace pcc::interpret {
@@ -17,9 +17,14 @@ struct Findings {
   /// Comparisons of the outputs of the compiled executables. Empty if the
   /// executables were not run.
   std::vector<VerifiedValue> executed;
-  /// First value inside the model that differs from the expected value. Empty
-  /// if all outputs of the simulated ranks are equal, or if no such value was
-  /// found (FirstDifference.h).
+  /// Outputs of floats in the model's own types, with the error of the ranks
+  /// and that of one rank. For a training step, also the parameters after the
+  /// last step. Empty if the model computes in f64 anyway, or if `outputs`
+  /// differ.
+  std::vector<AccurateValue> ownTypes;
+  /// First value inside the model that differs. Empty if all outputs of the
+  /// simulated ranks are equal, or if no such value was found
+  /// (FirstDifference.h).
   std::optional<VerifiedValue> first;
 
   /// Returns the first output of the simulated ranks that differs; null if all
@@ -28,7 +33,14 @@ struct Findings {
   /// Returns the first output of the executables that differs; null if all are
   /// equal. Points into this object.
   const VerifiedValue *executedDifference() const;
+  /// Returns the first of `ownTypes` for which ranks lose far more accuracy
+  /// than one rank; null if there is none. Points into this object.
+  const AccurateValue *accuracyLoss() const;
 };
+
+/// Formats the largest errors of `findings` as one line for the user. All
+/// values must be equal.
+std::string describeErrors(const Findings &findings);
 
 /// Writes `findings` as JSON to the file `path`. Does nothing if `path` is
 /// empty. Returns an error if the file cannot be written.

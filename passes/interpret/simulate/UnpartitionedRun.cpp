@@ -41,3 +41,10 @@ interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
       (*parameters)[name] = std::move(tensor);
   return outputs;
 }
+
+Status interpret::cannotRun(StringRef what, const Status &error) {
+  if (error.code() == BadInput)
+    return error;
+  return Status::error(Defect,
+                       what.str() + " cannot be run: " + error.message());
+}

@@ -27,6 +27,12 @@ runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
                  WrittenParameters *parameters = nullptr);
 
+/// Returns the error of a verification in which the module that `what` names
+/// cannot be executed, for the reason `error`. A wrong value of an input, such
+/// as an index out of range, is a mistake of the user, and everything else a
+/// defect.
+Status cannotRun(llvm::StringRef what, const Status &error);
+
 } // namespace pcc::interpret
 
 #endif // PCC_PASSES_INTERPRET_SIMULATE_UNPARTITIONEDRUN_H

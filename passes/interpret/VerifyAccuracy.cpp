@@ -1,0 +1,125 @@
+//===- VerifyAccuracy.cpp - check of ranks in the model's own types -------===//
+
+#include "passes/interpret/VerifyAccuracy.h"
+#include "passes/interpret/simulate/PipelineRun.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+using graph::Numerics;
+
+/// Returns the largest error of `got` against `expected`, both whole tensors.
+static double errorOf(const HostTensor &expected, const HostTensor &got) {
+  LocalIndices all;
+  for (int64_t size : got.shape) {
+    std::vector<int64_t> &dim = all.emplace_back(size);
+    std::iota(dim.begin(), dim.end(), 0);
+  }
+  Comparison comparison(expected, HUGE_VAL);
+  comparison.add(got, all, /*rank=*/0);
+  return comparison.maxError();
+}
+
+namespace {
+/// Executes steps of the unpartitioned model in f64 and in its own types, and
+/// of the ranks in the model's own types, alternately.
+class AccuracyComparison {
+public:
+  AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs)
+      : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
+        inputs(inputs), ranks(parts, Numerics::Model) {}
+
+  StatusOr<std::vector<AccurateValue>> run(int numSteps) {
+    for (int step = 1; step <= numSteps; ++step)
+      PCC_RETURN_IF_ERROR(
+          runStep(numSteps > 1 ? " of step " + std::to_string(step) : "",
+                  /*isLast=*/step == numSteps));
+    return std::move(values);
+  }
+
+private:
+  Status runStep(const std::string &suffix, bool isLast) {
+    PCC_ASSIGN_OR_RETURN(
+        const std::vector<TensorPointer> wanted,
+        runUnpartitioned(whole, inputs, Numerics::Exact, {}, &exact));
+    PCC_ASSIGN_OR_RETURN(
+        const std::vector<TensorPointer> given,
+        runUnpartitioned(whole, inputs, Numerics::Model, {}, &rounded));
+    expect(wanted, given, suffix);
+    if (isLast)
+      expectParameters();
+    PipelineListener listener;
+    listener.onOutput = [&](StringRef name, const StageValue &value) {
+      check(outputsOf, name, value);
+    };
+    listener.onWrite = [&](StringRef name, const StageValue &value) {
+      check(parametersOf, name, value);
+    };
+    return ranks.run(inputs, listener);
+  }
+
+  void expect(ArrayRef<TensorPointer> wanted, ArrayRef<TensorPointer> given,
+              const std::string &suffix) {
+    outputsOf.clear();
+    Operation *terminator = model.front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+      auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
+      add(outputsOf, name.getValue(), name.str() + suffix, value, *wanted[i],
+          *given[i]);
+    }
+  }
+
+  void expectParameters() {
+    for (auto set : model.getOps<graph::SetParameterOp>()) {
+      std::string name = set.getParameter().str();
+      add(parametersOf, name, name, set.getValue(), *exact.at(name),
+          *rounded.at(name));
+    }
+  }
+
+  /// Adds a value to compare, which ranks call `key`, if it holds floats.
+  void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
+           Value value, const HostTensor &wanted, const HostTensor &given) {
+    if (!isa<FloatType>(graph::tensorType(value).getElementType()))
+      return;
+    known[key] = values.size();
+    const double error = errorOf(wanted, given);
+    values.push_back({{std::move(name), graph::nodeName(value.getLoc()).str(),
+                       Comparison(wanted, accuracyOf(value, error))},
+                      error});
+  }
+
+  void check(const llvm::StringMap<size_t> &known, StringRef name,
+             const StageValue &value) {
+    auto it = known.find(name);
+    if (it == known.end())
+      return;
+    Comparison &comparison = values[it->second].ranks.comparison;
+    for (const RankShard &shard : value.shards(comparison.whole().shape))
+      comparison.add(*shard.tensor, shard.indices, shard.rank);
+  }
+
+  ModuleOp whole;
+  func::FuncOp model;
+  const Inputs &inputs;
+  PipelineRun ranks;
+  std::vector<AccurateValue> values;
+  /// Parameters of the unpartitioned model in f64 and in its own types after
+  /// the steps executed so far.
+  WrittenParameters exact, rounded;
+  /// Index in `values` of each output of this step, and of each parameter after
+  /// the last step, by the name that ranks have for it.
+  llvm::StringMap<size_t> outputsOf, parametersOf;
+};
+} // namespace
+
+StatusOr<std::vector<AccurateValue>>
+pcc::interpret::verifyAccuracy(ModuleOp whole, ModuleOp parts,
+                               const Inputs &inputs, int numSteps) {
+  return AccuracyComparison(whole, parts, inputs).run(numSteps);
+}

@@ -1,0 +1,62 @@
+//===- Accuracy.cpp - accuracy of ranks beside that of one rank -----------===//
+
+#include "passes/interpret/compare/Accuracy.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+
+/// Factor by which ranks may be less accurate than one rank. Sums in another
+/// order and roundings of partial sums cost a factor of 2 to 4; a cancellation
+/// costs some hundreds and more.
+static constexpr double mostLoss = 20;
+
+/// Returns the largest relative error of a rounding to `type`; 0 if it is no
+/// float.
+static double roundingOf(Type type) {
+  auto narrow = dyn_cast<FloatType>(type);
+  return narrow ? std::ldexp(1, -static_cast<int>(narrow.getFPMantissaWidth()))
+                : 0;
+}
+
+double interpret::accuracyOf(Value value, double errorOfOneRank) {
+  double rounding = 0;
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    rounding = std::max(
+        rounding, roundingOf(graph::tensorType(reached[i]).getElementType()));
+    if (Operation *op = reached[i].getDefiningOp())
+      reached.insert(op->operand_begin(), op->operand_end());
+  }
+  return mostLoss * std::max(errorOfOneRank, rounding);
+}
+
+bool interpret::hasNarrowFloats(ModuleOp module) {
+  const auto isNarrow = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    auto narrow =
+        type ? dyn_cast<FloatType>(type.getElementType()) : FloatType();
+    return narrow && narrow.getWidth() < 64;
+  };
+  return module
+      .walk([&](Operation *op) {
+        return llvm::any_of(op->getOperands(), isNarrow) ||
+                       llvm::any_of(op->getResults(), isNarrow)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::string interpret::describe(const AccurateValue &value) {
+  std::string text = describe(value.ranks.comparison);
+  llvm::raw_string_ostream(text) << ", where one rank has a relative error of "
+                                 << llvm::format("%.3g", value.errorOfOneRank);
+  return text;
+}
