@@ -65,8 +65,10 @@ static void addShard(OpPassManager &manager) {
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Convert to local shapes first. This pass records the global shape on each
-  // reshard, and the choice of collectives in the next pass needs it.
+  // Check indices first, while they count in whole tensors.
+  manager.addNestedPass<FuncOp>(localize::createInsertIndexChecks());
+  // Convert to local shapes first. Reshards record the global shape, which the
+  // choice of collectives needs.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
   // Group tokens by expert after shapes are local: the tokens that an expert on

@@ -50,6 +50,25 @@ def Graph_GradientInterface : OpInterface<"GradientOpInterface"> {
   ];
 }
 
+def Graph_IndexedInterface : OpInterface<"IndexedOpInterface"> {
+  let cppNamespace = "::pcc::graph";
+  let description = [{
+    Describes the indices of an op for which the ONNX specification makes indices outside of the data an error.
+    `insert-index-checks` of `5-localize` makes a `graph.check_indices` of it. An op that defines a result for such indices,
+    as `graph.one_hot` does, lacks the interface.
+  }];
+  let methods = [
+    InterfaceMethod<"Returns the indices.", "::mlir::Value", "getIndices">,
+    InterfaceMethod<[{
+      Returns the sizes of the indexed dims: one number or, if the last dim of the indices holds tuples, one per index of a
+      tuple. An index for a dim of n elements is in [-n, n).}],
+                    "::llvm::SmallVector<int64_t>", "getIndexedSizes">
+  ];
+}
+
+/// Trait of ops whose indices are checked.
+def Graph_Indexed : DeclareOpInterfaceMethods<Graph_IndexedInterface, ["getIndexedSizes"]>;
+
 def Graph_AttentionInterface : OpInterface<"AttentionOpInterface"> {
   let cppNamespace = "::pcc::graph";
   let description = [{

@@ -107,6 +107,8 @@ private:
       recordPlacement(set);
       maskWritten(*local, set);
     }
+    if (isa<graph::CheckIndicesOp>(op))
+      maskPadding(*local);
     if (local->rule.results.size()) {
       maskPadding(*local);
       if (auto adapt = localizers.find(op)) {

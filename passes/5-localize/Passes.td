@@ -2,6 +2,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InsertIndexChecks : Pass<"insert-index-checks", "::mlir::func::FuncOp"> {
+  let summary = "checks indices before the ops that read them";
+  let description = [{
+    - In: a function of global shapes in which every value has a sharding.
+    - Out: a `graph.check_indices` before each op with indices for which the ONNX specification makes indices out of range an
+      error: gathers, scatters, and the reads of losses by labels. Indices are left unchecked if they are in range for certain,
+      as positions, results of topk and arithmetic on them may be, or if an earlier op has checked the same ones.
+
+    The pass runs before `localize-shapes`, which makes indices relative to the part that a rank holds.
+    [example: test/passes/5-localize/insert-index-checks.mlir @ids_of_an_embedding]
+  }];
+  let statistics = [Statistic<"numChecks", "checks", "tensors of indices that are checked">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def LocalizeShapes : Pass<"localize-shapes", "::mlir::func::FuncOp"> {
   let summary = "replaces global shapes by the shapes that one rank holds";
   let description = [{

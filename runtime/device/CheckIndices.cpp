@@ -1,129 +1,154 @@
 //===- CheckIndices.cpp - bounds check of index tensors -------------------===//
 
 #include "runtime/device/CheckIndices.h"
+#include "runtime/device/QueuedDevice.h"
 #include "runtime/tensor/ElementDispatch.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace pcc::runtime {
 
 namespace {
-/// Checks that the elements of one index tensor are valid indices. Padding
-/// elements are not checked. The positions of the padding depend on the
-/// microbatch if the layout divides the tensor by microbatch.
-class CheckIndicesOperation : public Operation {
+/// An element that is not a valid index.
+struct InvalidIndex {
+  int64_t value;
+  /// Number of elements of the indexed dim.
+  int64_t size;
+};
+
+/// Part of a check that does not depend on where the indices are: their type,
+/// their bounds, and the words of the error message.
+class IndexBounds {
 public:
-  CheckIndicesOperation(const LoadContext &context,
-                        const program::CheckIndicesT &indices,
-                        const std::string &node)
-      : context(context), indices(indices), node(node),
-        buffer(*context.program.buffers[indices.buffer]),
-        type(typeOf(buffer.type)) {
-    if (indices.layout)
-      layout = layoutOf(*indices.layout, context.mesh);
-    useMicrobatch(context.at);
-    dependsOnMicrobatch = layout && isCutByMicrobatch(*layout);
+  IndexBounds(const program::ProgramT &program,
+              const program::CheckIndicesT &indices, const std::string &node)
+      : indices(indices), node(node),
+        buffer(*program.buffers[size_t(indices.buffer)]),
+        type(typeOf(buffer.type)) {}
+
+  /// Returns exit code 10 (BadInput) if an element of `data`, one microbatch of
+  /// the indices in host memory, is not a valid index.
+  Status check(const void *data) const {
+    const auto invalid = dispatch(type, [&](auto element) {
+      return find(static_cast<const decltype(element) *>(data));
+    });
+    return invalid ? fail(*invalid) : Status::success();
   }
 
-  bool runsOnHost() const override { return true; }
-
-  Status run(const RunContext &run) override {
-    if (dependsOnMicrobatch)
-      useMicrobatch(run.at);
-    const void *data = context.hostBuffers.at(indices.buffer, run.microbatch);
-    for (const StridedCopy &part : held)
-      if (int64_t at = findOutside(data, part.sourceOffset, part.loops);
-          at >= 0)
-        return fail(data, at);
-    return Status::success();
-  }
+  size_t numBytes() const { return size_t(buffer.bytes); }
 
 private:
-  /// Sets `held` to the elements to check: the elements of this rank's shard of
-  /// the tensor that are not padding. `at` has the mesh coordinates of the rank
-  /// and the microbatch.
-  void useMicrobatch(const Coordinates &at) {
-    if (!layout) {
-      held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
-      return;
+  template <typename T> std::optional<InvalidIndex> find(const T *data) const {
+    const int64_t count = numElements(buffer.shape);
+    const auto numSizes = int64_t(indices.sizes.size());
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = int64_t(static_cast<Computed<T>>(data[i]));
+      const int64_t size = indices.sizes[size_t(i % numSizes)];
+      if (value < lowOf(size) || value >= size)
+        return InvalidIndex{value, size};
     }
-    const Layout whole = wholeLayout(indices.shape);
-    held = intersect({&*layout, &at}, {&whole, &at}, context.mesh);
+    return std::nullopt;
   }
 
-  /// Returns the element with index `at` of `data`, this rank's shard of the
-  /// tensor, as an int64_t.
-  int64_t valueAt(const void *data, int64_t at) const {
-    return dispatch(type, [&](auto element) {
-      return int64_t(static_cast<Computed<decltype(element)>>(
-          static_cast<const decltype(element) *>(data)[at]));
-    });
-  }
+  int64_t lowOf(int64_t size) const { return indices.from_zero ? 0 : -size; }
 
-  /// Checks the elements of `data` that the loop nest `loops` visits, from
-  /// index `offset` on. Returns the index of the first element that is not
-  /// valid; -1 if all are valid.
-  template <typename T>
-  int64_t findIn(const T *data, int64_t offset,
-                 std::span<const CopyLoop> loops) const {
-    if (loops.empty()) {
-      // An index of 8 bits has a sign.
-      // NOLINTNEXTLINE(bugprone-signed-char-misuse)
-      const auto value = int64_t(static_cast<Computed<T>>(data[offset]));
-      const bool isOutside = value < indices.low || value >= indices.high;
-      return isOutside && value != indices.ignored ? offset : -1;
-    }
-    for (int64_t i = 0; i < loops.front().extent; ++i)
-      if (int64_t at = findIn(data, offset + i * loops.front().sourceStride,
-                              loops.subspan(1));
-          at >= 0)
-        return at;
-    return -1;
-  }
-
-  /// Calls findIn() for the element type of the tensor, to check the elements
-  /// of `data` that `loops` visit. Returns the index in `data` of the first
-  /// element that is not a valid index; -1 if all are valid.
-  int64_t findOutside(const void *data, int64_t offset,
-                      std::span<const CopyLoop> loops) const {
-    return dispatch(type, [&](auto element) {
-      return findIn(static_cast<const decltype(element) *>(data), offset,
-                    loops);
-    });
-  }
-
-  /// Returns the error (exit code 10, BadInput) for element `at` of `data`,
-  /// which is not a valid index.
-  Status fail(const void *data, int64_t at) const {
+  Status fail(const InvalidIndex &invalid) const {
     const std::string range =
-        std::to_string(indices.low) + ".." + std::to_string(indices.high - 1);
-    return Status::error(BadInput,
-                         "index " + std::to_string(valueAt(data, at)) +
-                             " in \"" + indices.input + "\" is outside " +
-                             indices.table_name + ", which has indices " +
-                             range + " (node \"" + node + "\")");
+        invalid.size == 0 ? "no indices"
+                          : "indices " + std::to_string(lowOf(invalid.size)) +
+                                ".." + std::to_string(invalid.size - 1);
+    return Status::error(
+        BadInput, "index " + std::to_string(invalid.value) + " in \"" +
+                      indices.input + "\" is outside " + indices.table_name +
+                      ", which has " + range + " (node \"" + node + "\")");
   }
 
-  LoadContext context;
   const program::CheckIndicesT &indices;
   const std::string &node;
   const program::BufferT &buffer;
   ElementType type;
-  /// Layout that divides the tensor over ranks and microbatches. If absent, the
-  /// whole buffer is checked.
-  std::optional<Layout> layout;
-  bool dependsOnMicrobatch = false;
-  /// Elements to check: the elements of this rank's shard that are not padding.
-  /// They are stored as the sources of copies, which are never executed.
-  std::vector<StridedCopy> held;
+};
+
+/// Checks indices that the host can read: all indices if the device shares the
+/// host's memory, otherwise those in inputs.
+class CheckOnHost : public Operation {
+public:
+  CheckOnHost(const IndexBounds &bounds, const BufferTable &buffers,
+              int32_t buffer)
+      : bounds(bounds), buffers(buffers), buffer(buffer) {}
+
+  bool runsOnHost() const override { return true; }
+
+  Status run(const RunContext &run) override {
+    return bounds.check(buffers.at(buffer, run.microbatch));
+  }
+
+private:
+  IndexBounds bounds;
+  const BufferTable &buffers;
+  int32_t buffer;
+};
+
+/// Checks indices that a device with a queue computes. run() enqueues a copy to
+/// the host, and afterStep() checks the copy after the step. Kernels that read
+/// the indices in between do not leave their data.
+class CheckOfComputed : public Operation {
+public:
+  CheckOfComputed(const IndexBounds &bounds, const LoadContext &context,
+                  int32_t buffer)
+      : bounds(bounds), context(context), buffer(buffer) {}
+
+  /// Allocates the memory of the copies, one per microbatch.
+  Status open() {
+    const int64_t numMicrobatches = context.program.microbatches;
+    return context.device.allocatePinned(
+        int64_t(bounds.numBytes()) * numMicrobatches, copies);
+  }
+
+  Status run(const RunContext &run) override {
+    return context.device.queued()->beginDownload(
+        copyOf(run.microbatch), context.buffers.at(buffer, run.microbatch),
+        bounds.numBytes());
+  }
+
+  Status afterStep(const RunContext &run) override {
+    return bounds.check(copyOf(run.microbatch));
+  }
+
+private:
+  char *copyOf(int64_t microbatch) const {
+    return copies + size_t(microbatch) * bounds.numBytes();
+  }
+
+  IndexBounds bounds;
+  LoadContext context;
+  int32_t buffer;
+  /// Page-locked memory, which the device owns.
+  char *copies = nullptr;
 };
 } // namespace
 
-std::unique_ptr<Operation>
-makeCheckIndices(const LoadContext &context,
-                 const program::InstructionT &instruction) {
-  return std::make_unique<CheckIndicesOperation>(
-      context, *instruction.body.AsCheckIndices(), instruction.node);
+Status prepareCheckIndices(const LoadContext &context,
+                           const program::InstructionT &instruction,
+                           std::unique_ptr<Operation> &operation) {
+  const auto &indices = *instruction.body.AsCheckIndices();
+  const IndexBounds bounds(context.program, indices, instruction.node);
+  const auto &inputs = context.program.inputs;
+  const bool isInput =
+      std::any_of(inputs.begin(), inputs.end(), [&](const auto &input) {
+        return input->buffer == indices.buffer;
+      });
+  if (context.device.sharesHostMemory() || isInput) {
+    operation = std::make_unique<CheckOnHost>(bounds, context.hostBuffers,
+                                              indices.buffer);
+    return Status::success();
+  }
+  auto check =
+      std::make_unique<CheckOfComputed>(bounds, context, indices.buffer);
+  PCC_RETURN_IF_ERROR(check->open());
+  operation = std::move(check);
+  return Status::success();
 }
 
 } // namespace pcc::runtime

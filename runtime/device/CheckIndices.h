@@ -7,19 +7,14 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation of a CheckIndices instruction, which checks the
-/// elements of an index tensor, such as the token ids of an embedding. An
-/// element is valid in two cases:
-///
-/// - it is in the range [low, high) of the instruction;
-/// - it equals the instruction's ignored value.
-///
-/// The operation reads the host's copy of the tensor, and therefore runs on the
-/// host even if the program runs on a GPU. It returns exit code 10 (BadInput)
-/// if an element is invalid. Padding is not checked.
-std::unique_ptr<Operation>
-makeCheckIndices(const LoadContext &context,
-                 const program::InstructionT &instruction);
+/// Creates the operation of a CheckIndices instruction. The operation checks
+/// the elements of an index tensor, such as the token numbers for an embedding
+/// table, and returns exit code 10 (BadInput) if one is out of range. On a GPU,
+/// an input is checked before the step, because the host has a copy of it. A
+/// value that the GPU computes is checked after the step.
+Status prepareCheckIndices(const LoadContext &context,
+                           const program::InstructionT &instruction,
+                           std::unique_ptr<Operation> &operation);
 
 } // namespace pcc::runtime
 

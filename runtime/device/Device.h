@@ -151,6 +151,12 @@ public:
   /// this work. The engine therefore calls run() before each replay of the
   /// recorded step.
   virtual bool runsOnHost() const { return false; }
+  /// Does what remains to be done on the host after the device has completed
+  /// the step, such as a check of what run() has copied to the host. Called for
+  /// each run() of the step, only on a device with a queue.
+  virtual Status afterStep(const RunContext & /*context*/) {
+    return Status::success();
+  }
 };
 
 /// One contiguous copy within the device's memory.

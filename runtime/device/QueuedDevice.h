@@ -20,6 +20,9 @@ public:
   /// calls of copyWithin(), but may overlap with all other earlier work. The
   /// host must not overwrite `from` until a later copyWithin() is complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
+  /// Begins to copy `bytes` bytes from device memory to page-locked host
+  /// memory, after all work that was begun earlier.
+  virtual Status beginDownload(void *to, const void *from, size_t bytes) = 0;
   /// Begins copies within the device's memory. The copies are executed after
   /// all work and uploads that were begun earlier. All work and uploads that
   /// are begun later wait for the copies.

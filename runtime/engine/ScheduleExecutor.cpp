@@ -272,6 +272,21 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
+/// Returns the first error of an operation that ends after the step.
+Status ScheduleExecutor::finishOnHost(const Mesh &mesh, Coordinates at) {
+  int64_t &microbatch = microbatchOf(at);
+  for (const BoundAction &act : acts) {
+    if (act.function < 0)
+      continue;
+    microbatch = act.microbatch;
+    for (const BoundInstruction &step : functions[size_t(act.function)])
+      if (step.operation)
+        PCC_RETURN_IF_ERROR(
+            step.operation->afterStep({at, act.microbatch, act.id.action}));
+  }
+  return Status::success();
+}
+
 /// Calls the actions once while the device captures their work as a CUDA graph
 /// instead of executing it. A failed capture is an internal error (Defect), for
 /// which --no-graph is the workaround.
@@ -315,6 +330,8 @@ Status ScheduleExecutor::runStep(const Mesh &mesh, const Coordinates &at,
     PCC_RETURN_IF_ERROR(meanwhile());
   const StopWatch computing;
   Status status = waitForQueue(*device, *world);
+  if (status.ok() && device->queued())
+    status = finishOnHost(mesh, at);
   spent.compute += computing.seconds();
   return status;
 }

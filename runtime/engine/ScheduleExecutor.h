@@ -152,6 +152,9 @@ private:
   /// Executes only the operations that run on the host. A recorded CUDA graph
   /// does not contain these operations.
   Status runOnHost(const Mesh &mesh, Coordinates at);
+  /// Calls afterStep() of all operations of a step that the device has
+  /// completed.
+  Status finishOnHost(const Mesh &mesh, Coordinates at);
   /// Records the actions of a step as a CUDA graph; the device does not execute
   /// them yet.
   Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,

@@ -30,7 +30,7 @@ namespace pcc::runtime {
 
 /// Version of the format. Increment it when Program.fbs or the meaning of a
 /// field changes; openProgram() refuses other versions.
-inline constexpr uint32_t kFormatVersion = 8;
+inline constexpr uint32_t kFormatVersion = 9;
 /// Alignment in bytes of sealed programs, of their constants and of arena
 /// buffers.
 inline constexpr int64_t kAlignment = 64;

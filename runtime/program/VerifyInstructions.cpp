@@ -410,30 +410,23 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks a CheckIndices instruction, which runs on the host even if the
-  /// program runs on a GPU. Only inputs have a copy on the host. For a GPU, the
-  /// checked buffer must therefore be an input.
+  /// Checks a CheckIndices instruction: the buffer must hold integers, and
+  /// there must be one size, or one for each element of the last dim.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
       return noBuffer();
-    if (isFloat(typeOf(buffer->type)) || indices.low >= indices.high)
+    const ElementType type = typeOf(buffer->type);
+    if (type != ElementType::I32 && type != ElementType::I64)
       return "checks a value that holds no indices";
-    const bool isInput = std::any_of(
-        program.inputs.begin(), program.inputs.end(),
-        [&](const auto &input) { return input->buffer == indices.buffer; });
-    if (isForGpus() && !isInput)
-      return "checks a value that is not in host memory";
-    if (!indices.layout)
-      return {};
-    if (std::string fault =
-            findStoredLayoutFault(indices.layout.get(), mesh, indices.shape);
-        !fault.empty())
-      return fault;
-    return numElements(localShape(layoutOf(*indices.layout, mesh))) ==
-                   numElements(buffer->shape)
+    const size_t count = indices.sizes.size();
+    if (count != 1 &&
+        (buffer->shape.empty() || buffer->shape.back() != int64_t(count)))
+      return "has another number of sizes than indices in a tuple";
+    return std::all_of(indices.sizes.begin(), indices.sizes.end(),
+                       [](int64_t size) { return size >= 0; })
                ? ""
-               : "has a layout that does not fit its buffer";
+               : "has a negative size";
   }
 
   /// Checks that a strided copy stays within its buffers for all values that

@@ -35,6 +35,37 @@ static LogicalResult checkIndices(Operation *op, Value indices) {
 
 LogicalResult GatherOp::verify() { return checkIndices(*this, getIndices()); }
 
+/// Returns the sizes of `count` dims of `data` from dim `first` on.
+static SmallVector<int64_t> sizesOf(Value data, int64_t first, int64_t count) {
+  return SmallVector<int64_t>(tensorType(data).getShape().slice(first, count));
+}
+
+SmallVector<int64_t> GatherOp::getIndexedSizes() {
+  return sizesOf(getData(), getDim(), 1);
+}
+SmallVector<int64_t> GatherElementsOp::getIndexedSizes() {
+  return sizesOf(getData(), getDim(), 1);
+}
+SmallVector<int64_t> GatherNdOp::getIndexedSizes() {
+  return sizesOf(getData(), getBatchDims(),
+                 tensorType(getIndices()).getShape().back());
+}
+SmallVector<int64_t> ScatterElementsOp::getIndexedSizes() {
+  return sizesOf(getData(), getDim(), 1);
+}
+SmallVector<int64_t> ScatterNdOp::getIndexedSizes() {
+  return sizesOf(getData(), 0, tensorType(getIndices()).getShape().back());
+}
+
+LogicalResult CheckIndicesOp::verify() {
+  auto type = tensorType(getIndices());
+  const size_t count = getSizes().size();
+  if (count != 1 && (type.getRank() == 0 ||
+                     type.getShape().back() != static_cast<int64_t>(count)))
+    return emitOpError("has ") << count << " sizes for indices " << type;
+  return checkIndices(*this, getIndices());
+}
+
 LogicalResult
 GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                    Adaptor adaptor,

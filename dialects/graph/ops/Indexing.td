@@ -1,13 +1,12 @@
 //===- Indexing.td - gathers and scatters ------------------*- tablegen -*-===//
 
 def Graph_GatherOp : Graph_InferOp<"gather", Graph_Indexing, [
-    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
+    Graph_Indexed, Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads slices of a tensor along one dim by indices";
   let description = [{
     Computes a `result` of shape `data.shape[:dim] + indices.shape + data.shape[dim+1:]`: the dim `dim` of `data` is replaced
     by the dims of `indices`, which select slices along it. Indices are i32 or i64. Valid indices are in [-n, n) for a dim of
-    n elements; negative ones count from the end. A run ends with an error if an input of the model holds an index out of
-    range; other indices are clamped.
+    n elements; negative ones count from the end. A run ends with an error at an index out of range (`graph.check_indices`).
 
     - `dim`: number of the gathered dim, from 0.
 
@@ -28,7 +27,7 @@ def Graph_GatherOp : Graph_InferOp<"gather", Graph_Indexing, [
 }
 
 def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", Graph_Indexing, [
-    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
+    Graph_Indexed, Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads single elements of a tensor along one dim by indices";
   let description = [{
     Computes `result[i0, …] = data[i0, …, indices[i0, …], …]`, where the index replaces coordinate `dim`. The result has the
@@ -52,7 +51,7 @@ def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", Graph_Indexing, [
 }
 
 def Graph_GatherNdOp : Graph_InferOp<"gather_nd", Graph_Indexing, [
-    Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
+    Graph_Indexed, Graph_MovesElements, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "reads slices of a tensor at index tuples";
   let description = [{
     The last dim of `indices` holds tuples of k indices. Each tuple selects a slice of `data`: it gives the coordinates of the
@@ -90,7 +89,8 @@ def Graph_ScatterKind : I32EnumAttr<"ScatterKind", "combination of a written ele
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", Graph_Indexing, [Graph_KeepsFinite, Graph_Differentiable]> {
+def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", Graph_Indexing, [
+    Graph_Indexed, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "writes single elements into a copy of a tensor along one dim";
   let description = [{
     Copies `data` and combines an update with one element of the copy for every index: `updates[i0, …]` is written to
@@ -116,7 +116,7 @@ def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", Graph_Indexing, 
   let hasVerifier = 1;
 }
 
-def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", Graph_Indexing, [Graph_KeepsFinite, Graph_Differentiable]> {
+def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", Graph_Indexing, [Graph_Indexed, Graph_KeepsFinite, Graph_Differentiable]> {
   let summary = "writes slices into a copy of a tensor at index tuples";
   let description = [{
     Copies `data` and combines one slice of `updates` with a slice of the copy for every index tuple. The last dim of
@@ -139,6 +139,30 @@ def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", Graph_Indexing, [Graph_Keeps
   let arguments = (ins Graph_ScatterKind:$kind, Graph_Tensor:$data, Graph_Tensor:$indices, Graph_Tensor:$updates);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$kind $data `,` $indices `,` $updates attr-dict `:` type($data) `,` type($indices) `,` type($updates)";
+  let hasVerifier = 1;
+}
+
+def Graph_CheckIndicesOp : Op<Graph_Dialect, "check_indices", !listconcat(Graph_Indexing.traits, [Graph_OwnShardingRule])> {
+  let summary = "ends the run if an index is out of range";
+  let description = [{
+    Ends the run with an error (exit code 10) if an element of `indices` is outside of [-n, n), where n is the size of the
+    indexed dim. Ops that read the indices may then run before the end, so they never read or write outside of their data.
+
+    - `sizes`: the size of the indexed dim or, if the last dim of `indices` holds tuples, one size per index of a tuple.
+    - `from_zero`: also a negative index is out of range, as a label of a loss is.
+    - `table`: words for the error message that name the indexed tensor.
+
+    Sharding: every dim may be split; each rank checks its part, without padding. `indices` has the sharding in which the op
+    that reads the indices needs them.
+
+    Gradient: none, since the op has no result.
+
+    Lifespan: created by `insert-index-checks` of `5-localize` for ops with the interface IndexedOpInterface, unless the
+    indices are known to be in range. `7-emit` makes the op an instruction of the program.
+    [example: test/dialects/graph/indexing.mlir @check_indices]
+  }];
+  let arguments = (ins Graph_Tensor:$indices, DenseI64ArrayAttr:$sizes, StrAttr:$table, UnitAttr:$from_zero);
+  let assemblyFormat = "$indices `below` $sizes (`from_zero` $from_zero^)? `of` $table attr-dict `:` type($indices)";
   let hasVerifier = 1;
 }
 

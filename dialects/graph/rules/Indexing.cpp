@@ -206,3 +206,17 @@ ShardingRule OneHotOp::getShardingRule() {
   rule.results = {dims};
   return rule;
 }
+
+/// Makes all dims Sum factors, so that padding becomes 0, which is a valid
+/// index. The last dim is whole if it holds tuples, whose indices have
+/// different bounds.
+ShardingRule CheckIndicesOp::getShardingRule() {
+  ShardingRule rule;
+  auto shape = tensorType(getIndices()).getShape();
+  Tensor dims = addDims(rule, shape, FactorKind::Sum);
+  if (getSizes().size() > 1)
+    for (int factor : dims.back())
+      rule.factors[factor].kind = FactorKind::Whole;
+  rule.operands = {dims};
+  return rule;
+}

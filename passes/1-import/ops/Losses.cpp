@@ -16,11 +16,22 @@ struct Labels {
   /// attribute ignore_index, marks the labels that equal it as ignored.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
-    if (n.failed() || !n.hasAttribute("ignore_index"))
-      return;
-    double ignore = static_cast<double>(n.integer("ignore_index", 0));
-    ignored = n.compare(Predicate::Equal, index, n.scalarLike(index, ignore));
-    index = n.select(ignored, n.scalarLike(index, 0), index);
+    if (!n.failed() && n.hasAttribute("ignore_index")) {
+      double ignore = static_cast<double>(n.integer("ignore_index", 0));
+      ignored = n.compare(Predicate::Equal, index, n.scalarLike(index, ignore));
+      index = n.select(ignored, n.scalarLike(index, 0), index);
+    }
+    if (!n.failed())
+      refuseNegative(n, static_cast<double>(shapeOf(scores)[1]));
+  }
+
+  /// Moves negative labels, which are invalid, out of the range [-C, C) of
+  /// valid indices, so that none counts from the last class.
+  void refuseNegative(NodeImport &n, double numClasses) {
+    Value isNegative =
+        n.compare(Predicate::Less, index, n.scalarLike(index, 0));
+    index = n.select(isNegative, n.sub(index, n.scalarLike(index, numClasses)),
+                     index);
   }
 
   /// Checks that the shape `labels` equals the shape `scores` without dim 1,

@@ -1,8 +1,8 @@
 //===- Indexing.cpp - code of gathers and one-hot encodings ---------------===//
 //
-// The runtime checks input indices before it runs a kernel
-// (program/IndexChecks.h). The code of gathers only clamps them, so that a
-// wrong index cannot read outside of the data.
+// An index out of range ends the run by a graph.check_indices. The code of
+// gathers only clamps indices, so that a wrong one cannot read outside of the
+// data.
 //
 //===----------------------------------------------------------------------===//
 

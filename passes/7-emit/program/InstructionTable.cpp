@@ -60,6 +60,7 @@ static InstructionTable makeTable(bool isForProcessors) {
   addLibraryCallInstructions(made);
   addCollectiveInstructions(made);
   addKernelInstructions(made);
+  addCheckInstructions(made);
   if (isForProcessors) {
     addWindowInstructions(made);
     addHostInstructions(made);

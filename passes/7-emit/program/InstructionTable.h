@@ -134,6 +134,7 @@ void addLibraryCallInstructions(InstructionTable &table);
 void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
+void addCheckInstructions(InstructionTable &table);
 
 /// Appends the instruction that starts `early`, a reduction of a gradient that
 /// runs during the backward pass. Returns the instruction that finishes the

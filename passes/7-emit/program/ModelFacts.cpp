@@ -5,7 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
-#include "passes/7-emit/program/IndexChecks.h"
+#include "passes/7-emit/program/IndexInputs.h"
 #include "passes/plan/reshard/Reshard.h"
 #include "passes/plan/reshard/ReshardMove.h"
 
@@ -354,7 +354,7 @@ private:
   /// of the smallest of these tables.
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
-      for (const IndexUse &use : findIndexUses(function)) {
+      for (const IndexInput &use : findIndexInputs(function)) {
         const int port = facts.findInput(use.input);
         if (port < 0)
           continue;

@@ -5,7 +5,6 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/AttentionPairs.h"
 #include "passes/7-emit/program/FlopCounter.h"
-#include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
 #include "passes/plan/cluster/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
@@ -177,10 +176,6 @@ private:
     numberOf[body] = static_cast<int32_t>(program.functions.size()) - 1;
     instructions.setList(function->instructions);
     buffers.beginFunction(body);
-    llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
-    for (IndexUse &use : findIndexUses(body))
-      if (use.allUsed)
-        checks[use.user].push_back(use);
     beginPrefetches(body);
     for (Operation &op : body.front().without_terminator()) {
       if (isWritten.contains(&op))
@@ -189,8 +184,6 @@ private:
         finishGather();
         continue;
       }
-      for (const IndexUse &use : checks.lookup(&op))
-        writeCheck(use);
       if (PendingReduction *reduction = pendingFor(op))
         reduction->readers.push_back(&op);
       else
@@ -282,30 +275,6 @@ private:
     finish(oldest.early->collective, std::move(oldest.collective));
     for (Operation *reader : oldest.readers)
       writeAndReduce(*reader);
-  }
-
-  /// Appends an instruction that checks at run time whether all elements of an
-  /// input are valid indices. `use` describes the table that the elements
-  /// index.
-  void writeCheck(const IndexUse &use) {
-    const int input = facts.findInput(use.input);
-    if (input < 0)
-      return;
-    buffers.beginInstruction();
-    const Port &port = facts.inputs[input];
-    program::CheckIndicesT check;
-    check.buffer = instructions.bufferOf(use.input);
-    // Labels are class numbers, so a negative label is an error. In other
-    // inputs, a negative index is valid: it counts from the end of the table.
-    check.low = port.isLabels ? 0 : -use.size;
-    check.high = use.size;
-    if (use.ignored)
-      check.ignored = use.ignored;
-    check.layout = layoutOf(port);
-    check.shape = shapeOf(port);
-    check.input = port.name;
-    check.table_name = port.isLabels ? "the classes of the loss" : use.table;
-    instructions.emit(use.node, std::move(check));
   }
 
   /// Adds the name of an op and of its ONNX node to the list of unsupported

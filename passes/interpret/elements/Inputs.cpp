@@ -11,24 +11,15 @@ using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
 
-/// If `use` is the index operand of a gather or scatter, returns the size of
-/// the dim that the indices select from. Returns nullopt otherwise.
+/// If `use` is the operand of an op that holds its indices, returns the size of
+/// the smallest dim that the indices select from. Returns nullopt otherwise.
 static std::optional<int64_t> tableOf(OpOperand &use) {
-  Operation *op = use.getOwner();
-  auto size = [](Value table, int64_t dim) {
-    return graph::tensorType(table).getDimSize(dim);
-  };
-  if (use.getOperandNumber() != 1)
+  auto indexed = dyn_cast<graph::IndexedOpInterface>(use.getOwner());
+  if (!indexed || use.getOperandNumber() != 1 ||
+      indexed.getIndices() != use.get() || indexed.getIndexedSizes().empty())
     return {};
-  if (auto gather = dyn_cast<graph::GatherOp>(op))
-    return size(gather.getData(), gather.getDim());
-  if (auto gather = dyn_cast<graph::GatherElementsOp>(op))
-    return size(gather.getData(), gather.getDim());
-  if (auto scatter = dyn_cast<graph::ScatterElementsOp>(op))
-    return size(scatter.getData(), scatter.getDim());
-  if (auto gather = dyn_cast<graph::GatherNdOp>(op))
-    return size(gather.getData(), gather.getBatchDims());
-  return {};
+  const auto sizes = indexed.getIndexedSizes();
+  return *llvm::min_element(sizes);
 }
 
 std::optional<int64_t> interpret::tableSize(Value value) {

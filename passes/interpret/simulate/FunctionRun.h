@@ -92,6 +92,8 @@ private:
   /// single rank, these ops change nothing. With several ranks, returns an
   /// error, because phase 5-localize should have removed these ops.
   Results passThrough(mlir::Operation *op);
+  /// Does nothing: the op has no results, and only ends runs.
+  Results leaveOut(mlir::Operation *op);
 
   mlir::func::FuncOp function;
   SimulatedRanks ranks;

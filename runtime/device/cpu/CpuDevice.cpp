@@ -42,8 +42,7 @@ Status CpuResources::allocateScratch() {
 static Status prepareCheck(CpuResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
-  operation = makeCheckIndices(context, instruction);
-  return Status::success();
+  return prepareCheckIndices(context, instruction, operation);
 }
 
 /// Functions that create the operation of an instruction, one per kind in

@@ -12,12 +12,11 @@
 namespace pcc::runtime {
 
 /// Creates the operation of a CheckIndices instruction, which checks on the
-/// host that an input holds valid indices.
+/// host that a tensor holds valid indices.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
-  operation = makeCheckIndices(context, instruction);
-  return Status::success();
+  return prepareCheckIndices(context, instruction, operation);
 }
 
 /// Functions that create the operation of an instruction, one per kind in
@@ -93,6 +92,13 @@ public:
                                   to, addressOf(from), bytes, gpu.stream()),
                               "cuMemcpyDtoHAsync");
     return status.failed() ? status : gpu.waitFor(gpu.stream());
+  }
+
+  Status beginDownload(void *to, const void *from, size_t bytes) override {
+    return bytes == 0 ? Status::success()
+                      : gpu.check(gpu.driver().cuMemcpyDtoHAsync(
+                                      to, addressOf(from), bytes, gpu.stream()),
+                                  "cuMemcpyDtoHAsync");
   }
 
   Status clear(void *data, size_t bytes) override {

@@ -96,3 +96,11 @@ func.func @scatters_beyond_other_dims(%x: tensor<3x4xf32>, %i: tensor<5x4xi64>, 
       : tensor<3x4xf32>, tensor<5x4xi64>, tensor<5x4xf32>
   return
 }
+
+// -----
+
+func.func @checks_tuples_of_another_length(%i: tensor<3x2xi64>) {
+  // expected-error @below {{has 3 sizes for indices 'tensor<3x2xi64>'}}
+  graph.check_indices %i below [4, 5, 6] of "cells" : tensor<3x2xi64>
+  return
+}

@@ -76,3 +76,12 @@ func.func @one_hot(%i: tensor<2xi64>, %on: tensor<f32>, %off: tensor<f32>) -> te
       : tensor<2xi64>, tensor<f32>, tensor<f32> to tensor<2x5xf32>
   return %y : tensor<2x5xf32>
 }
+
+// CHECK-LABEL: @check_indices
+func.func @check_indices(%ids: tensor<6xi32>, %places: tensor<3x2xi64>) {
+  // CHECK: graph.check_indices %{{.*}} below [50] of "wte" : tensor<6xi32>
+  graph.check_indices %ids below [50] of "wte" : tensor<6xi32>
+  // CHECK: graph.check_indices %{{.*}} below [4, 5] from_zero of "cells" : tensor<3x2xi64>
+  graph.check_indices %places below [4, 5] from_zero of "cells" : tensor<3x2xi64>
+  return
+}

@@ -123,13 +123,17 @@ TEST(HostOps, UnknownNameIsADefect) {
 }
 
 namespace {
-Status checkIndices(const std::vector<int64_t> &ids) {
+/// Checks `ids`, whose last dim has as many elements as `sizes`.
+Status checkIndices(const std::vector<int64_t> &ids,
+                    const std::vector<int64_t> &sizes, bool fromZero = false) {
   TestProgram builder({{"pp", 1}});
-  const int x = builder.arena("ids", ElementType::I64, {int64_t(ids.size())});
+  const auto tuple = int64_t(sizes.size());
+  const int x = builder.arena("ids", ElementType::I64,
+                              {int64_t(ids.size()) / tuple, tuple});
   auto &check = builder.instruction<program::CheckIndicesT>("Gather_3");
   check.buffer = x;
-  check.low = -10;
-  check.high = 10;
+  check.sizes = sizes;
+  check.from_zero = fromZero;
   check.input = "ids";
   check.table_name = "wte";
   OneInstruction run(builder);
@@ -139,24 +143,28 @@ Status checkIndices(const std::vector<int64_t> &ids) {
 } // namespace
 
 TEST(CheckIndices, NamesIndexBoundsNodeAndInput) {
-  EXPECT_TRUE(checkIndices({-10, 9}).ok());
-  const Status status = checkIndices({0, 10});
+  EXPECT_TRUE(checkIndices({-10, 9}, {10}).ok());
+  const Status status = checkIndices({0, 10}, {10});
   EXPECT_EQ(status.code(), BadInput);
   EXPECT_EQ(status.message(), "index 10 in \"ids\" is outside wte, which has "
                               "indices -10..9 (node \"Gather_3\")");
 }
 
-TEST(CheckIndices, PaddingIsNotLookedAt) {
-  TestProgram builder({{"pp", 1}, {"tp", 2}});
-  const Layout layout = test::makeLayout({{{3, {builder.axis(1)}}}});
-  const int x = builder.arena("ids", ElementType::I64, {2});
-  auto &check = builder.instruction<program::CheckIndicesT>("Gather_3");
-  check.buffer = x;
-  check.high = 5;
-  check.layout = builder.layoutOf(layout);
-  check.shape = {3};
-  OneInstruction run(builder);
-  run.at[1] = 1;
-  run.set<int64_t>(x, {4, 77});
-  EXPECT_TRUE(run.run().ok());
+TEST(CheckIndices, LabelsAreNotNegative) {
+  EXPECT_TRUE(checkIndices({0, 9}, {10}, /*fromZero=*/true).ok());
+  EXPECT_EQ(checkIndices({-1}, {10}, /*fromZero=*/true).message(),
+            "index -1 in \"ids\" is outside wte, which has indices 0..9 (node "
+            "\"Gather_3\")");
+}
+
+TEST(CheckIndices, EachIndexOfATupleHasItsSize) {
+  EXPECT_TRUE(checkIndices({1, 4, -2, -5}, {2, 5}).ok());
+  EXPECT_EQ(checkIndices({1, 4, 0, 5}, {2, 5}).code(), BadInput);
+  EXPECT_EQ(checkIndices({1, 4, 2, 0}, {2, 5}).code(), BadInput);
+}
+
+TEST(CheckIndices, AnEmptyDimHasNoIndices) {
+  EXPECT_EQ(checkIndices({0}, {0}).message(),
+            "index 0 in \"ids\" is outside wte, which has no indices (node "
+            "\"Gather_3\")");
 }

@@ -17,7 +17,8 @@ protected:
         builder.input("ids", ElementType::I64, {2, 4}, rows, /*indexBound=*/10);
     auto &check = builder.instruction<program::CheckIndicesT>("Gather_0");
     check.buffer = ids;
-    check.high = 10;
+    check.sizes = {10};
+    check.from_zero = true;
     check.input = "ids";
     check.table_name = "wte";
     builder.output("y", ids, {2, 4}, rows);

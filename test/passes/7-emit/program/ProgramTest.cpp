@@ -405,19 +405,21 @@ TEST_F(ProgramTest, AnEinsumRunsOverSharedLetters) {
   EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 32, 1}));
 }
 
-TEST_F(ProgramTest, IndicesFromAnInputAreChecked) {
+TEST_F(ProgramTest, ACheckOfIndicesIsAnInstruction) {
   program::ProgramT &program = write(R"mlir(
 module attributes {
   graph.inputs = [{graph.name = "ids", dist.global = tensor<4xi64>}],
   graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
   graph.parameter @table : tensor<50x8xf32>
   rank.kernel @k(%t: tensor<50x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
-    %r = graph.gather %t, %i along 0 : tensor<50x8xf32>, tensor<4xi64> loc("embed")
+    %r = graph.gather %t, %i along 0 : tensor<50x8xf32>, tensor<4xi64>
     rank.yield %r : tensor<4x8xf32>
   }
   func.func @stage_0(%ids: tensor<4xi64> {graph.name = "ids"})
       -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
     %t = graph.get_parameter @table : tensor<50x8xf32>
+    graph.check_indices %ids below [50] of "table" {graph.name = "ids"}
+        : tensor<4xi64> loc("embed")
     %y = rank.launch @k(%t, %ids) : (tensor<50x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("last")
     return %y : tensor<4x8xf32>
   }
@@ -428,47 +430,47 @@ module attributes {
   ASSERT_EQ(instructions.size(), 2u);
   const auto *check = instructions[0]->body.AsCheckIndices();
   ASSERT_TRUE(check);
-  EXPECT_EQ(check->low, -50);
-  EXPECT_EQ(check->high, 50);
+  EXPECT_EQ(check->sizes, (std::vector<int64_t>{50}));
+  EXPECT_FALSE(check->from_zero);
   EXPECT_EQ(check->input, "ids");
+  EXPECT_EQ(check->table_name, "table");
   EXPECT_EQ(instructions[0]->node, "embed");
 }
 
-/// The second column selects from another table, masked indices from none.
-TEST_F(ProgramTest, IndicesThatTheModelLeavesOutAreNotChecked) {
+/// Random inputs stay below the smallest dim that they index, also where a
+/// kernel slices or masks them first.
+TEST_F(ProgramTest, BoundsOfInputsFollowFromChecks) {
   program::ProgramT &program = write(R"mlir(
 module attributes {
   graph.inputs = [{graph.name = "ids", dist.global = tensor<4x2xi64>},
                   {graph.name = "labels", dist.global = tensor<4xi64>},
                   {graph.name = "keep", dist.global = tensor<4xi1>}],
-  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
-  graph.parameter @table : tensor<50x8xf32>
-  rank.kernel @k(%t: tensor<50x8xf32>, %i: tensor<4x2xi64>, %l: tensor<4xi64>,
-                 %m: tensor<4xi1>) -> tensor<4x8xf32> {
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4xi64>}]} {
+  rank.kernel @k(%i: tensor<4x2xi64>, %l: tensor<4xi64>, %m: tensor<4xi1>)
+      -> (tensor<4xi64>, tensor<4xi64>) {
     %c = graph.slice %i starts [0, 0] sizes [4, 1] steps [1, 1] : tensor<4x2xi64>
     %v = graph.reshape %c : tensor<4x1xi64> to tensor<4xi64>
     %z = graph.constant dense<0> : tensor<i64>
     %s = graph.select %m, %l, %z : tensor<4xi1>, tensor<4xi64>, tensor<i64>
-    %a = graph.gather %t, %v along 0 : tensor<50x8xf32>, tensor<4xi64>
-    %b = graph.gather %t, %s along 0 : tensor<50x8xf32>, tensor<4xi64>
-    %r = graph.add %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
-    rank.yield %r : tensor<4x8xf32>
+    rank.yield %v, %s : tensor<4xi64>, tensor<4xi64>
   }
   func.func @stage_0(%ids: tensor<4x2xi64> {graph.name = "ids"},
                      %labels: tensor<4xi64> {graph.name = "labels"},
                      %keep: tensor<4xi1> {graph.name = "keep"})
-      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
-    %t = graph.get_parameter @table : tensor<50x8xf32>
-    %y = rank.launch @k(%t, %ids, %labels, %keep)
-        : (tensor<50x8xf32>, tensor<4x2xi64>, tensor<4xi64>, tensor<4xi1>) -> tensor<4x8xf32>
-    return %y : tensor<4x8xf32>
+      -> (tensor<4xi64> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %v, %s = rank.launch @k(%ids, %labels, %keep)
+        : (tensor<4x2xi64>, tensor<4xi64>, tensor<4xi1>) -> (tensor<4xi64>, tensor<4xi64>)
+    graph.check_indices %v below [50] of "table" : tensor<4xi64>
+    graph.check_indices %s below [40] of "table" : tensor<4xi64>
+    graph.check_indices %s below [30] of "table" : tensor<4xi64>
+    return %s : tensor<4xi64>
   }
   pipe.actions 0 stages [0] ["0F0"]
 })mlir");
   EXPECT_EQ(program.inputs[0]->index_bound, 50);
-  EXPECT_EQ(program.inputs[1]->index_bound, 50);
-  ASSERT_EQ(program.functions[0]->instructions.size(), 1u);
-  EXPECT_FALSE(program.functions[0]->instructions[0]->body.AsCheckIndices());
+  EXPECT_EQ(program.inputs[1]->index_bound, 30);
+  EXPECT_EQ(program.inputs[2]->index_bound, 0);
+  EXPECT_EQ(program.functions[0]->instructions.size(), 4u);
 }
 
 /// Returns a module in which x is masked from one sharding to another on

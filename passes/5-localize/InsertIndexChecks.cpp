@@ -1,0 +1,198 @@
+//===- InsertIndexChecks.cpp - checks of indices before ops that read them ===//
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/5-localize/IntegerRange.h"
+#include "passes/5-localize/Passes.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "insert-index-checks"
+
+namespace pcc::localize {
+#define GEN_PASS_DEF_INSERTINDEXCHECKS
+#include "passes/5-localize/Passes.h.inc"
+} // namespace pcc::localize
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+
+/// Returns whether all elements of `value` are the constant `number`.
+static bool isNumber(Value value, int64_t number) {
+  DenseIntElementsAttr elements;
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<APInt>().getSExtValue() == number;
+}
+
+/// Returns the value of which `value` has elements in the same or another
+/// layout, sharding, stage or type, or `value` itself.
+static Value withoutMoves(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!graph::laysOutOperand(op) &&
+        !isa<graph::CastOp, dist::ReshardOp, dist::PinOp, pipe::TransferOp>(op))
+      return value;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Returns the value from which the indices `value` come, through moves and
+/// masks. A mask replaces elements by 0, as that of ignored labels does.
+static Value originOf(Value value) {
+  Value origin = withoutMoves(value);
+  while (auto select = origin.getDefiningOp<graph::SelectOp>()) {
+    const bool masksTrue = isNumber(select.getOnTrue(), 0);
+    if (!masksTrue && !isNumber(select.getOnFalse(), 0))
+      break;
+    origin = withoutMoves(masksTrue ? select.getOnFalse() : select.getOnTrue());
+  }
+  return origin;
+}
+
+/// Returns the attribute `name` of `value`, which is set on its op or argument;
+/// null if there is none.
+static Attribute attributeOf(Value value, StringRef name) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return cast<func::FuncOp>(argument.getOwner()->getParentOp())
+        .getArgAttr(argument.getArgNumber(), name);
+  return value.getDefiningOp()->getAttr(name);
+}
+
+namespace {
+/// Indices that an op reads, and what they must be.
+struct Access {
+  Operation *reader;
+  Value indices;
+  SmallVector<int64_t> sizes;
+  bool fromZero;
+
+  /// Returns the smallest valid index into a dim of `size` elements.
+  int64_t lowOf(int64_t size) const { return fromZero ? 0 : -size; }
+};
+
+/// Pass `--insert-index-checks`: adds a graph.check_indices before ops whose
+/// indices may be out of range.
+struct InsertIndexChecks
+    : pcc::localize::impl::InsertIndexChecksBase<InsertIndexChecks> {
+  void runOnOperation() override {
+    for (Operation &op : getOperation().front().without_terminator())
+      if (auto indexed = dyn_cast<graph::IndexedOpInterface>(op))
+        visit(accessOf(indexed));
+  }
+
+private:
+  /// Returns the access of `op`. A label of a loss is not negative: it comes
+  /// from an input that is marked as labels, or the import has marked it by
+  /// `label < 0 ? label - size : label`, of which the label is checked.
+  static Access accessOf(graph::IndexedOpInterface op) {
+    Access access{op, op.getIndices(), op.getIndexedSizes(), false};
+    auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
+    auto sub = select ? select.getOnTrue().getDefiningOp<graph::SubOp>()
+                      : graph::SubOp();
+    if (sub && access.sizes.size() == 1 &&
+        sub.getLhs() == select.getOnFalse() &&
+        isNumber(sub.getRhs(), access.sizes.front())) {
+      access.indices = select.getOnFalse();
+      access.fromZero = true;
+    }
+    access.fromZero |=
+        attributeOf(originOf(access.indices), graph::labelsName) != nullptr;
+    return access;
+  }
+
+  bool isInRange(const Access &access) {
+    const bool isTuple = access.sizes.size() > 1;
+    for (auto [i, size] : llvm::enumerate(access.sizes)) {
+      const auto range = ranges.of(
+          access.indices, isTuple ? std::optional<int64_t>(i) : std::nullopt);
+      if (!range || range->low < access.lowOf(size) || range->high >= size)
+        return false;
+    }
+    return true;
+  }
+
+  /// Adds a check of `access`, unless its indices are known to be in range or
+  /// another check tests the same elements.
+  void visit(const Access &access) {
+    if (graph::tensorType(access.indices).getNumElements() == 0 ||
+        isInRange(access) ||
+        !known
+             .insert({withoutReshards(access.indices).getAsOpaquePointer(),
+                      std::vector<int64_t>(access.sizes.begin(),
+                                           access.sizes.end()),
+                      access.fromZero})
+             .second)
+      return;
+    LDBG() << "checking indices of " << *access.reader;
+    insert(access);
+    ++numChecks;
+  }
+
+  static Value withoutReshards(Value value) {
+    while (isa_and_present<dist::ReshardOp, pipe::TransferOp>(
+        value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
+  /// Inserts the check before the reader, on its stage. The check is divided as
+  /// the indices are.
+  static void insert(const Access &access) {
+    OpBuilder b(access.reader);
+    auto check = graph::CheckIndicesOp::create(
+        b, access.reader->getLoc(), access.indices,
+        b.getDenseI64ArrayAttr(access.sizes), b.getStringAttr(tableOf(access)),
+        access.fromZero ? b.getUnitAttr() : UnitAttr());
+    if (std::string name = nameOf(access); !name.empty())
+      check->setAttr(graph::nameName, b.getStringAttr(name));
+    if (Attribute stage = access.reader->getAttr(pipe::stageName))
+      check->setAttr(pipe::stageName, stage);
+    auto sharding = dist::shardingOf(access.indices);
+    if (!sharding)
+      return;
+    dist::Sharding split;
+    const auto rule = check.getShardingRule();
+    split.dims.resize(rule.factors.size());
+    for (auto [dim, factors] : llvm::enumerate(rule.operands[0]))
+      for (int factor : factors)
+        split.dims[factor] = sharding.getSharding().dims[dim];
+    check->setAttr(dist::splitName,
+                   dist::ShardingAttr::get(b.getContext(), split));
+  }
+
+  /// Returns the name of the indices: that of the model's input, of an inner
+  /// value, or of the node that computes them.
+  static std::string nameOf(const Access &access) {
+    const Value origin = originOf(access.indices);
+    SmallVector<Value> named{access.indices, withoutMoves(access.indices)};
+    named.insert(isa<BlockArgument>(origin) ? named.begin() : named.end(),
+                 origin);
+    for (Value value : named)
+      if (auto name =
+              dyn_cast_or_null<StringAttr>(attributeOf(value, graph::nameName)))
+        return name.str();
+    Operation *maker = origin.getDefiningOp();
+    return maker ? graph::nodeName(maker->getLoc()).str() : std::string();
+  }
+
+  /// Returns words for the indexed tensor: the quoted name of a weight, the
+  /// classes of a loss, or a phrase with the node of the reader.
+  static std::string tableOf(const Access &access) {
+    if (access.fromZero)
+      return "the classes of the loss";
+    const Value data = withoutReshards(access.reader->getOperand(0));
+    if (auto get = data.getDefiningOp<graph::GetParameterOp>())
+      return "\"" + get.getParameter().str() + "\"";
+    return "the table of \"" + graph::nodeName(access.reader->getLoc()).str() +
+           "\"";
+  }
+
+  IntegerRanges ranges;
+  /// Checks so far: indices, sizes, and whether negative indices are invalid.
+  llvm::SmallSet<std::tuple<const void *, std::vector<int64_t>, bool>, 4> known;
+};
+} // namespace
