@@ -15,6 +15,8 @@ from onnx import helper, numpy_helper
 
 import executed
 import pcc
+from executed import oracle
+from run_cuda import TARGET, fake
 
 CASES = {}
 EPSILON = 1e-5
@@ -118,6 +120,22 @@ def case(norm, shape, pin, dtype="f4", parts=(1, 2, 4)):
     CASES[f"{norm.__name__.replace('_', '-')}-{dtype}-{'x'.join(map(str, shape))}"] = check
 
 
+def gpu_case(norm, shape, pin, dtype="f4"):
+    """Adds a case on fake GPUs."""
+    def check():
+        with tempfile.TemporaryDirectory() as folder:
+            m = Model(shape, dtype)
+            wanted = norm(m)
+            path, feeds = m.save(folder), executed.feed(folder, {"x": m.x})
+            for ranks in (1, 2):
+                bundle, out = (os.path.join(folder, f"{kind}-{ranks}") for kind in ("bundle", "out"))
+                pins = ["--shard", f"x={pin}", "--shard", f"y={pin}"] if ranks > 1 else []
+                pcc.succeed(path, "-o", bundle, "-q", *TARGET, "--tp", ranks, *pins)
+                pcc.succeed("run", bundle, *feeds, "--output", out, env=fake(folder))
+                executed.compare(oracle.load(out), {"y": wanted.astype(dtype)}, 3e-3)
+    CASES[f"{norm.__name__.replace('_', '-')}-{dtype}-gpu"] = check
+
+
 case(layer_norm, (3, 8), "[-,tp]")
 case(layer_norm, (3, 2, 10), "[-,-,tp]")
 case(layer_norm, (3, 8), "[-,tp]", "f8")
@@ -131,6 +149,11 @@ case(mean_variance_norm, (2, 3, 8), "[-,-,tp]")
 case(single_ops, (3, 8), "[-,tp]")
 case(single_ops_of_powers, (3, 7), "[-,tp]")
 case(single_ops_of_an_inner_dim, (3, 8, 2), "[-,tp,-]")
+gpu_case(layer_norm, (3, 8), "[-,tp]")
+gpu_case(layer_norm, (3, 8), "[-,tp]", "f2")
+gpu_case(instance_norm, (2, 3, 8), "[-,-,tp]")
+gpu_case(batch_norm, (4, 3, 8), "[-,-,tp]")
+gpu_case(single_ops, (3, 8), "[-,tp]")
 
 
 def losses(folder, path, options, arrays, steps):
