@@ -144,8 +144,8 @@ struct OptionRow {
   /// Whether the option changes the result of a compilation. If true, dumps
   /// record the option in the module attribute `pcc.options`.
   bool shapesResult = true;
-  /// Name of the module attribute from which the phases read the value. Empty if
-  /// there is none, or if the attribute depends on more than this value.
+  /// Name of the module attribute from which the phases read the value. Empty
+  /// if there is none, or if the attribute depends on more than this value.
   llvm::StringRef attribute = {};
   /// Entry of the module attribute `graph.training` from which the phases read
   /// the value; null if there is none.

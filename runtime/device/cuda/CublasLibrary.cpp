@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of the cuBLASLt library with the major version of the headers with
-/// which pcc was compiled.
+/// Returns the file name of the cuBLASLt library with the major version of the
+/// headers with which pcc was compiled.
 static std::string soname() {
   return "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
 }

@@ -65,8 +65,12 @@ void ChildProcess::become(const std::vector<std::string> &command,
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment,
                            bool hasPrivateNetwork) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  int out[2] = {-1, -1}, err[2] = {-1, -1};
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
+    const int error = errno;
+    for (int fd : out)
+      if (fd >= 0)
+        close(fd);
     return Status::error(NoDevice, std::string("cannot make a pipe: ") +
                                        std::strerror(error));
   }
@@ -74,7 +78,7 @@ Status ChildProcess::start(const std::vector<std::string> &command,
   if (pid == 0) {
     if (hasPrivateNetwork)
       enterPrivateNetwork();
-    become(command, environment, ends[1]);
+    become(command, environment, {out[1], err[1]});
   }
   const int forkError = errno;
   close(out[1]);
