@@ -1,6 +1,8 @@
 //===- Sources.cpp - checks of parameters, constants and iota -------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/TensorBytes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -28,13 +30,25 @@ static LogicalResult checkTransform(ParameterOp op, Attribute transform,
   return success();
 }
 
+/// Returns the number of bytes that a tensor of type `type` takes in a file.
+/// Returns -1 if it has no fixed size, or if it is too large for 64 bits.
+static int64_t storedBytes(RankedTensorType type) {
+  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+    return -1;
+  int64_t bytes = elementBytes(type);
+  for (int64_t size : type.getShape())
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return -1;
+  return bytes;
+}
+
 /// Checks the place of the elements in their file, which may come from an
 /// edited dump, and each transform against the type before it.
 static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
   RankedTensorType stored = weight.getStored();
-  if (!stored.hasStaticShape() || weight.getOffset() < 0 ||
-      weight.getLength() < 0 ||
-      weight.getOffset() > INT64_MAX - weight.getLength())
+  if (weight.getOffset() < 0 || weight.getLength() < 0 ||
+      weight.getOffset() > INT64_MAX - weight.getLength() ||
+      (!weight.isAbsent() && weight.getLength() != storedBytes(stored)))
     return op.emitOpError("has a weight of type ")
            << stored << " with " << weight.getLength() << " bytes at byte "
            << weight.getOffset();

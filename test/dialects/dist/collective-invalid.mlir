@@ -92,3 +92,15 @@ func.func @no_rows(%x: tensor<4x4xf32>, %asked: tensor<4x2xi1>, %wanted: tensor<
       shape [8, 4] received 48 value "y" : tensor<4x4xf32> to tensor<8x2xf32>
   return
 }
+
+// -----
+
+// The sharding is of 8 elements, which is another number than that of the shape.
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+  func.func @factors_of_another_size(%x: tensor<4xf32>) -> tensor<8xf32> {
+    // expected-error @below {{for a tensor of shape [7]: dim 0 has factors that multiply to 8, got size 7}}
+    %y = dist.collective all_gather %x from #dist.sharding<"[8@tp:2]"> to #dist.sharding<"[8]"> shape [7] received 16 value "y"
+        : tensor<4xf32> to tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}

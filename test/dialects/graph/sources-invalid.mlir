@@ -48,3 +48,44 @@ func.func @a_weight_that_does_not_train(%x: tensor<4xf32>) {
   graph.set_parameter @w, %x : tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{has a weight of type 'tensor<4xf32>' with 16 bytes at byte -1}}
+graph.parameter @weight_before_its_file : tensor<4xf32> = #graph.weight<"model.bin", -1, 16, tensor<4xf32>>
+
+// -----
+
+// expected-error @below {{has a weight of type 'tensor<4xf32>' with 12 bytes at byte 0}}
+graph.parameter @weight_of_fewer_bytes : tensor<4xf32> = #graph.weight<"model.bin", 0, 12, tensor<4xf32>>
+
+// -----
+
+// expected-error @below {{with 16 bytes at byte 9223372036854775807}}
+graph.parameter @weight_beyond_all_files : tensor<4xf32>
+    = #graph.weight<"model.bin", 9223372036854775807, 16, tensor<4xf32>>
+
+// -----
+
+// expected-error @below {{has a weight with #graph.slice<0, 2, 2, 2>, which does not fit 'tensor<4xf32>'}}
+graph.parameter @slice_beyond_the_weight : tensor<2xf32>
+    = #graph.weight<"model.bin", 0, 16, tensor<4xf32>, [#graph.slice<0, 2, 2, 2>]>
+
+// -----
+
+// expected-error @below {{has type 'tensor<3xf32>', but belongs to @w of type 'tensor<4xf32>'}}
+graph.parameter @w.momentum : tensor<3xf32> fill 0.0 of @w
+graph.parameter @w : tensor<4xf32> trained
+func.func @a_state_of_another_shape() -> tensor<3xf32> {
+  %m = graph.get_parameter @w.momentum : tensor<3xf32>
+  return %m : tensor<3xf32>
+}
+
+// -----
+
+graph.parameter @w : tensor<4xf32>
+func.func @a_weight_read_as_another_type() -> tensor<4xf64> {
+  // expected-error @below {{has 'tensor<4xf64>' for @w, which is 'tensor<4xf32>'}}
+  %w = graph.get_parameter @w : tensor<4xf64>
+  return %w : tensor<4xf64>
+}

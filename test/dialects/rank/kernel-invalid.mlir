@@ -72,3 +72,10 @@ func.func @parts_of_a_kernel_that_has_none(%x: tensor<8xf32>) -> tensor<8xf32> {
   %z = rank.launch_parts @whole shared() over(%x : tensor<8xf32>) -> tensor<8xf32>
   return %z : tensor<8xf32>
 }
+
+// -----
+
+// expected-error @below {{needs an extent and a grain of type i64}}
+rank.kernel @extent_of_another_type(%x: tensor<4xf32>) -> tensor<4xf32> attributes {extent = "4", grain = 1 : i64} {
+  rank.yield %x : tensor<4xf32>
+}
