@@ -86,6 +86,20 @@ static LogicalResult checkFunction(Operation *op, Phase passed) {
   return success();
 }
 
+/// Checks that each input and output of the model has a name, by which users
+/// refer to it.
+static LogicalResult checkNames(func::FuncOp main) {
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (!main.getArgAttr(i, graph::nameName))
+      return main.emitOpError("has an argument ")
+             << i << " without " << graph::nameName;
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (!main.getResultAttr(i, graph::nameName))
+      return main.emitOpError("has a result ")
+             << i << " without " << graph::nameName;
+  return success();
+}
+
 /// Checks that `value` is a tensor of static shape, and that computations with
 /// its size in bytes do not overflow.
 static LogicalResult checkValue(Value value, Operation *op) {
@@ -125,10 +139,13 @@ LogicalResult pcc::checkDumpRules(ModuleOp module, Phase passed) {
   for (Operation &op : *module.getBody())
     if (failed(checkFunction(&op, passed)))
       return failure();
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (main && passed < Phase::Schedule && failed(checkNames(main)))
+    return failure();
   // The gate of 1-import checks a model.
   if (passed == Phase::None)
     return success();
-  if (passed < Phase::Schedule && !module.lookupSymbol<func::FuncOp>("main"))
+  if (!main && passed < Phase::Schedule)
     return module.emitOpError("has no function @main");
   return checkValues(module);
 }

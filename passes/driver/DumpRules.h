@@ -16,6 +16,7 @@ namespace pcc {
 ///    tables;
 ///  - every function has one block, and the function of the model is @main
 ///    before 6-schedule, the functions of stages have stages afterwards;
+///  - every input and output of the model has a name;
 ///  - every value is a tensor of static shape with at most 2^50 elements.
 /// The gates of the phases rely on these rules. Emits an error at the op if one
 /// is broken.
