@@ -330,9 +330,18 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
+    // Groups are filled from the last op to the first. An op from which only
+    // ops behind the last op of the group are reached leads to none of it.
+    Operation *last = groups[number].ops.front();
+    auto mayLeadBack = [&](Operation *at) {
+      const int group = groupOf(at);
+      Operation *first = group < 0 ? at : groups[group].ops.back();
+      return first == last || first->isBeforeInBlock(last);
+    };
     auto visitUsers = [&](Operation *from, int except) {
       for (Operation *user : from->getUsers())
-        if (groupOf(user) != except && seen.insert(user).second)
+        if (groupOf(user) != except && mayLeadBack(user) &&
+            seen.insert(user).second)
           work.push_back(user);
     };
     visitUsers(op, number);
