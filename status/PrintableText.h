@@ -1,57 +1,75 @@
-//===- PrintableText.h - text of files, safe to print ---------------------===//
+//===- PrintableText.h - text of others, safe to print on a terminal ------===//
 
 #ifndef PCC_STATUS_PRINTABLETEXT_H
 #define PCC_STATUS_PRINTABLETEXT_H
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace pcc {
 
-/// Returns the length in bytes of the printable character at the beginning of
-/// `text`, which must not be empty. Returns 0 if there is none: if the first
-/// bytes are a control character (U+0000 to U+001F, U+007F to U+009F) or not
-/// valid UTF-8.
-inline size_t printableLength(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return static_cast<unsigned char>(text[i]);
-  };
-  const unsigned char first = byte(0);
-  if (first < 0x80)
-    return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length)
+/// Returns the number of bytes of the UTF-8 character at the beginning of
+/// `text`, which must not be empty, and stores its code point in `code`.
+/// Returns 0 if the bytes are not valid UTF-8.
+inline size_t readUtf8(std::string_view text, uint32_t &code) {
+  static constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t size = first < 0x80             ? 1
+                      : (first & 0xe0) == 0xc0 ? 2
+                      : (first & 0xf0) == 0xe0 ? 3
+                      : (first & 0xf8) == 0xf0 ? 4
+                                               : 0;
+  if (size == 0 || text.size() < size)
     return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80)
+  code = size == 1 ? first : first & (0xffU >> (size + 1));
+  for (size_t i = 1; i < size; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0) != 0x80)
       return 0;
-  const bool isControl = first == 0xc2 && byte(1) < 0xa0;
-  const bool isTooLong =
-      (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool isNoCharacter =
-      (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
-  return isControl || isTooLong || isNoCharacter ? 0 : length;
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool isSurrogate = code >= 0xd800 && code <= 0xdfff;
+  return code >= least[size] && code <= 0x10ffff && !isSurrogate ? size : 0;
 }
 
-/// Returns `text` with each byte of a control character or of invalid UTF-8
-/// replaced by `\xNN`. A line break or a terminal code in a file then cannot
-/// alter what pcc prints. Characters of `kept`, such as "\n", stay.
-///
-///     "a\x1b[2Jb"  becomes  "a\\x1b[2Jb"
-inline std::string escaped(std::string_view text, std::string_view kept = "") {
+/// Returns whether a terminal may take a character for a command, or show the
+/// text around it in another order: control characters, separators of lines,
+/// and marks of the direction of writing.
+inline bool controlsTerminal(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+/// Returns `text` with each byte of a character that controls a terminal, and
+/// each byte that is not valid UTF-8, replaced by `\xNN`. Text from models,
+/// files and other processes can therefore not alter what pcc prints. The
+/// characters in `kept` stay as they are.
+inline std::string printable(std::string_view text,
+                             std::string_view kept = "") {
   constexpr char digits[] = "0123456789abcdef";
-  std::string line;
+  std::string result;
   while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const size_t length =
-        kept.find(text[0]) != kept.npos ? 1 : printableLength(text);
-    if (length == 0)
-      line += {'\\', 'x', digits[first >> 4], digits[first & 15]};
-    else
-      line += text.substr(0, length);
-    text.remove_prefix(length == 0 ? 1 : length);
+    uint32_t code = 0;
+    const size_t size = readUtf8(text, code);
+    const bool isKept = size > 0 && (!controlsTerminal(code) ||
+                                     kept.find(text[0]) != kept.npos);
+    for (const char byte : text.substr(0, size ? size : 1))
+      if (isKept)
+        result += byte;
+      else
+        result += {'\\', 'x', digits[static_cast<unsigned char>(byte) >> 4],
+                   digits[byte & 15]};
+    text.remove_prefix(size ? size : 1);
   }
-  return line;
+  return result;
+}
+
+/// Returns printable() text of several lines: line breaks and tabs are kept.
+inline std::string printableLines(std::string_view text) {
+  return printable(text, "\n\t");
 }
 
 } // namespace pcc

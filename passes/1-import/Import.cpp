@@ -419,11 +419,11 @@ void ModelImport::describePlacement() {
 /// Returns `status` with the line breaks and other control characters in its
 /// message and notes escaped. The texts may contain names from the model. An
 /// escaped name cannot add a line to the message.
-static Status escaped(const Status &status) {
+static Status printable(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())
-    notes.push_back(pcc::escaped(note));
-  return Status::error(status.code(), pcc::escaped(status.message()), notes);
+    notes.push_back(pcc::printable(note));
+  return Status::error(status.code(), pcc::printable(status.message()), notes);
 }
 
 StatusOr<OwningOpRef<ModuleOp>>
@@ -447,7 +447,7 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
   if (status.ok())
     status = model.storage->checkUnchanged();
   if (status.failed())
-    return escaped(status);
+    return printable(status);
   return module;
 }
 

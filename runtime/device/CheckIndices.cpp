@@ -2,7 +2,6 @@
 
 #include "runtime/device/CheckIndices.h"
 #include "runtime/device/QueuedDevice.h"
-#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <optional>
@@ -30,9 +29,9 @@ public:
   /// Returns exit code 10 (BadInput) if an element of `data`, one microbatch of
   /// the indices in host memory, is not a valid index.
   Status check(const void *data) const {
-    const auto invalid = dispatch(type, [&](auto element) {
-      return find(static_cast<const decltype(element) *>(data));
-    });
+    const auto invalid = type == ElementType::I64
+                             ? find(static_cast<const int64_t *>(data))
+                             : find(static_cast<const int32_t *>(data));
     return invalid ? fail(*invalid) : Status::success();
   }
 
@@ -43,7 +42,7 @@ private:
     const int64_t count = numElements(buffer.shape);
     const auto numSizes = int64_t(indices.sizes.size());
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = int64_t(static_cast<Computed<T>>(data[i]));
+      const int64_t value = data[i];
       const int64_t size = indices.sizes[size_t(i % numSizes)];
       if (value < lowOf(size) || value >= size)
         return InvalidIndex{value, size};

@@ -69,7 +69,7 @@ Status TrainingRun::resumeAsAsked() {
   Status status = resume(options.resume, notes);
   for (const std::string &note : notes)
     if (world.rank() == 0 && !options.quiet)
-      std::fprintf(stderr, "note: %s\n", escaped(note).c_str());
+      std::fprintf(stderr, "note: %s\n", printable(note).c_str());
   return status;
 }
 

@@ -33,7 +33,7 @@ static std::string oneLine(std::string text) {
   for (char &c : text)
     if (c == '\n' || c == '\r')
       c = ' ';
-  return escaped(text);
+  return printable(text);
 }
 
 void tool::printNote(const std::string &note) {

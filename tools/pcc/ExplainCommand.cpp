@@ -37,6 +37,6 @@ int tool::explainCommand(int argc, const char *const *argv) {
   const Status status = explainModel(options, explainOptions, text,
                                      terminalListener(options.quiet));
   const int code = reportStatus(status);
-  fputs(escaped(text, "\n").c_str(), stdout);
+  fputs(printable(text, "\n").c_str(), stdout);
   return code;
 }

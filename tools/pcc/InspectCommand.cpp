@@ -32,6 +32,6 @@ int tool::inspectCommand(int argc, const char *const *argv) {
   std::string text;
   Status status = runtime::inspectBundle(options, text);
   if (status.ok())
-    fputs(escaped(text, "\n").c_str(), stdout);
+    fputs(printable(text, "\n").c_str(), stdout);
   return reportStatus(status);
 }

@@ -142,7 +142,7 @@ Status ShardingAnnotations::parse(std::string_view name, std::string_view text,
   }
   return onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
                              onnx::quoted(name) + ": cannot shard it as " +
-                             escaped(text) + ": " +
+                             printable(text) + ": " +
                              sharding.status().message());
 }
 
@@ -161,7 +161,7 @@ Status ShardingAnnotations::shardingAtDefinition(
   if (other && !dist::samePlacement(*asked, *other))
     return refuse(*words.producer.node, name,
                   "contradicts its metadata " + std::string(shardingKey) +
-                      ", which is " + escaped(words.text));
+                      ", which is " + printable(words.text));
   if (asked)
     return Status::success();
   for (const NodeAnnotation &user : words.users) {

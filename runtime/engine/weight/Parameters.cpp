@@ -55,7 +55,7 @@ static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
                "note: weight file \"%s\" was too large to be hashed when the "
                "model was compiled; only samples of it were compared\n",
-               escaped(path).c_str());
+               printable(path).c_str());
 }
 
 /// Checks each weight file of the program by its size, its modification time

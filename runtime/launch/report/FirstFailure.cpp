@@ -20,9 +20,9 @@ static std::string valueOf(const Environment &environment, const char *name) {
 }
 
 std::string formatFailure(const Status &status) {
-  std::string text = "pcc: error: " + escaped(status.message()) + "\n";
+  std::string text = "pcc: error: " + printable(status.message()) + "\n";
   for (const std::string &note : status.notes())
-    text += "note: " + escaped(note) + "\n";
+    text += "note: " + printable(note) + "\n";
   return text;
 }
 

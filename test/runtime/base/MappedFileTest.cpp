@@ -136,17 +136,17 @@ TEST_F(MappedFileTest, TextFilesAreBounded) {
 }
 
 TEST(PrintableText, ControlCharactersAndInvalidBytesAreEscaped) {
-  EXPECT_EQ(escaped("plain é … 𝄞"), "plain é … 𝄞");
-  EXPECT_EQ(escaped(std::string_view("a\0b\x1b[2J\x7f\n", 9)),
+  EXPECT_EQ(printable("plain é … 𝄞"), "plain é … 𝄞");
+  EXPECT_EQ(printable(std::string_view("a\0b\x1b[2J\x7f\n", 9)),
             "a\\x00b\\x1b[2J\\x7f\\x0a");
-  EXPECT_EQ(escaped("two\nlines\r", "\n"), "two\nlines\\x0d");
+  EXPECT_EQ(printable("two\nlines\r", "\n"), "two\nlines\\x0d");
   // U+009B begins a terminal code, as ESC [ does.
-  EXPECT_EQ(escaped("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
   // A cut character, an overlong form, a surrogate, and a byte of no character.
-  EXPECT_EQ(escaped("\xe2\x80"), "\\xe2\\x80");
-  EXPECT_EQ(escaped("\xc0\xaf"), "\\xc0\\xaf");
-  EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");
-  EXPECT_EQ(escaped("\xff"), "\\xff");
+  EXPECT_EQ(printable("\xe2\x80"), "\\xe2\\x80");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(printable("\xff"), "\\xff");
 }
 
 // Other mappings are not ours: their failures go to the previous handler, here

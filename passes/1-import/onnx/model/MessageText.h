@@ -9,7 +9,7 @@
 namespace pcc::onnx {
 
 /// Returns `name` in single quotes for messages, with control characters
-/// replaced as by pcc::escaped(). In a name of more than 200 bytes, "…"
+/// replaced as by pcc::printable(). In a name of more than 200 bytes, "…"
 /// replaces the middle.
 std::string quoted(std::string_view name);
 
