@@ -139,7 +139,8 @@ Listener Compilation::keepNotes(const Listener &outside) {
 Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   Status status;
   std::string why;
-  if (runsWithoutCrash([&] { status = body(); }, why))
+  const GuardedEnd end = runsWithoutCrash([&] { status = body(); }, why);
+  if (end == GuardedEnd::Returned)
     return status.code() == Defect ? internalError(status.message()) : status;
   crashed = true;
   runtime::ScopedFolder::removeAll();

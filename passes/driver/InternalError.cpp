@@ -33,12 +33,12 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
     return "";
   Status written;
   std::string why;
-  bool survived = runsWithoutCrash(
+  const GuardedEnd end = runsWithoutCrash(
       [&] {
         written = writeModule(before, unique.str().str(), /*isOwn=*/true);
       },
       why);
-  return survived && written.ok() ? unique.str().str() : "";
+  return end == GuardedEnd::Returned && written.ok() ? unique.str().str() : "";
 }
 
 /// Returns the user's whole command. `options.command` lacks the --dim options,

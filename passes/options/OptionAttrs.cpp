@@ -283,7 +283,7 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   for (const OptionRow &row : optionTable())
     if (!row.attribute.empty())
       if (Attribute value = attributeOf(row, options, builder))
-        module->setAttr(row.attribute, value);
+        module->setAttr(llvm::StringRef(row.attribute), value);
   SmallVector<NamedAttribute> recorded;
   for (auto &[name, value] : recordedTextsOf(options))
     recorded.push_back(

@@ -146,7 +146,7 @@ struct OptionRow {
   bool shapesResult = true;
   /// Name of the module attribute from which the phases read the value. Empty
   /// if there is none, or if the attribute depends on more than this value.
-  llvm::StringRef attribute = {};
+  std::string_view attribute = {};
   /// Entry of the module attribute `graph.training` from which the phases read
   /// the value; null if there is none.
   const char *trainingEntry = nullptr;

@@ -287,16 +287,32 @@ Status TrainingRun::agreeToStop(int &signal) {
   return status;
 }
 
-void TrainingRun::tellStop(int signal) const {
-  if (world.rank() != 0 || options.quiet)
-    return;
-  const std::string saved =
-      options.save.empty()
-          ? "nothing is saved without --save"
-          : "--resume " + options.save + " continues from there";
-  std::fprintf(stderr, "note: stopped by signal %d (%s) after step %lld; %s\n",
-               signal, strsignal(signal), static_cast<long long>(position.step),
-               printable(saved).c_str());
+Status TrainingRun::describeStop(int signal) const {
+  const std::string after =
+      "after step " + std::to_string(position.step) +
+      (options.save.empty() ? "; nothing is saved without --save" : "");
+  const std::string remedy =
+      "--resume " + options.save + " continues from there";
+  std::vector<std::string> notes;
+  if (!options.save.empty())
+    notes.push_back(remedy);
+  if (signal == kLogFailed) {
+    if (logFailure.ok())
+      return Status::success(); // Rank 0 reports its error.
+    Status status = logFailure;
+    status.addNote("training was stopped " + after);
+    for (std::string &note : notes)
+      status.addNote(std::move(note));
+    return status;
+  }
+  const std::string why =
+      signal == SIGPIPE
+          ? "the reader of stdout is gone"
+          : "signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+  return Status::error(options.save.empty() ? endedBySignal(signal) : Stopped,
+                       "training was stopped by a request (" + why + ") " +
+                           after,
+                       std::move(notes));
 }
 
 /// In each iteration the ranks print metrics first. Then they agree whether to

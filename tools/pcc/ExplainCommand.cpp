@@ -37,6 +37,6 @@ int tool::explainCommand(int argc, const char *const *argv) {
   const Status status = explainModel(options, explainOptions, text,
                                      terminalListener(options.quiet));
   const int code = reportStatus(status);
-  fputs(printable(text, "\n").c_str(), stdout);
-  return code;
+  const Status printed = printText(printable(text, "\n"));
+  return code != Done ? code : reportStatus(printed);
 }

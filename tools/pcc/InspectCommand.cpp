@@ -31,7 +31,5 @@ int tool::inspectCommand(int argc, const char *const *argv) {
     return *code;
   std::string text;
   Status status = runtime::inspectBundle(options, text);
-  if (status.ok())
-    fputs(printable(text, "\n").c_str(), stdout);
-  return reportStatus(status);
+  return reportStatus(status.ok() ? printText(printable(text, "\n")) : status);
 }

@@ -33,7 +33,7 @@ Clock::time_point ThreadGroup::deadline() const {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
 }
 
-Status ThreadGroup::endRun(Status reason) {
+Status ThreadGroup::endRun(const Status &reason) {
   job.abort(reason);
   return job.abortReason();
 }

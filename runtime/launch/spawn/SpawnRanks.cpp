@@ -107,13 +107,94 @@ struct Launcher {
   Variables variables;
   bool hasPrivateNetwork = false;
 };
+
+/// One execution of a launcher: its process, the ranks that it starts, and its
+/// output.
+class Launch {
+public:
+  Launch(const std::string &folder, int worldSize, const SpawnRequest &request)
+      : request(request), worldSize(worldSize), ranks(folder),
+        relay(request.timeout) {}
+
+  /// Executes `launcher`, blocks until it has ended, and stores in `outcome`
+  /// all facts about its end.
+  Status run(const Launcher &launcher, LauncherOutcome &outcome) {
+    PCC_RETURN_IF_ERROR(child.start(launcher.command, launcher.variables,
+                                    launcher.hasPrivateNetwork));
+    latest = Clock::now();
+    outcome.waitStatus = child.wait(
+        {.onStderr =
+             [this](std::string_view text) {
+               handOn(output, output.take(text), request);
+             },
+         .onStdout = [this](std::string_view text) { relay.add(text); },
+         .takesStdout = [this] { return !relay.isFull(); },
+         .fd = ranks.fd(),
+         .onReadable = [this] { ranks.poll(); },
+         .onSignal = [this] { return ranks.signalAll(SIGTERM); },
+         .isOver = [this] { return advance(); }});
+    handOn(output, output.takeRest(), request);
+    relay.finish();
+    outcome.interruptedBy = child.interruptedBy();
+    outcome.askedBy = child.takenSignal();
+    outcome.noise = output.noise();
+    outcome.started = ranks.started();
+    outcome.firstEnded = ranks.firstEnded();
+    outcome.exceeded = exceeded;
+    outcome.stdoutFailure = relay.isReaderGone() ? Status() : relay.failure();
+    return Status::success();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Writes the ranks' stdout, and asks the ranks to stop if that fails.
+  /// Returns whether a deadline has passed.
+  bool advance() {
+    relay.advance();
+    if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
+        !ranks.signalAll(SIGPIPE))
+      child.send(SIGTERM);
+    const bool isStarting = !ranks.started();
+    const bool isEnding = ranks.numEnded() == worldSize;
+    // Ranks on other hosts do not share the status folder.
+    if (!isOnOneHost() || (!isStarting && !isEnding)) {
+      latest = Clock::now();
+      return false;
+    }
+    const std::chrono::duration<double> limit(request.loadTimeout);
+    if (exceeded.empty() && Clock::now() - latest > limit)
+      describeDeadline(isStarting);
+    return !exceeded.empty();
+  }
+
+  void describeDeadline(bool isStarting) {
+    std::ostringstream text;
+    text << "did not " << (isStarting ? "start a rank" : "end after its ranks")
+         << " within " << request.loadTimeout << " s";
+    exceeded = text.str();
+  }
+
+  const SpawnRequest &request;
+  const int worldSize;
+  RankWatch ranks;
+  ChildProcess child;
+  OutputRelay relay;
+  LauncherOutput output;
+  /// The latest time at which no deadline was running.
+  Clock::time_point latest;
+  bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
+  /// Deadline of the launcher that has passed, such as "did not start …";
+  /// empty if none has.
+  std::string exceeded;
+};
 } // namespace
 
 /// Executes `launcher`, blocks until it has ended, and stores in `outcome` all
-/// facts about the run. Passes those lines of the ranks' stderr that are for
-/// the user on to stderr.
-static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
-                          const std::string &folder,
+/// facts about the run. Passes the ranks' stdout on, and those lines of their
+/// stderr that are for the user.
+static Status runLauncher(Launcher launcher, int worldSize,
+                          LauncherOutcome &outcome, const std::string &folder,
                           const SpawnRequest &request) {
   Variables &variables = launcher.variables;
   variables.emplace_back(kStatusFolderVariable, folder);
@@ -123,23 +204,8 @@ static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
-  RankWatch ranks(folder);
-  ChildProcess child;
   PCC_RETURN_IF_ERROR(
-      child.start(launcher.command, variables, launcher.hasPrivateNetwork));
-  LauncherOutput output;
-  outcome.waitStatus = child.wait(
-      [&](std::string_view text) {
-        handOn(output, output.take(text), request);
-      },
-      {ranks.fd(), [&] { ranks.poll(); },
-       [&] { return ranks.signalAll(SIGTERM); }});
-  handOn(output, output.takeRest(), request);
-  outcome.interruptedBy = child.interruptedBy();
-  outcome.askedBy = child.takenSignal();
-  outcome.noise = output.noise();
-  outcome.started = ranks.started();
-  outcome.firstEnded = ranks.firstEnded();
+      Launch(folder, worldSize, request).run(launcher, outcome));
   outcome.reported = readReport(folder);
   return Status::success();
 }
@@ -217,8 +283,8 @@ Status spawnRanks(const SpawnRequest &request) {
   launcher.command.push_back(program);
   launcher.command.insert(launcher.command.end(), request.arguments.begin(),
                           request.arguments.end());
-  PCC_RETURN_IF_ERROR(
-      runLauncher(std::move(launcher), outcome, folder.path(), request));
+  PCC_RETURN_IF_ERROR(runLauncher(std::move(launcher), worldSize, outcome,
+                                  folder.path(), request));
   return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 
