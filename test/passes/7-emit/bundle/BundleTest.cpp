@@ -112,9 +112,18 @@ TEST_F(BundleTest, AnExecutableStartsAndLoads) {
 
 TEST_F(BundleTest, ABundleIsReplaced) {
   ASSERT_TRUE(write("b").ok());
-  std::ofstream(folder + "/b/stray") << "x";
+  std::ofstream(folder + "/b/rank-999") << "x";
   ASSERT_TRUE(write("b").ok());
-  EXPECT_FALSE(fs::exists(folder + "/b/stray"));
+  EXPECT_FALSE(fs::exists(folder + "/b/rank-999"));
+}
+
+TEST_F(BundleTest, ABundleWithFilesOfTheUserStays) {
+  ASSERT_TRUE(write("b").ok());
+  std::ofstream(folder + "/b/notes") << "x";
+  const Status status = write("b");
+  EXPECT_EQ(status.code(), InputOutput);
+  EXPECT_NE(status.message().find("'notes'"), std::string::npos);
+  EXPECT_TRUE(fs::exists(folder + "/b/notes"));
 }
 
 TEST_F(BundleTest, WhatIsNoBundleStays) {
