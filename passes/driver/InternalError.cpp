@@ -16,7 +16,7 @@ Status pcc::writeModule(ModuleOp module, const std::string &path, bool isOwn) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     module->print(stream, OpPrintingFlags().enableDebugInfo());
-    file << (isOwn ? sealDump(std::move(text)) : text);
+    file << (isOwn ? sealDump(text) : text);
   });
 }
 

@@ -60,7 +60,8 @@ std::optional<Status> readReport(const std::string &folder) {
   const size_t end = text.find('\n');
   if (end == std::string::npos || end + 1 == text.size())
     return std::nullopt;
-  return statusOfLines(ExitCode(std::atoi(text.c_str())), text.substr(end + 1));
+  return statusOfLines(ExitCode(std::strtol(text.c_str(), nullptr, 10)),
+                       text.substr(end + 1));
 }
 
 std::string sharedFolder(const Environment &environment) {

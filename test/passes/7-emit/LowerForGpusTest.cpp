@@ -12,7 +12,7 @@ static std::string forGpus(const std::string &arguments,
   return functionDifference(
       "module attributes {dist.target = \"cuda\"} {\nfunc.func @main(" +
           arguments + ") -> (" + results + ") {\n" + body + "\n}\n}\n",
-      inputs);
+      std::move(inputs));
 }
 
 /// Compares the function `%r = op : operands` with one result.
@@ -22,7 +22,7 @@ static std::string oneOp(const std::string &arguments, const std::string &op,
   return forGpus(arguments, result,
                  "%r = graph." + op + " : " + operands +
                      "\nreturn %r : " + result,
-                 inputs);
+                 std::move(inputs));
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,7 @@ static Words wordsOf(const OptionTexts &texts) {
 
 /// Sample values of all options that shape the result. No sample is the
 /// default.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 static const std::map<std::string, Words> samples = {
     {"--dim", {"batch=8", "seq=128"}},
     {"--shape", {"ids=8x32", "x=4"}},

@@ -102,7 +102,7 @@ private:
 inline std::vector<float> pattern(int64_t count, int seed) {
   std::vector<float> values(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
-    values[size_t(i)] = float((i * 7 + seed * 13 + i / 5) % 9 - 4) / 4;
+    values[size_t(i)] = float((i * 7 + int64_t(seed) * 13 + i / 5) % 9 - 4) / 4;
   return values;
 }
 

@@ -11,7 +11,7 @@ TEST(Conv, PadsStridesAndDilates) {
     %w = graph.constant dense<[[[1.0, 10.0]]]> : tensor<1x1x2xf32>
     %y = graph.conv %x, %w )";
   const char *types = " : tensor<1x1x4xf32>, tensor<1x1x2xf32>";
-  auto conv = [&](std::string attributes) {
+  auto conv = [&](const std::string &attributes) {
     return evaluated(operands + attributes + types);
   };
   EXPECT_EQ(conv("{strides = array<i64: 1>, pads = array<i64: 1, 0>, "
