@@ -50,6 +50,11 @@ class Model:
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape or SHAPE))
         return self
 
+    def finish(self, value):
+        """Makes the Relu of `value` the only output."""
+        self.op("Relu", value, out="y")
+        return self.output("y")
+
     def save(self, path):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.weights)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
@@ -60,8 +65,7 @@ def nodes(n):
     v = m.input("x")
     for i in range(n - 1):
         v = m.op("MatMul", v, m.weight()) if i % 8 == 0 else m.op("Tanh" if i % 2 else "Neg", v)
-    m.op("Relu", v, out="y")
-    return m.output("y")
+    return m.finish(v)
 
 
 def layers(n):
@@ -70,8 +74,7 @@ def layers(n):
     for _ in range(n):
         h = m.op("Relu", m.op("MatMul", v, m.weight()))
         v = m.op("Add", v, m.op("MatMul", h, m.weight()))
-    m.op("Relu", v, out="y")
-    return m.output("y")
+    return m.finish(v)
 
 
 def uses(n):
@@ -80,8 +83,7 @@ def uses(n):
     v = x = m.op("Relu", m.input("x"))
     for i in range(n):
         v = m.op("Mul" if i % 2 else "Add", v, x)
-    m.op("Relu", v, out="y")
-    return m.output("y")
+    return m.finish(v)
 
 
 def readers(n):
@@ -91,8 +93,7 @@ def readers(n):
     level = [m.op("Mul", x, m.weight()) for _ in range(n)]
     while len(level) > 1:
         level = [m.op("Add", *level[i:i + 2]) if i + 1 < len(level) else level[i] for i in range(0, len(level), 2)]
-    m.op("Relu", level[0], out="y")
-    return m.output("y")
+    return m.finish(level[0])
 
 
 def weight_uses(n):
@@ -101,8 +102,7 @@ def weight_uses(n):
     v, w = m.input("x"), m.weight()
     for _ in range(n):
         v = m.op("Tanh", m.op("MatMul", v, w))
-    m.op("Relu", v, out="y")
-    return m.output("y")
+    return m.finish(v)
 
 
 def parts(n):
@@ -117,8 +117,7 @@ def inputs(n):
     v = m.input("x")
     for i in range(n - 1):
         v = m.op("Add", v, m.input(f"x{i}"))
-    m.op("Relu", v, out="y")
-    return m.output("y")
+    return m.finish(v)
 
 
 def outputs(n):

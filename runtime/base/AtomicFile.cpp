@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
@@ -16,11 +15,6 @@
 
 namespace pcc::runtime {
 namespace fs = std::filesystem;
-
-static Status cannotWrite(const std::string &path, int error) {
-  return Status::error(InputOutput,
-                       "cannot write '" + path + "': " + std::strerror(error));
-}
 
 /// Waits until `file` takes bytes, for up to `seconds`. Returns whether it
 /// does. Regular files always do.
@@ -42,14 +36,14 @@ Status writeAll(int file, std::string_view text, const std::string &path,
   const bool isFile = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
   while (!text.empty()) {
     if (!isFile && !waitUntilWritable(file, seconds))
-      return cannotWrite(path, ETIMEDOUT);
+      return writeFailure(path, ETIMEDOUT);
     const ssize_t written =
         write(file, text.data(),
               isFile ? text.size() : std::min(text.size(), size_t(PIPE_BUF)));
     if (written >= 0)
       text.remove_prefix(size_t(written));
     else if (errno != EINTR && errno != EAGAIN)
-      return cannotWrite(path, errno);
+      return writeFailure(path, errno);
   }
   return Status::success();
 }
@@ -58,10 +52,10 @@ Status writeAll(int file, std::string_view text, const std::string &path,
 static Status writeInPlace(const std::string &path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0)
-    return cannotWrite(path, errno);
+    return writeFailure(path, errno);
   Status status = writeAll(file, text, path);
   if (close(file) != 0 && status.ok())
-    status = cannotWrite(path, errno);
+    status = writeFailure(path, errno);
   return status;
 }
 

@@ -23,9 +23,11 @@ static constexpr size_t kLetters = 6; ///< random letters of a temporary name
 static constexpr std::string_view kAlphabet =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-static Status cannotWrite(const std::string &path, int error) {
-  return Status::error(InputOutput,
-                       "cannot write '" + path + "': " + std::strerror(error));
+Status writeFailure(const std::string &path, int error) {
+  Status status = Status::error(InputOutput, "cannot write '" + path +
+                                                 "': " + std::strerror(error));
+  errno = error;
+  return status;
 }
 
 static std::string randomLetters() {
@@ -116,9 +118,9 @@ Status Unfinished::create(const std::string &path, unsigned mode,
     if (file >= 0)
       close(file);
     else if (errno != EEXIST)
-      return cannotWrite(target, errno);
+      return writeFailure(target, errno);
   }
-  return cannotWrite(target, EEXIST);
+  return writeFailure(target, EEXIST);
 }
 
 Status Unfinished::createFolder(const std::string &path, unsigned mode) {
@@ -157,12 +159,12 @@ Status Unfinished::finish() {
   if (std::rename(made.c_str(), target.c_str()) == 0) {
     guard.keep();
   } else if (errno != ENOTEMPTY && errno != EEXIST) {
-    return cannotWrite(target, errno);
+    return writeFailure(target, errno);
   } else if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(),
                        RENAME_EXCHANGE) != 0 &&
              ((errno != EINVAL && errno != ENOSYS) ||
               !exchangeInSteps(made, target))) {
-    return cannotWrite(target, errno);
+    return writeFailure(target, errno);
   }
   abandon();
   return Status::success();

@@ -25,6 +25,10 @@
 
 namespace pcc::runtime {
 
+/// Returns the error (exit code 7) for a file at `path` that cannot be written
+/// because of `error`, a value of errno. Sets errno to `error`.
+Status writeFailure(const std::string &path, int error);
+
 /// A file or a folder that is being made under a temporary name. The destructor
 /// deletes it, unless finish() has given it its final name. All errors have
 /// exit code 7.

@@ -25,8 +25,6 @@ public:
 
   /// Appends text. Discards it if stdout has failed.
   void add(std::string_view text);
-  /// Returns whether some text is not written yet.
-  bool isWaiting() const { return !pending.empty(); }
   /// Returns whether so much text is waiting that the caller should not add
   /// more.
   bool isFull() const { return pending.size() > (1 << 20); }
