@@ -8,10 +8,9 @@
 
 using namespace pcc;
 
-/// Writes the report that --report requests; does nothing without --report. The
-/// report is also written if the compilation failed, because it lists
-/// unsupported ops. Returns `status` or, if that is a success, the status of
-/// writing the report.
+/// Writes the report if --report is given, also after a failed compilation.
+/// Returns `status` if it is an error, otherwise the status of writing the
+/// report.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
   if (options.report.empty())

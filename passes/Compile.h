@@ -16,10 +16,9 @@ namespace pcc {
 
 /// Compiles the model `options.model`. Writes one output to `options.bundle`:
 ///  - the bundle, which is the directory with the compiled programs;
-///  - or, if `options.emitsOnnx` is true, an annotated copy of the ONNX model.
-/// If `options.stopAfter` ends the compilation before this output is complete,
-/// writes no output. In all cases writes the report and the IR dumps for which
-/// `options` contains a path.
+///  - or, if `options.emitsOnnx`, an annotated copy of the ONNX model;
+///  - or nothing, if `options.stopAfter` ends the compilation earlier.
+/// Also writes the report and the IR dumps that `options` requests.
 ///
 /// Returns the first error. After an error, no incomplete bundle or copy
 /// remains.
@@ -46,10 +45,9 @@ struct VerifyOptions {
   /// Whether values are computed in the model's own element types (`--dtype
   /// model`) instead of f64.
   bool modelTypes = false;
-  /// Callback that runs a bundle on all its ranks and writes its outputs
-  /// (`--run`). If it is not null, `pcc verify` also writes a bundle, runs it
-  /// with this callback, and compares its outputs with those of the
-  /// unpartitioned model.
+  /// Callback for `--run`: runs a bundle on all its ranks and writes the
+  /// outputs. If it is set, `pcc verify` compares these outputs with those of
+  /// the unpartitioned model.
   std::function<Status(const BundleRun &)> run = {};
   /// Existing directory for the bundle, inputs and outputs that `run` uses.
   /// Unused if `run` is null.
@@ -57,10 +55,11 @@ struct VerifyOptions {
 };
 
 /// Executes the compiled plan on simulated ranks and compares the outputs with
-/// those of the unpartitioned model, in f64 and in the model's own types.
-/// Returns exit code 15 if a value differs or if the ranks lose far more
-/// accuracy than one rank, or the exit code of the compilation if that fails.
-/// On success, stores one line with the errors in `verdict`.
+/// those of the unpartitioned model. On success, stores the largest numeric
+/// errors in `verdict`, as one line. Errors:
+///  - exit code 15: a value differs, or the ranks lose far more accuracy than
+///    one rank;
+///  - any other exit code: the compilation fails.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
               std::string &verdict, const Listener &listener = {});
 
@@ -73,14 +72,13 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Runs the phases up to 6-schedule and stores an explanation in `text`. For
-/// each collective, the explanation states its cause, its predicted time and
-/// the alternatives. Lints (warnings about suspicious shardings) follow. No
-/// bundle is written.
+/// Runs the phases up to 6-schedule, writes no bundle, and stores an
+/// explanation in `text`:
+///  - for each collective: its cause, its predicted time and the alternatives;
+///  - lints (warnings about suspicious shardings).
 ///
-/// If `explainOptions.value` is set, the text for the terminal only explains
-/// the values that match it. JSON lists these values in addition to all
-/// collectives.
+/// If `explainOptions.value` is set, values with matching names are explained,
+/// too. The text for the terminal then explains only these values.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions, std::string &text,
                     const Listener &listener = {});

@@ -11,9 +11,8 @@
 using namespace pcc;
 
 /// Stores the explanations of the values that match `name` in `stories`. Runs
-/// only the phases up to 4-shard, because the explanations list the reshards
-/// between a value and its readers, and 5-localize erases reshards. If no value
-/// matches, returns exit code 2 and the most similar names.
+/// only the phases up to 4-shard, because 5-localize erases the reshards. If no
+/// value matches, returns exit code 2 and the most similar names.
 static Status tellValues(Compilation &compilation,
                          const CompileOptions &options, const std::string &name,
                          std::vector<explain::ValueExplanation> &stories) {
@@ -41,8 +40,8 @@ static Status tellValues(Compilation &compilation,
   });
 }
 
-/// If collectives lack a recorded cause, passes a note with their number to the
-/// listener. The causes may be missing in an old or edited dump.
+/// Passes a note to the listener if collectives lack a recorded cause. Old or
+/// edited dumps may lack causes.
 static void noteMissing(const explain::Explanation &explanation,
                         const Listener &listener) {
   const auto missing = llvm::count_if(
@@ -53,9 +52,9 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 6-schedule and stores an explanation of the plan's
-/// collectives in `text`. If `explainOptions.value` is set, the values with
-/// that name are explained, too.
+/// Runs the phases up to 6-schedule and stores an explanation of all
+/// collectives in `text`. Also explains the values that `explainOptions.value`
+/// names.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,
@@ -67,7 +66,7 @@ static Status explainPlan(Compilation &compilation,
   PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
   return compilation.runGuarded([&]() -> Status {
     // Use the latencies and bandwidths of the cluster for which the plan was
-    // made. They are recorded in the module, so a dump contains them.
+    // made. The module records them.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);
     auto explanation = explain::explainModule(compilation.getModule(), cluster);

@@ -12,8 +12,6 @@
 namespace pcc {
 
 /// Exit code of a command that ends because Listener::isGivenUp returned true.
-/// Only language bindings set this callback, so the command line tool never
-/// ends with this code.
 inline constexpr ExitCode givenUpCode{130};
 
 /// Callbacks that a command, such as compile(), calls while it runs. They run

@@ -121,8 +121,8 @@ struct CompileOptions {
   /// links and memory), and the text of that file.
   std::string clusterFile, cluster;
   /// --configuration: name of the ONNX device configuration to use, or "none"
-  /// to ignore the model's annotations. Empty for the only configuration of the
-  /// model.
+  /// to ignore the model's annotations. If empty, the model's only
+  /// configuration is used.
   std::string configuration;
   /// --external-data-root: directory in which the files of the model's external
   /// data may lie, in addition to the directory of the model. Empty for none.
@@ -132,9 +132,9 @@ struct CompileOptions {
   /// --pack-weights: whether the bundle contains copies of the weights.
   bool packWeights = false;
 
-  /// Paths of two files that show when each action of one planned step runs: a
-  /// picture (--schedule-svg), and a trace for trace viewers (--trace). An
-  /// empty path means that the file is not written.
+  /// Paths of two timelines of one planned step: a picture (--schedule-svg),
+  /// and a trace for trace viewers (--trace). If a path is empty, that file is
+  /// not written.
   std::string scheduleSvg, trace;
 
   /// --dump-ir: directory to which one .mlir file per phase is written. Empty
@@ -154,11 +154,11 @@ struct CompileOptions {
   /// Messages that propose a command append options to it.
   std::string command;
 
-  /// Returns the size of the mesh axis `name`. An axis that the user does not
-  /// give has size 1, with two exceptions:
-  ///  - If neither --dp nor --cp is given, the axis dp has the size of --ep.
-  ///  - If --ep is not given and the preset `expert` is set, ep is dp times cp:
-  ///    experts are split over all ranks of both axes.
+  /// Returns the size of the mesh axis `name`. If the user gives no size, it
+  /// is:
+  ///  - dp without --cp: the size of --ep;
+  ///  - ep with the preset `expert`: dp times cp;
+  ///  - any other axis: 1.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);
@@ -171,15 +171,15 @@ struct CompileOptions {
     return given(name);
   }
 
-  /// Returns the number of microbatches: --microbatches if given. Otherwise
-  /// returns the size of the axis pp (ranks of the pipeline) for training, and
-  /// 1 for inference.
+  /// Returns the number of microbatches. The default is the number of pipeline
+  /// ranks (axis pp) for training, and 1 for inference.
   int64_t numMicrobatches() const {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }
-  /// Returns the name of the pipeline schedule. It is "forward" for inference.
-  /// For training, it is "csv" if --schedule names a file. Otherwise it is the
-  /// name that --schedule gives, or "1f1b" if --schedule is absent.
+  /// Returns the name of the pipeline schedule:
+  ///  - inference: "forward";
+  ///  - training, if --schedule names a file: "csv";
+  ///  - other training: the name in --schedule, by default "1f1b".
   std::string scheduleName() const {
     return !training.train     ? "forward"
            : hasScheduleFile() ? "csv"

@@ -17,9 +17,9 @@ static Status refuse(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Checks that `folder` is a directory in which the user may create files. An
-/// empty `folder` means the current directory. `path` is the output path that
-/// the error message names.
+/// Checks that the user may create files in the directory `folder`. An empty
+/// `folder` means the current directory. The error message names the output
+/// path `path`.
 static Status checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())
@@ -62,9 +62,8 @@ Status pcc::checkModelOutput(const std::string &name,
   return checkFolder(path, path.parent_path());
 }
 
-/// Checks that the directory `path` for dumps can be created. Missing parent
-/// directories will be created with it, so the nearest existing parent must be
-/// writable.
+/// Checks that the directory `path` for dumps can be created: its nearest
+/// existing parent must be writable.
 static Status checkDumps(const fs::path &path) {
   std::error_code error;
   fs::path existing = path;
@@ -73,9 +72,9 @@ static Status checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Returns an error if timelines (--schedule-svg, --trace) are requested but no
-/// bundle is written. The times in them are known only after the programs of
-/// the bundle have been written.
+/// Returns an error if timelines (--schedule-svg, --trace) are requested
+/// without a bundle. Only the finished programs of a bundle determine the
+/// times.
 static Status checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =

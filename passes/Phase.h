@@ -22,9 +22,8 @@ enum class Phase : uint8_t {
 /// programs) can be written.
 inline constexpr Phase lastPhase = Phase::Emit;
 
-/// Returns the folder name of a phase, such as "4-shard". The file of the
-/// phase's dump has this name, too, such as 4-shard.mlir. Returns an empty
-/// string for `None`.
+/// Returns the folder name of a phase, such as "4-shard"; empty for `None`. The
+/// phase's dump has the same name: 4-shard.mlir.
 std::string_view folderOf(Phase phase);
 /// Returns a description of the phase in one line; empty for `None`.
 std::string_view meaningOf(Phase phase);

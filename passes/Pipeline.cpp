@@ -19,12 +19,11 @@ using func::FuncOp;
 static void addImport(OpPassManager &) {}
 
 static void addPrepare(OpPassManager &manager) {
-  // Add the loss first. It replaces the model's other outputs, so that ops
-  // needed only by these outputs are removed before later passes.
+  // Add the loss first, so that ops that only the model's other outputs need
+  // are removed early.
   manager.addPass(prepare::createAddLoss());
-  // Simplify before composites (op sequences that form one op, such as a
-  // softmax) are matched. Fewer ops cost less time in later passes, and
-  // redundant reshapes would hide composites.
+  // Simplify first: redundant reshapes would hide composites (op sequences that
+  // form one op, such as a softmax).
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
   // Simplify again: matching composites (op sequences that form one op, such as
@@ -32,8 +31,8 @@ static void addPrepare(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
   // Set the precision after composites (op sequences that form one op, such as
-  // a layer norm) are matched. A composite op can compute in a narrow type,
-  // whereas the separate ops could not.
+  // a layer norm) are matched. Only a composite op can compute in a narrow
+  // type.
   manager.addPass(prepare::createSetPrecision());
   // Differentiate after precision is set, so that gradients match the ops that
   // run.
@@ -45,30 +44,28 @@ static void addPrepare(OpPassManager &manager) {
 }
 
 static void addPlace(OpPassManager &manager) {
-  // Assign stages before shardings: a sharding refers to the mesh of the ranks
-  // of one stage.
+  // Assign stages before shardings: the mesh of a sharding has the ranks of one
+  // stage.
   manager.addNestedPass<FuncOp>(place::createCutStages());
 }
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
-  // Expand a softmax whose rows are split over ranks into several ops, because
-  // it needs communication inside. The maximum and sum of each row can then be
-  // resharded like other values.
+  // Expand a softmax whose rows are split over ranks into several ops.
+  // Collectives can then reduce the maximum and the sum of each row.
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
   // Insert a reshard where an operand has another sharding than its op needs.
-  // All ops have recorded the shardings that they need by this point.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Erase pins (ops that fix a sharding at the request of the user) last. The
-  // reshards express the requested shardings from here on.
+  // Erase pins (shardings that the user requests) last: the reshards express
+  // them by this point.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Check indices first, while they count in whole tensors.
+  // Insert index checks while indices still refer to whole tensors.
   manager.addNestedPass<FuncOp>(localize::createInsertIndexChecks());
-  // Convert to local shapes first. Reshards record the global shape, which the
-  // choice of collectives needs.
+  // Convert to local shapes first. Reshards still record the global shapes,
+  // from which the next pass chooses collectives.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
   // Group tokens by expert after shapes are local: the tokens that an expert on
@@ -83,20 +80,18 @@ static void addLocalize(OpPassManager &manager) {
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
   // Hoist values out of the microbatch loop after stages are outlined.
-  // Outlining creates the receives. A received value differs in every
-  // microbatch, so it must not be hoisted.
+  // Outlining creates receives, whose values differ per microbatch and must not
+  // be hoisted.
   manager.addPass(schedule::createHoistShared());
   // Order the backward pass before activations to recompute are chosen. The
   // choice depends on when the backward pass reads each activation.
   manager.addPass(schedule::createOrderBackward());
-  // Choose activations to recompute after hoisting. Values that all
-  // microbatches share are kept once per step, so they are neither recomputed
-  // nor counted as activations.
+  // Choose activations to recompute after hoisting. Hoisted values are kept for
+  // the whole step and do not count as activations.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
   // Form buckets (small collectives joined into one call) after functions are
-  // split. A bucket must not join a collective that runs once per step with one
-  // that runs per microbatch, and must not span two stages.
+  // split. All collectives of a bucket must run in one function.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
 }
@@ -108,14 +103,12 @@ static void addEmit(OpPassManager &manager) {
   // Form library calls before kernels: an epilogue (element-wise ops after a
   // matrix product) costs less inside a library call than as a separate kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
-  // Turn all remaining ops into kernels. Later steps of the phase do not change
-  // which values are computed.
   manager.addPass(emit::createFormKernels());
 }
 
 namespace {
-/// One phase: the function that adds its passes, and the function that creates
-/// its verification gate (the pass that checks the phase's result).
+/// Two functions of one phase: one adds its passes, one creates its
+/// verification gate. A gate is a pass that checks the phase's result.
 struct PhaseRow {
   void (*addPasses)(OpPassManager &);
   std::unique_ptr<Pass> (*createGate)();
@@ -132,8 +125,8 @@ static const PhaseRow &rowOf(Phase phase) {
 
 void pcc::addGate(OpPassManager &manager, Phase phase) {
   std::unique_ptr<Pass> gate = rowOf(phase).createGate();
-  // A verification gate (a pass that checks the result of a phase) runs either
-  // on the module or on each of its functions.
+  // A gate (a pass that checks a phase's result) runs on the module or on each
+  // function.
   if (gate->getOpName() == FuncOp::getOperationName())
     manager.nest<FuncOp>().addPass(std::move(gate));
   else

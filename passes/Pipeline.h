@@ -9,19 +9,16 @@
 
 namespace pcc {
 
-/// Adds the passes of `phase` to `manager`. The last of them is the
-/// verification gate of the phase, a pass that checks the rules for the phase's
-/// result. Two steps of a compilation are not passes: the import, which creates
-/// the module from a file, and the writing of the bundle.
+/// Adds the passes of `phase` to `manager`. The last one is the verification
+/// gate of the phase, a pass that checks the phase's result.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
-/// Adds only the verification gate of `phase` (the pass that checks the rules
-/// for the phase's result) to `manager`.
+/// Adds only the verification gate of `phase`, the pass that checks the phase's
+/// result, to `manager`.
 void addGate(mlir::OpPassManager &manager, Phase phase);
 
 /// Returns the exit code of pcc if a pass of `phase` fails. `passArgument` is
-/// the flag of the pass, such as "verify-imported". A verification gate is a
-/// pass that checks the result of a phase.
+/// the flag of the pass. A gate is a pass that checks a phase's result.
 ///  - The gate `verify-imported`, or any other pass of 1-import: 4 (unsupported
 ///    model).
 ///  - Any other gate, or any pass of 7-emit: 1 (defect of pcc).

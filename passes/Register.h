@@ -11,8 +11,7 @@ namespace pcc {
 /// for graph ops.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Registers all passes of pcc and the general passes of MLIR, so that pass
-/// pipelines can name them by their flags.
+/// Registers all passes of pcc and the general passes of MLIR by their flags.
 void registerPasses();
 
 } // namespace pcc

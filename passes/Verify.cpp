@@ -12,9 +12,8 @@
 using namespace pcc;
 using interpret::Verification;
 
-/// Compiles the partitioned model `parts` to a bundle, runs the bundle on the
-/// inputs of the simulation, and compares its outputs with those of the
-/// unpartitioned model.
+/// Compiles the partitioned model `parts` to a bundle and runs the bundle.
+/// Compares the outputs with those of the unpartitioned model.
 static Status runExecutables(Verification &verification, Compilation &parts,
                              const VerifyOptions &options) {
   BundleRun run{
@@ -27,10 +26,9 @@ static Status runExecutables(Verification &verification, Compilation &parts,
       [&] { return verification.compareOutputs(run.outputs); });
 }
 
-/// Executes the plan `parts` on simulated ranks, compares it with the
-/// unpartitioned model `whole`, and writes the report. If `options` asks for it
-/// and the simulation finds no difference, also runs the executables. Stores
-/// the errors in `verdict` if all values are equal.
+/// Compares the plan `parts`, on simulated ranks, with the unpartitioned model
+/// `whole`, and writes the report. With --run, also runs the executables. On
+/// success, stores the largest numeric errors in `verdict`.
 static Status verifyParts(Compilation &whole, Compilation &parts,
                           const VerifyOptions &options, std::string &verdict) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -48,13 +46,13 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return Status::success();
 }
 
-/// Changes `options` to the options for compiling the unpartitioned model. The
-/// change depends on the file from which `parts` was loaded:
-///  - A model, or a dump before 5-localize: its shapes are still global, so
-///    `options.model` stays.
-///  - A dump of 5-localize or 6-schedule: `options` becomes the options that
-///    import the original ONNX model.
-///  - A dump of 7-emit: exit code 2.
+/// Changes `options` so that they compile the unpartitioned model. Depending on
+/// the file from which `parts` was loaded:
+///  - a model, or a dump before 5-localize: keeps `options.model`, because its
+///    shapes are global;
+///  - a dump of 5-localize or 6-schedule: sets the options that import the
+///    original ONNX model;
+///  - a dump of 7-emit: returns exit code 2.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -68,9 +66,9 @@ static Status findWhole(Compilation &parts, CompileOptions &options) {
   return restoreImportOptions(parts.getModule(), options);
 }
 
-/// Makes a training step keep the sum of each weight's gradients as an
-/// additional state, so that gradients are compared, too. Does nothing if there
-/// is a memory limit, because the additional states would change the plan.
+/// Makes a training step store the sum of each weight's gradients, so that
+/// gradients are compared, too. Does nothing under a memory limit, because the
+/// sums need memory.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(graph::trainingName);

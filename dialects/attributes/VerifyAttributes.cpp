@@ -65,8 +65,7 @@ template <typename Kind> static bool isOf(Attribute attribute) {
   return isa<Kind>(attribute);
 }
 
-/// Returns whether `attribute` is an i64 from 1 to INT32_MAX. Code that reads
-/// such a count multiplies it, divides by it and converts it to int.
+/// Returns whether `attribute` is an i64 from 1 to INT32_MAX.
 static bool isPositive(Attribute attribute) {
   return isNumber(attribute, 1) &&
          cast<IntegerAttr>(attribute).getInt() <= INT32_MAX;
@@ -136,8 +135,8 @@ void AttributeTable::declare(MLIRContext *context,
     rows[StringAttr::get(context, row.name)] = &row;
 }
 
-/// Returns the noun phrase for a single kind of place, such as "a function",
-/// for error messages.
+/// Returns the noun phrase for `place` in error messages, such as "a function".
+/// `place` must be one place, not a set.
 static StringRef textOf(AttributePlace place) {
   switch (place) {
   case AttributePlace::Module:
@@ -157,7 +156,7 @@ static StringRef textOf(AttributePlace place) {
   return "nothing";
 }
 
-/// Returns a text that lists the places where the attribute of `row` may be,
+/// Returns the places where the attribute declared by `row` may be, as a text
 /// such as "on an argument, a result or graph.parameter".
 static std::string placesOf(const DeclaredAttribute &row) {
   if (row.places == AttributePlace::Location)
@@ -192,13 +191,16 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // A declared name, preceded by two numbers that say how well it fits the
-  // unknown name: the edit distance, and 0 if both lengths are equal (else 1).
-  // The smallest tuple is the best candidate.
+  // Rates a declared name as a suggestion for the unknown `name`. The smallest
+  // tuple is the best suggestion:
+  //
+  //   1. edit distance from `name`
+  //   2. 0 if it is as long as `name`, else 1
+  //   3. the declared name itself
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // Suggest no name whose edit distance is above size / 4. All such names
-  // compare greater than this initial tuple.
+  // Suggest only names whose edit distance from `name` is at most a quarter of
+  // the length of `name`.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

@@ -64,14 +64,12 @@ struct AttributeKind {
   /// Noun phrase for the values that an attribute of this kind may have, such
   /// as "a string". Error messages contain the phrase: "needs a string, got 3".
   llvm::StringLiteral needs;
-  /// Returns whether an attribute of this kind may have the given value. The
-  /// result does not depend on the op or argument that has the attribute.
+  /// Returns whether an attribute of this kind may have the given value.
   bool (*fits)(mlir::Attribute);
-  /// Additional check of the value at the place of the attribute. Called if
-  /// `fits` has returned true. For example, the index of a dim must be less
-  /// than the rank of the argument's tensor. Returns the text of the error, or
-  /// nullopt if the value is valid. The pointer is null if `fits` is the only
-  /// check.
+  /// Second check of an attribute value, which depends on the place of the
+  /// attribute. For example, a dim index must be less than the rank of the
+  /// argument. Returns an error text, or nullopt if the value is valid. Null if
+  /// `fits` is the only check.
   std::optional<std::string> (*check)(const AttributeSite &,
                                       mlir::Attribute) = nullptr;
 };
@@ -83,36 +81,40 @@ struct DeclaredAttribute {
   /// "graph.name".
   llvm::StringLiteral name;
   const AttributeKind &kind;
-  /// Set of the places where the attribute may be: the bitwise or of
-  /// enumerators.
+  /// Set of the places where the attribute may be.
   AttributePlace places;
-  /// Names of ops that may have the attribute, separated by spaces, such as
-  /// "graph.parameter". Empty if `places` contains AttributePlace::Op, which
-  /// stands for every op. Also empty if no op may have the attribute.
+  /// Names of single ops that may have the attribute, separated by spaces, such
+  /// as "graph.parameter graph.set_parameter". Empty if `places` contains Op,
+  /// which permits every op.
   llvm::StringLiteral ops;
 };
 
 /// Table of all attributes that one dialect declares.
 class AttributeTable {
 public:
-  /// Adds `rows` to the table. The table keeps pointers to the rows, which must
-  /// therefore live until the program ends.
+  /// Adds one row for each attribute in `rows` to this table. The table keeps
+  /// pointers to `rows`, so `rows` must live until the program ends.
   void declare(mlir::MLIRContext *context,
                llvm::ArrayRef<DeclaredAttribute> rows);
 
-  /// Emits an error and fails unless `attribute` is declared, may be on `op`,
-  /// and has a value of the declared kind.
+  /// Emits an error and fails unless these conditions hold:
+  ///
+  ///  - This table has a row for the name of `attribute`.
+  ///  - The row permits the attribute on `op`.
+  ///  - The value of `attribute` is of the kind that the row requires.
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
-  /// Emits an error and fails unless `attribute` is declared, may be at the
-  /// place `site`, and has a value of the declared kind.
+  /// Emits an error and fails unless these conditions hold:
+  ///
+  ///  - This table has a row for the name of `attribute`.
+  ///  - The row permits the attribute at the place `site`.
+  ///  - The value of `attribute` is of the kind that the row requires.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 
 private:
-  /// Emits the error that `name` is not a declared attribute, and fails. The
-  /// error suggests the declared name with the smallest edit distance to
-  /// `name`, if that distance is at most a quarter of the length of `name`.
+  /// Emits the error that `name` is not declared, and fails. The error suggests
+  /// the most similar declared name, if one is similar enough.
   mlir::LogicalResult reportUnknown(const AttributeSite &site,
                                     llvm::StringRef name) const;
 
@@ -133,26 +135,23 @@ extern const AttributeKind numbersByNameKind, stringsByNameKind;
 /// Kinds of attribute values on a tensor argument or result: the index of a dim
 /// of that tensor, and an array with one string per dim of the tensor.
 extern const AttributeKind dimKind, dimNamesKind;
-/// Kind of attribute values that accepts any value. Attributes in the metadata
-/// of locations have this kind, because their values are not verified.
+/// Kind of the attributes in the metadata of locations. It accepts any value.
 extern const AttributeKind metadataKind;
 
 /// Returns whether `attribute` is an integer of type i64 whose value is at
 /// least `least`.
 bool isNumber(mlir::Attribute attribute, int64_t least);
 
-/// Checks the number of entries of an attribute. Returns nullopt if `actual`
-/// equals `wanted`. Otherwise returns the text of an error. For example,
-/// countError(2, "result", 1) returns "needs 2 entries, one per result, got 1".
+/// Returns an error text unless `actual`, a number of entries, equals `wanted`.
+/// For example, countError(2, "result", 1) returns "needs 2 entries, one per
+/// result, got 1".
 std::optional<std::string> countError(int64_t wanted, llvm::StringRef perWhat,
                                       int64_t actual);
 
 } // namespace pcc
 
-/// Defines the three methods through which MLIR calls a dialect to verify its
-/// discardable attributes: on ops, on function arguments and on function
-/// results. The class `Dialect` needs a member `attributes` of type
-/// AttributeTable.
+/// Defines the three methods by which MLIR verifies a dialect's discardable
+/// attributes. `Dialect` needs a member `attributes` of type AttributeTable.
 #define PCC_VERIFY_ATTRIBUTES(Dialect)                                         \
   LogicalResult Dialect::verifyOperationAttribute(Operation *op,               \
                                                   NamedAttribute attribute) {  \

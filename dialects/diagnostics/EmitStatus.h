@@ -9,10 +9,9 @@
 
 namespace pcc {
 
-/// Emits an error at `op` with the message of `status`. The notes of `status`
-/// become notes of that error. `status` must be an error. The exit code in
-/// `status` is ignored, because the driver derives the exit code of pcc from
-/// the pass that fails. The returned diagnostic converts to failure.
+/// Emits an error at `op` with the message and the notes of `status`, which
+/// must be an error. Ignores the exit code in `status`. The returned diagnostic
+/// converts to failure.
 inline mlir::InFlightDiagnostic emitStatus(mlir::Operation *op,
                                            const Status &status) {
   mlir::InFlightDiagnostic diagnostic = op->emitError() << status.message();

@@ -129,12 +129,15 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Reads a step of the form "KIND AXES RANKS STRIDE BYTES". For example,
-/// "all_reduce dp+tp 8 1 98304" is an all-reduce over the axes dp and tp in
-/// groups of 8 ranks with stride 1. Each rank receives 98304 bytes. A sixth
-/// word, "shared", sets PricedStep::isShared. If `attribute` has fewer than
-/// five words, `step` is unchanged. A malformed number leaves its member of
-/// `step` unchanged.
+/// Reads one communication of ranks into `step`, from a text of five or six
+/// words. Leaves `step` unchanged if the text is shorter.
+///
+///   KIND AXES RANKS STRIDE BYTES [shared]
+///   all_reduce dp+tp 8 1 98304
+///
+/// In this example, 8 consecutive ranks communicate, and each one receives
+/// 98304 bytes. The word `shared` is present if another op needs the
+/// communication anyway.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -211,8 +214,8 @@ static Attribute metadataOf(Location location, StringRef key) {
   return fields ? fields.get(key) : Attribute();
 }
 
-/// Returns `location` without the outer fused locations in which
-/// withDecisions() and withCause() store their records.
+/// Returns `location` without the outer fused locations that withDecisions()
+/// and withCause() added.
 static Location bare(Location location) {
   while (metadataOf(location, decisionsName) || metadataOf(location, causeName))
     location = cast<FusedLoc>(location).getLocations().front();

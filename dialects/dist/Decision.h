@@ -19,9 +19,9 @@
 
 namespace pcc::dist {
 
-/// One communication of a reshard (a change of sharding): a collective, or an
-/// exchange, which is a set of pairwise sends. The members are the facts from
-/// which the price of the communication was computed.
+/// One communication of a reshard (a change of sharding), with the facts that
+/// determine its price. It is a collective, or a set of pairwise sends
+/// (exchange).
 struct PricedStep {
   /// Name of the communication, such as "all_gather" or "exchange".
   std::string kind;
@@ -32,56 +32,57 @@ struct PricedStep {
   /// Distance from one rank of a group to the next: 4 for the group of ranks 0,
   /// 4 and 8. It is 1 for a group of one rank.
   int64_t stride = 1;
-  /// Largest number of bytes that any rank of the group receives.
+  /// Number of bytes that one rank receives in this communication. If the
+  /// numbers differ between ranks, the largest number.
   int64_t receivedBytes = 0;
-  /// Whether another op needs the same communication, because it reads the same
-  /// value in the same sharding. A shared step is listed but adds nothing to
-  /// the costs of the choice.
+  /// True if another op needs this communication of the same value anyway. The
+  /// communication then adds nothing to the cost of the op.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
 };
 
-/// One way to compute an op along one mesh axis. There are three ways:
+/// One way to compute an op along one mesh axis:
 ///
-///  - split a dim of the op,
-///  - replicate the op,
-///  - leave the result of the op a partial sum.
+///  - The ranks along the axis split a dim of an operand or of the result.
+///  - All ranks along the axis compute the same.
+///  - Each rank along the axis computes a partial sum of the result.
 ///
-/// The costs of a choice hold for the current shardings of all other ops. A
-/// weight that only this op reads is an exception: it gets the sharding that
-/// this choice needs.
+/// All costs assume that the other ops keep their current shardings.
 struct Choice {
-  /// Text that describes the choice to the user, such as "split dim 1 of 'w'".
+  /// Text that tells the user how the op is computed, such as "split dim 1 of
+  /// 'w'".
   std::string what;
-  /// Communication that the op needs under this choice. Steps that another op
-  /// needs as well are included (PricedStep::isShared).
+  /// All communications that the op needs, including those that another op
+  /// needs anyway (PricedStep::isShared).
   std::vector<PricedStep> steps;
-  /// Bytes that one rank stores under this choice. Counts the rank's shards of
-  /// the op's results, and of the weights that only this op reads.
+  /// Number of bytes that one rank stores for the op: its shards of the op's
+  /// results, and of the weights that only this op reads.
   int64_t memoryBytes = 0;
-  /// Estimated time of the op and its communication, in picoseconds. Shared
-  /// steps (PricedStep::isShared) count as 0. The time is 0 without a cluster
-  /// profile.
+  /// Estimated time of the op and its communication, in picoseconds. Excludes
+  /// communication that another op needs anyway. 0 without a cluster profile.
   int64_t picoseconds = 0;
-  /// Reason why the search must not select this choice, whatever its price.
-  /// Empty if the search may select it.
+  /// Reason why the sharding search must not choose this way to compute an op.
+  /// Empty if the search may choose it.
   std::string refused;
 
-  /// Returns the sum of the received bytes of all `steps`. Shared steps
-  /// (PricedStep::isShared) count as 0.
+  /// Returns the number of bytes that one rank receives in all communications
+  /// of the op. Excludes communications that another op needs anyway.
   int64_t receivedBytes() const;
-  /// Returns the number of `steps` that are not shared (PricedStep::isShared).
+  /// Returns the number of communications of the op. Excludes communications
+  /// that another op needs anyway.
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
 
-/// A decision of the sharding search: the choice that the search made for one
-/// op along one mesh axis, and the best alternatives to that choice.
+/// The way in which the sharding search decided to compute one op along one
+/// mesh axis, and the best alternatives.
 struct Decision {
-  /// Name, without dialect, that the op had when the search decided: "softmax".
+  /// Name of the op without its dialect, such as "softmax", at the time of the
+  /// sharding search.
   std::string op;
-  /// Name of the mesh axis along which the op was split, replicated or partial.
+  /// Name of the mesh axis for which the sharding search made this decision
+  /// about the op.
   std::string axis;
   Choice chosen;
   /// Best alternatives to `chosen`, sorted in this order:
@@ -95,14 +96,14 @@ struct Decision {
 };
 
 /// The producer or one consumer of a resharded value: an op, an input or output
-/// of the model, or a pin (a sharding that the user or the model requests).
+/// of the model, or a pin (requested sharding).
 struct Endpoint {
-  /// Kind of the producer or consumer: the name of an op ("matmul"), "weight",
-  /// "input", "output" or "pin".
+  /// Kind of this producer or consumer of a resharded value: "weight", "input",
+  /// "output", "pin", or the name of an op ("matmul").
   std::string op;
-  /// Name of the producer or consumer in the model. For an op, the name of the
-  /// ONNX node from which it was imported. For a pin, the name of the pinned
-  /// value.
+  /// Name of this producer or consumer of a resharded value. For an op, the
+  /// name of the ONNX node from which it was imported. For a pin (requested
+  /// sharding), the name of the value that the user pinned.
   std::string node;
   /// Place in the source file of the program that exported the model, as
   /// "FILE:LINE". Empty if the place is unknown.
@@ -110,8 +111,8 @@ struct Endpoint {
   /// Requested sharding (pin) that fixes the sharding of the value, as text
   /// such as "--shard 'y=[-,tp]'". Empty if no sharding was requested.
   std::string pin;
-  /// Decisions that the sharding search recorded for the op, at most one per
-  /// mesh axis. Empty if there are none.
+  /// Decisions of the sharding search about this op, at most one per mesh axis,
+  /// such as "split dim 1" for the axis tp. Empty if there are none.
   std::vector<Decision> decisions;
 
   bool operator==(const Endpoint &) const = default;
@@ -128,21 +129,21 @@ struct Cause {
   bool operator==(const Cause &) const = default;
 };
 
-/// Returns `location` with `decisions` attached. Replaces the decisions or the
-/// cause that `location` already has. If `decisions` is empty, the returned
-/// location has neither decisions nor a cause.
+/// Returns `location` with a record of `decisions`, the choices of the sharding
+/// search for one op. Replaces any record that withDecisions() or withCause()
+/// attached before. If `decisions` is empty, only removes that record.
 mlir::Location withDecisions(mlir::Location location,
                              const std::vector<Decision> &decisions);
-/// Returns the decisions that withDecisions() attached to `location`. Returns
-/// an empty list if there are none. A field that is absent, because a user has
-/// edited the IR, gets its default value.
+/// Returns the sharding decisions that withDecisions() attached to `location`,
+/// or an empty list.
 std::vector<Decision> decisionsOf(mlir::Location location);
 
-/// Returns `location` with `cause` attached. Replaces the decisions or the
-/// cause that `location` already has.
+/// Returns `location` with a record of `cause`, the reason for a reshard (a
+/// change of sharding). Replaces any record that withDecisions() or withCause()
+/// attached before.
 mlir::Location withCause(mlir::Location location, const Cause &cause);
-/// Returns the cause that withCause() attached to `location`, or nullopt if
-/// there is none.
+/// Returns the reason for a reshard (a change of sharding) that withCause()
+/// attached to `location`, or nullopt if there is none.
 std::optional<Cause> causeOf(mlir::Location location);
 
 } // namespace pcc::dist

@@ -41,9 +41,8 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 #include "dialects/dist/DistOps.cpp.inc"
 
 namespace {
-/// Makes MLIR print meshes and shardings as aliases at the top of a module,
-/// because their texts are long and occur many times. The alias of a sharding
-/// begins with "partial", "whole" or "split".
+/// Makes MLIR print meshes and shardings as aliases at the top of a module. The
+/// alias of a sharding begins with "partial", "whole" or "split".
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -143,8 +142,7 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 }
 
 /// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. The text contains
-/// the size of each axis (tp:2), because the parser has no access to the mesh.
-/// The verifier of the module compares the sharding with the mesh.
+/// the size of each axis (tp:2), because the parser cannot see the mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
@@ -217,10 +215,9 @@ RankedTensorType pcc::dist::localType(RankedTensorType type,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// Verifies that `actual` is the type of one rank's shard of a tensor. `shape`
-/// and `sharding` are those of the whole tensor. For a shape of 8x4 whose first
-/// dim is split over 2 ranks, `actual` must have the shape 4x4. Otherwise emits
-/// an error at `op` and fails. `what` names the shard in the error: "operand".
+/// Fails unless `actual` has the local shape of a tensor of `shape` under
+/// `sharding`. For 8x4 with dim 0 split over 2 ranks, the local shape is 4x4.
+/// `what` names the tensor in the error, such as "operand".
 static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ArrayRef<int64_t> shape,
                                 ShardingAttr sharding) {
@@ -248,19 +245,17 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies an all_gather or reduce_scatter that transfers selected rows only:
-/// the tokens that the experts of an MoE layer need. An all_gather makes the
-/// whole tensor from the ranks' parts. A reduce_scatter makes the ranks' parts
-/// from the whole tensor. Two boolean masks select the rows.
+/// Verifies an all_gather or reduce_scatter that transfers only some rows of a
+/// tensor, such as the tokens for the experts of an MoE layer. The first n dims
+/// of the tensor number its rows. Two boolean masks select the rows. For
+/// example, 4 ranks gather 8 rows (n = 1) of 512 elements each:
 ///
-/// Mask 1 has n dims. The first n dims of a tensor number its rows. The other
-/// dims are the elements of a row, and their sharding must not change. For
-/// example, 4 ranks gather 8 rows (n = 1) of 512 elements:
+///   shard of one rank  2x512
+///   whole tensor       8x512
+///   mask 0             2x4    for each row of a shard, the ranks that need it
+///   mask 1             8      the rows that this rank needs
 ///
-///   part of one rank  2x512
-///   whole tensor      8x512
-///   mask 0            2x4    first n dims of the part, then a dim of the ranks
-///   mask 1            8      first n dims of the whole tensor
+/// Each row must have the same sharding before and after the transfer.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

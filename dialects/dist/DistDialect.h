@@ -29,8 +29,7 @@ llvm::hash_code hash_value(const Mesh &mesh);
 llvm::hash_code hash_value(const Sharding &sharding);
 
 /// Attribute with the kind of a `dist.collective`, such as AllGather. It is an
-/// i32 whose value is the number of the enumerator. The kind Broadcast is
-/// invalid, because `dist.collective` has no broadcast.
+/// i32 with the number of the enumerator. The kind Broadcast is invalid.
 class CollectiveKindAttr : public mlir::IntegerAttr {
 public:
   using ValueType = CollectiveKind;
@@ -38,8 +37,7 @@ public:
   static bool classof(mlir::Attribute attribute);
   static CollectiveKindAttr get(mlir::MLIRContext *context,
                                 CollectiveKind kind);
-  // Hides IntegerAttr::getValue(), as the classes that MLIR generates for enum
-  // attributes do.
+  // Hides IntegerAttr::getValue(), as MLIR's own enum attributes do.
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method)
   CollectiveKind getValue() const;
 };
@@ -56,9 +54,8 @@ namespace pcc::dist {
 
 #include "dialects/dist/DistAttributeNames.h.inc"
 
-/// Returns the value of the module's attribute `dist.cluster`, the text of a
-/// cluster profile. Returns an empty string if the module has no such
-/// attribute.
+/// Returns the text of the cluster profile in the module's attribute
+/// `dist.cluster`, or an empty string without that attribute.
 llvm::StringRef clusterOf(mlir::ModuleOp module);
 
 /// Returns the kind of device for which `module` is compiled: the value of its
@@ -69,26 +66,23 @@ llvm::StringRef targetOf(mlir::ModuleOp module);
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding of `value` that phase `4-shard` stored on the op that
-/// computes `value`, or on the function if `value` is an argument. Returns null
-/// if no sharding is stored.
+/// Returns the sharding that phase `4-shard` chose for `value`, or null if none
+/// is stored in the IR.
 ShardingAttr shardingOf(mlir::Value value);
 
-/// Stores `sharding` as the sharding of `value`: on the op that computes
-/// `value`, or on the function if `value` is an argument. If the op has no
-/// shardings yet, all its other results are marked as replicated (whole on
-/// every rank).
+/// Stores `sharding` as the sharding of `value`, an op's result or a function
+/// argument. If the op has no shardings yet, its other results become
+/// replicated.
 void setSharding(mlir::Value value, const Sharding &sharding);
 
-/// Converts a tensor shape from an MLIR array to the type pcc::dist::Shape,
-/// which the functions on shardings expect.
+/// Converts a tensor shape from an MLIR array to pcc::dist::Shape.
 inline Shape shapeOf(llvm::ArrayRef<int64_t> shape) {
   return Shape(shape.begin(), shape.end());
 }
 
-/// Returns the type of the shard that one rank holds of a tensor of type `type`
-/// under `sharding`, e.g. 8x4 split over 2 ranks → 4x4. If a dim is not
-/// divisible by the number of ranks, the shard includes padding.
+/// Returns the type of one rank's shard of a tensor of type `type`. For
+/// example, 8x4 split over 2 ranks along dim 0 becomes 4x4. If a split is
+/// uneven, the shard includes padding.
 mlir::RankedTensorType localType(mlir::RankedTensorType type,
                                  const Sharding &sharding);
 

@@ -35,9 +35,8 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Returns an error unless `type` is a ranked tensor with `actual` dims.
-/// `actual` is the number of dims in the value of an attribute. `what` is the
-/// noun for that value in the error, such as "sharding".
+/// Returns an error unless `type` is a ranked tensor of rank `actual`. `what`
+/// names the attribute value in the error, such as "sharding".
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)
@@ -50,8 +49,7 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
 }
 
 /// Returns the type of the tensor to which the sharding attribute at `site`
-/// applies. Returns null if there is no such type. The tensor depends on
-/// `site`:
+/// applies, or null if there is none:
 ///
 ///   place of the attribute        tensor
 ///   function argument or result   the argument or result
@@ -145,11 +143,8 @@ void DistDialect::declareAttributes() {
 
 namespace {
 /// Checks that the shardings in a module use only axes of the module's mesh.
-/// MLIR stores equal shardings as one attribute, so they are checked only once.
-///
-/// Shardings that the user requests are not checked here, because the mesh may
-/// lack their axes. Phase `4-shard` reports such requests. A request is stored
-/// in a pin, or, before phase `4-shard`, in an attribute `dist.sharding`.
+/// Skips shardings that the user requests, because phase `4-shard` checks their
+/// axes.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -199,9 +194,8 @@ private:
            });
   }
 
-  /// Checks the shardings in the attributes of all arguments of a function, or
-  /// of all its results. `dictionaries` has one attribute dictionary per
-  /// argument or result. It is null if no argument or result has attributes.
+  /// Checks the shardings of all arguments, or of all results, of a function.
+  /// `dictionaries` has one attribute dictionary for each, or is null.
   LogicalResult checkAll(Operation *op, ArrayAttr dictionaries) {
     if (!dictionaries)
       return success();
@@ -212,7 +206,8 @@ private:
     return success();
   }
 
-  /// Checks that `sharding` divides a tensor of the global shape `shape`.
+  /// Emits an error and fails unless `sharding` is valid for a tensor of the
+  /// global shape `shape`. For example, it must have one entry per dim.
   LogicalResult fits(Operation *op, ShardingAttr sharding,
                      ArrayRef<int64_t> shape) {
     if (sharding.getSharding().rank() != shape.size())
@@ -250,9 +245,8 @@ private:
 // Hooks
 //===----------------------------------------------------------------------===//
 
-/// Verifies `attribute` of `op`. If `attribute` is the mesh of the module, also
-/// verifies that the shardings in the module use only axes of that mesh. Other
-/// attributes are verified without the mesh.
+/// Verifies `attribute` of `op`. If `attribute` is the mesh of a module, also
+/// checks that all shardings in this module use only axes of the mesh.
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (failed(attributes.verify(op, attribute)))

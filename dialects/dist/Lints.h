@@ -39,20 +39,20 @@ constexpr std::string_view nameOf(Lint lint) {
   return names[static_cast<int>(lint)];
 }
 
-/// Size in bytes from which the lint full-gather warns about an all-gather that
-/// gives every rank the whole tensor (64 MiB).
+/// Size in bytes from which an all-gather of a whole tensor to every rank
+/// causes the lint full-gather (64 MiB).
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
-/// Fraction above which the lint whole-weight warns about a replicated weight
-/// that a mesh axis could split. The fraction is the size of the weight divided
-/// by the size of all weights of one model block (layer).
+/// Threshold of the lint whole-weight: 0.01. `pcc explain` warns about a weight
+/// that a mesh axis does not split, if the weight has more than 1 % of the
+/// bytes of a layer's weights.
 inline constexpr double largeWeightShare = 0.01;
-/// Fraction from which the lint padding warns about a dim that is split
-/// unevenly. The fraction is the padding divided by all elements of the dim's
-/// parts. A dim of 9 in 2 parts of 5 elements has the fraction 1/10.
+/// Threshold of the lint padding: 0.1. `pcc explain` warns if at least a tenth
+/// of the elements of a split dim are padding. For example, 2 parts of 5
+/// elements hold a dim of 9 elements and 1 element of padding.
 inline constexpr double largePaddingShare = 0.1;
-/// Fraction of a rank's floating-point operations from which the lint
-/// unused-axis warns about a mesh axis. The fraction counts the operations that
-/// all ranks along the axis repeat.
+/// Threshold of the lint unused-axis: 0.5. `pcc explain` warns if at least half
+/// of a rank's floating-point operations are the same on all ranks along a mesh
+/// axis.
 inline constexpr double largeRepeatedShare = 0.5;
 
 } // namespace pcc::dist

@@ -35,9 +35,8 @@ void GraphDialect::initialize() {
       >();
 }
 
-/// Creates a constant op whose elements are those of `value`, a result of
-/// constant folding. Returns null if `value` is not an ElementsAttr (an array
-/// of elements).
+/// Creates a constant op with the elements of `value`, a result of constant
+/// folding. Returns null if `value` is not an ElementsAttr.
 Operation *GraphDialect::materializeConstant(OpBuilder &builder,
                                              Attribute value, Type type,
                                              Location loc) {

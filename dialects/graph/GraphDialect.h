@@ -47,19 +47,21 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
-/// Returns the name of the ONNX node from which an op with the location
-/// `location` was imported: the name in the first NameLoc. Returns an empty
-/// string if `location` contains no NameLoc.
+/// Returns the name of the ONNX node from which the op at `location` was
+/// imported. Returns an empty string if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
 /// Returns the first place in a source file that `location` contains, as
 /// "FILE:LINE". Returns an empty string if there is none.
 std::string sourceLine(mlir::Location location);
 
-/// Returns all properties of an op of type `Op` that is being built or parsed.
-/// Type inference of the op reads them. A property is taken from the first of
-/// these sources that has it: `attributes`, `properties`, the defaults of `Op`.
-/// `attributes` and `properties` may be null.
+/// Returns the properties of an op of type `Op` that is being built or parsed,
+/// for its type inference. Each property comes from the first source that has
+/// it:
+///
+///  - `attributes`, which may be null
+///  - `properties`, which may be null
+///  - the defaults of `Op`
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

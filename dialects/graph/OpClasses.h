@@ -14,14 +14,12 @@
 
 namespace pcc::graph {
 
-/// Returns the sharding rule of an op that broadcasts its operands, as
-/// element-wise ops do. Operand dims match result dims from the right, as in
-/// NumPy.
+/// Returns the sharding rule of an op with NumPy broadcasting, such as `add`. A
+/// factor is a loop index of the op. Ranks can split a Parallel factor without
+/// communication.
 ///
-///  - A result dim is one Parallel factor (a loop index that ranks can split
-///    without communication). A dim of size 1 has no factor.
-///  - An operand dim has the factor of its result dim, or no factor if the size
-///    of the operand dim is 1.
+///  - A result dim is one Parallel factor, or no factor if its size is 1.
+///  - An operand dim has the factor of its result dim, unless its size is 1.
 ///  - No operand may be a partial sum.
 ShardingRule broadcastRule(mlir::Operation *op);
 
@@ -39,19 +37,17 @@ class IsDeclaration : public mlir::OpTrait::TraitBase<Op, IsDeclaration> {};
 template <typename Op>
 class IsSource : public mlir::OpTrait::TraitBase<Op, IsSource> {};
 
-/// Class of ops with one result, each element of which is computed from the
-/// operand elements at the same index, after NumPy broadcasting. The class
-/// defines a sharding rule; an op can define its own rule instead.
+/// Class of element-wise ops with one result and NumPy broadcasting. The class
+/// defines a sharding rule, but an op can define its own rule instead.
 template <typename Op>
 class IsElementWise : public mlir::OpTrait::TraitBase<Op, IsElementWise> {
 public:
   ShardingRule getShardingRule() { return broadcastRule(this->getOperation()); }
 };
 
-/// Class of ops that only copy elements of their operands. The shapes and
-/// attributes of the op alone say where each element goes. The op therefore
-/// computes nothing and is linear. A pad does not belong to this class, because
-/// it adds new elements.
+/// Class of ops that only copy operand elements, to places that shapes and
+/// attributes determine. The ops are linear. A pad is excluded, because it adds
+/// new elements.
 template <typename Op>
 class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 
@@ -60,9 +56,9 @@ class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 template <typename Op>
 class IsIndexing : public mlir::OpTrait::TraitBase<Op, IsIndexing> {};
 
-/// Class of ops that compute each element of the result from a few operand
-/// elements at indices that shapes and attributes determine. For example, a
-/// pool computes each element from the operand elements in one window.
+/// Class of ops whose result elements depend on a few operand elements each, at
+/// indices known at compile time. For example, a pool reads one window per
+/// element.
 template <typename Op>
 class IsWindow : public mlir::OpTrait::TraitBase<Op, IsWindow> {};
 
@@ -76,9 +72,9 @@ class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 template <typename Op>
 class IsContraction : public mlir::OpTrait::TraitBase<Op, IsContraction> {};
 
-/// Class of the two ops that separate the weight update from the microbatches
-/// of a training step. accumulate sums a value over all microbatches, and
-/// set_parameter stores the updated weight.
+/// Class of the two ops that end the microbatches of a training step:
+/// accumulate sums a value over all microbatches, and set_parameter stores an
+/// updated weight.
 template <typename Op>
 class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 
@@ -86,27 +82,24 @@ class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 // Facts about elements
 //===----------------------------------------------------------------------===//
 
-/// Class of ops whose result contains only elements of operand 0. If operand 0
-/// is a splat, the result is therefore a splat, too. A concat does not belong
-/// to this class, because its result contains elements of several operands.
+/// Class of ops whose result contains only elements of operand 0, so that a
+/// splat yields a splat. A concat is excluded, because it has several operands.
 template <typename Op>
 class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
 /// Class of ops whose result is a strided view of the operand: transpose,
-/// reshape and slice. The result can be read from the operand's memory without
-/// a copy. A broadcast does not belong to this class, because it repeats
-/// elements.
+/// reshape and slice. No copy is needed to read the result. A broadcast is
+/// excluded, because it repeats elements.
 template <typename Op>
 class IsView : public mlir::OpTrait::TraitBase<Op, IsView> {};
 
-/// Class of ops whose result is a strided view of the operand that contains
-/// every element of the operand, such as a transpose. The inverse view restores
-/// the operand from the result.
+/// Class of ops whose result is a strided view of all elements of the operand,
+/// such as a transpose. The inverse view restores the operand from the result.
 template <typename Op>
 class KeepsElements : public mlir::OpTrait::TraitBase<Op, KeepsElements> {};
 
-/// Class of ops whose result is in memory before the step begins, so that the
-/// step needs no buffer for it: weights and constants.
+/// Class of ops whose result is in memory before the compiled function runs,
+/// such as weights and constants. The function needs no buffer for the result.
 template <typename Op>
 class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 
@@ -115,33 +108,31 @@ class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 //===----------------------------------------------------------------------===//
 
 /// Class of ops whose cost is mostly sums of products: contractions and
-/// attention. In mixed precision, such an op computes in the element type that
-/// the user requests.
+/// attention. In mixed precision, they compute in the element type that the
+/// user requests.
 template <typename Op>
 class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 
 /// Class of ops that need tens of instructions per element of the result, such
-/// as exp. If several ops read the result, fusion computes it once and does not
-/// repeat the op for each reader.
+/// as exp. Fusion computes their results once, not once per reader.
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
-/// Class of ops that must compute in f32 or a wider type: exp, sqrt and cumsum,
-/// for example. An op of this class has at least one of these properties:
+/// Class of ops that must compute in f32 or a wider type, such as exp, sqrt and
+/// cumsum. Each has at least one of these properties:
 ///
 ///  - It amplifies relative errors.
 ///  - Its result may exceed the range of f16.
 ///  - It adds many terms in sequence.
 ///
-/// Norms, softmax and reductions do not belong to this class. Norms and softmax
-/// compute in f32 internally, and some reductions (max, min) do not need f32.
+/// Norms and softmax are excluded, because they compute in f32 internally.
+/// Reductions are excluded, because max and min do not need f32.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 
-/// Class of ops whose float results are assumed to be finite, whatever the
-/// operands are. Some of these ops compute bounded functions. For others, such
-/// as weights, norms and matrix products, every usable model keeps the values
-/// finite.
+/// Class of ops whose float results are assumed to be finite for all operands.
+/// Some compute bounded functions. The others, such as weights and matrix
+/// products, give finite results in every usable model.
 template <typename Op>
 class GivesFinite : public mlir::OpTrait::TraitBase<Op, GivesFinite> {};
 
@@ -154,16 +145,14 @@ class KeepsFinite : public mlir::OpTrait::TraitBase<Op, KeepsFinite> {};
 // Other facts
 //===----------------------------------------------------------------------===//
 
-/// Class of ops for which some ONNX exporters write several smaller ops
-/// instead. The pass `recognise-composites` replaces these smaller ops by one
-/// op of this class.
+/// Class of ops that some ONNX exporters write as several smaller ops. The pass
+/// `recognise-composites` replaces these smaller ops by one op of this class.
 template <typename Op>
 class IsComposite : public mlir::OpTrait::TraitBase<Op, IsComposite> {};
 
-/// Returns whether the result of `op` contains only elements of its single
-/// operand, at indices that shapes and attributes determine. The op may repeat
-/// or drop elements. The function returns true for every layout op except
-/// concat, which has several operands.
+/// Returns whether `op` has one operand and only copies elements of it, such as
+/// transpose, broadcast and slice. A concat is excluded, because it has several
+/// operands.
 inline bool laysOutOperand(mlir::Operation *op) {
   return op->hasTrait<IsLayout>() && op->hasTrait<MovesElements>();
 }

@@ -21,10 +21,11 @@ static TypedAttr floatAttr(FloatType type, double value) {
   return FloatAttr::get(type, value);
 }
 
-/// Returns `value` as an attribute of the integer type `type`, truncated toward
-/// zero and wrapped to the width of `type`. An infinite `value` becomes the
-/// largest or smallest number of `type`. The type i1 counts as unsigned: its
-/// largest number is true.
+/// Returns `value` as an attribute of the integer type `type`:
+///
+///   fraction        truncated toward zero, such as 2.7 to 2
+///   out of range    reduced to the low bits, such as 257 to 1 for i8
+///   ±infinity       the largest or smallest number of `type`
 static TypedAttr integerAttr(Type type, double value) {
   unsigned width = type.getIntOrFloatBitWidth();
   bool isSigned = !type.isUnsignedInteger() && width > 1;

@@ -14,8 +14,7 @@ namespace pcc::graph {
 mlir::DenseElementsAttr scalarAttr(mlir::Type elementType, double value);
 
 /// Returns the neutral element of the reduction `kind`: 0 for Sum, 1 for Prod,
-/// -infinity for Max and +infinity for Min. Returns 0 for kinds that are not
-/// reductions (Parallel, Inner, Whole).
+/// -infinity for Max and +infinity for Min. Returns 0 for all other kinds.
 double neutralOf(FactorKind kind);
 
 } // namespace pcc::graph

@@ -12,36 +12,35 @@
 namespace pcc::graph {
 
 /// Kind of a factor, which says how ranks can split it. A factor is a loop
-/// index of an op: matmul [m,k] x [k,n] has the factors m, n and k. If a factor
-/// of kind Sum, Max, Min or Prod is split, each rank computes a partial result.
-/// The reduction of that kind over the ranks then yields the complete result.
+/// index of an op: matmul [m,k] x [k,n] has the factors m, n and k. If a Sum,
+/// Max, Min or Prod factor is split, each rank computes a partial result.
 enum class FactorKind : uint8_t {
   Sum = static_cast<uint8_t>(dist::ReductionKind::Sum),
   Max = static_cast<uint8_t>(dist::ReductionKind::Max),
   Min = static_cast<uint8_t>(dist::ReductionKind::Min),
   Prod = static_cast<uint8_t>(dist::ReductionKind::Prod),
   Parallel, ///< The op runs on each part unchanged.
-  /// If a factor of this kind is split, the ranks exchange intermediate results
-  /// while the op runs (ShardingRule::innerValues). The pass `expand-split-ops`
-  /// replaces the split op by ordinary ops with reshards (changes of sharding)
-  /// between them.
+  /// Kind of a factor (loop index) that ranks can split if they exchange
+  /// intermediate results while the op runs. For example, the ranks of a split
+  /// softmax exchange row maxima and row sums.
   Inner,
   Whole, ///< The factor must not be split.
 };
 
-/// Returns whether `kind` is a reduction (Sum, Max, Min or Prod). If a factor
-/// of such a kind is split, each rank computes a partial result.
+/// Returns whether `kind`, the kind of a loop index, is a reduction: Sum, Max,
+/// Min or Prod. If ranks split such a loop index, each rank computes a partial
+/// result.
 inline bool isReduction(FactorKind kind) { return kind <= FactorKind::Prod; }
 
-/// Returns the reduction over ranks that combines the partial results of a
-/// factor of `kind`. `kind` must be a reduction.
+/// Returns the reduction by which ranks combine their partial results, if they
+/// split a loop index of kind `kind`. `kind` must be Sum, Max, Min or Prod.
 inline dist::ReductionKind reductionOf(FactorKind kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// The sharding rule of an op, similar to an einsum equation and to the factors
-/// of Shardy. A factor is a loop index of the op. The rule lists the factors of
-/// each dim of each operand and result, major to minor:
+/// The sharding rule of an op, similar to the factors of Shardy. A factor is a
+/// loop index of the op. The rule lists the factors of each dim of each operand
+/// and result, major to minor:
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
@@ -50,108 +49,99 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
 ///
 ///  - The size of a dim is the product of the sizes of its factors.
 ///  - A dim of size 1 that broadcasts has no factor.
-///  - A Parallel factor needs no communication if all dims with this factor are
-///    split over the same ranks.
-///  - A reduction factor (Sum, Max, Min, Prod) occurs in operands only. If such
-///    a factor is split, the results are partial.
+///  - A Parallel factor needs no communication if its dims are split alike.
+///  - A reduction factor (Sum, Max, Min, Prod) occurs in operands only. If
+///    split, it makes the results partial.
 struct ShardingRule {
   /// A factor (loop index of the op). The id of a factor is its index in the
   /// list `factors`.
   struct RuleFactor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
-    /// True if a rank must know at which index its part of the factor begins.
-    /// For example, an iota of 8 elements on 2 ranks begins with the value 4 on
-    /// rank 1. The pass `5-localize` adds the offset, or a mask, to the op.
+    /// True if each rank must know at which index its part of this loop index
+    /// begins. For example, an iota of 8 elements begins with 4 on rank 1 of 2.
     bool needsOffset = false;
-    /// True if each rank must have one contiguous range of indices. For
-    /// example, a factor of 8 must not be divided into a major factor of 2 and
-    /// a minor factor of 4. A split of the minor factor over 2 ranks would give
-    /// rank 0 the indices 0, 1, 4 and 5.
+    /// True if the part of each rank must be one contiguous range of this loop
+    /// index. For example, rank 0 may compute 0, 1, 2, 3, but not 0, 1, 4, 5.
     bool mustBeContiguous = false;
   };
-  /// Ids of the factors of one dim of a tensor, major to minor.
+  /// The factors (loop indices of the op) that form one dim of a tensor, major
+  /// to minor. Each number is an index in the list `factors`.
   using DimFactors = llvm::SmallVector<int, 2>;
-  /// For each dim of a tensor, the ids of its factors.
+  /// The factors (loop indices of the op) of each dim of a tensor. The lhs
+  /// [m,k] of a matmul has {{m},{k}}.
   using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Indices of the operands that may be partial sums. The op is linear in each
-  /// of these operands, as in `transpose` and `mul`. If such an operand is a
-  /// partial sum, the results are partial sums, too. The sum over the ranks can
-  /// then follow the op.
+  /// Indices of the operands that may be partial sums (one summand per rank),
+  /// because the op is linear in them. The results are then partial sums, too.
+  /// Examples are the operands of `transpose` and `mul`.
   llvm::SmallVector<int, 4> partialThrough;
-  /// True if the operands in `partialThrough` must be partial sums together,
-  /// over the same mesh axes, as for `add` and `concat`. False if at most one
-  /// of these operands may be a partial sum, as for `mul`.
+  /// Says which operands in `partialThrough` may be partial sums (one summand
+  /// per rank) at once:
+  ///
+  ///   true   all or none, as for `add`
+  ///   false  at most one, as for `mul`
   bool partialTogether = false;
 
-  /// A windowed read of an operand (halo exchange; GSPMD, Xu et al. 2021). The
-  /// ranks split one dim of result 0. A rank then receives all operand elements
-  /// that its shard of the result needs, some of them from other ranks. Indices
-  /// outside the operand stand for padding.
-  ///
-  /// The examples show two ranks and a result dim of 16. Rank 0 computes the
-  /// elements 0 to 7 of the result:
+  /// A windowed read of an operand (halo exchange; GSPMD, Xu et al. 2021). Each
+  /// rank receives the operand elements that its shard of result 0 needs.
+  /// Indices outside the operand stand for padding. Example, if rank 0 computes
+  /// the result indices 0 to 7:
   ///
   ///   op                  operand elements that rank 0 reads
   ///   x[3:19]             3 to 10
   ///   3x3 filters, pad 1  -1 (padding) to 8
   struct Window {
-    /// A range of result indices, from `lo` to `hi` - 1, that read the operand
-    /// at a constant step. Result index `lo` reads operand index `source`, and
-    /// `lo` + 1 reads `source` + `step`. For example, x[3:19] has one stretch:
-    /// lo 0, hi 16, source 3, step 1. All indices are along the split dim.
+    /// A range of result indices, `lo` to `hi` - 1, for which the op reads the
+    /// operand at a constant step:
+    ///
+    ///   result[lo + i] reads operand[source + i · step]
+    ///
+    /// For example, x[3:19] has one stretch: lo 0, hi 16, source 3, step 1.
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
-    /// Index of the operand that is read, and index of the dim that is split.
-    /// The dim has the same index in the operand and in result 0.
+    /// `operand` is the index of the operand that the op reads in windows.
+    /// `dim` is the index of the dim that ranks split. It is the same in the
+    /// operand and in result 0.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive operand elements that one result element reads: 3
-    /// for a filter of 3 rows. `stretches` then has one range, which gives the
-    /// first of these elements. The extent is 0 if the op only copies, as a
-    /// slice or pad does. `stretches` then gives the operand element that each
-    /// result element copies.
+    /// Number of consecutive operand elements that the op reads for one result
+    /// element: 3 for a filter of 3 rows. 0 if the op only copies elements,
+    /// such as a slice or pad.
     int64_t extent = 0;
-    /// True if the result needs only a part of the operand's dim, as for a
-    /// slice. Communication of this part alone may then be cheaper, even if the
-    /// result is not split.
+    /// True if the op reads only a part of the operand's dim, as a slice does.
     bool narrows = false;
-    /// True if the op can also be split without this windowed read, because the
-    /// operand and the result have a common factor in the dim. If false, the
-    /// dim can only be split with the windowed read.
+    /// True if ranks can also split the dim without receiving elements from
+    /// other ranks. The operand and the result then have a common factor (loop
+    /// index) in this dim.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
-  /// A tensor that the ranks exchange during an op, because a factor of kind
-  /// Inner is split. Each rank computes the tensor for its part of the operand.
-  /// The exchange then combines the tensors of all ranks:
+  /// A tensor of intermediate results that ranks exchange if they split a
+  /// factor (loop index) of kind Inner. Each rank computes the tensor for its
+  /// part of the operand. A reduction or a gather then combines the tensors of
+  /// all ranks:
   ///
-  ///   op                     dims  kind   tensor of one rank
-  ///   softmax [r,v] along v  {r}   Max    the maximum of each row
-  ///                          {r}   Sum    the sum of each row
-  ///   cumsum [n,c] along n   {c}   Inner  the sum of each column
-  ///
-  /// Inner stands for a gather; the other kinds are reductions. The search
-  /// prices the exchange as a reshard (a change of sharding) after which every
-  /// rank has the combined tensor.
+  ///   op                     tensor of one rank       combined by
+  ///   softmax [r,v] along v  the maximum of each row  Max
+  ///                          the sum of each row      Sum
+  ///   cumsum [n,c] along n   the sum of each column   gather
   struct InnerValue {
-    /// For each dim of the tensor, the ids of its factors without the factors
-    /// of kind Inner.
+    /// The factors (loop indices of the op) of each dim of this tensor. For the
+    /// row maxima of a softmax [r,v] along v: {{r},{}}.
     TensorFactors dims;
-    /// Operation by which the exchange combines the tensors of the ranks: the
-    /// reduction Sum, Max, Min or Prod, or a gather (Inner).
+    /// Operation that combines the tensors of all ranks: Sum, Max, Min or Prod
+    /// for a reduction, or Inner for a gather.
     FactorKind kind;
     int64_t elementBytes;
-    /// Number of elements that each rank sends per element of `dims`, if `kind`
-    /// is Inner. For example, a topk with k = 5 of [r,v] along v has `dims` {r}
-    /// and `perPart` 5. Each rank sends the 5 largest values of its part of a
-    /// row. If that part has fewer than 5 elements, the rank sends all of them.
+    /// Number of elements that each rank contributes to a gather, per row of
+    /// its part of the operand. For a topk with k = 5, each rank sends its 5
+    /// largest elements of each row. Unused by reductions.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;
@@ -164,7 +154,8 @@ struct ShardingRule {
   }
 };
 
-/// Returns whether some dim of `tensor` has the factor with id `factor`.
+/// Returns whether the factor (loop index of an op) with the id `factor`
+/// belongs to some dim of `tensor`, an operand or result of the op.
 inline bool occursIn(const ShardingRule::TensorFactors &tensor, int factor) {
   return llvm::any_of(tensor, [&](const ShardingRule::DimFactors &dim) {
     return llvm::is_contained(dim, factor);

@@ -7,14 +7,12 @@
 
 namespace pcc::graph {
 
-/// The attributes of all arguments and results of a function, to change many of
-/// them. A function stores them as one uniqued list, so that to set the
-/// attribute of one argument takes time in proportion to all arguments. The
-/// changes are in the function after `write`.
+/// Copy of the attributes of all arguments and results of a function, for many
+/// changes at once. write() stores the changes in the function.
 class SignatureAttrs {
 public:
   /// Reads the attributes of `function`, whose type must not change before
-  /// `write`.
+  /// write().
   explicit SignatureAttrs(mlir::func::FuncOp function);
 
   void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
@@ -27,7 +25,8 @@ public:
     results[index].set(name, value);
   }
 
-  /// Stores all attributes in the function.
+  /// Stores the attributes of all arguments and results in the function that
+  /// the constructor got.
   void write();
 
 private:

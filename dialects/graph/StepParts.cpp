@@ -10,9 +10,9 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the part of a training step (forward, backward or update) that
-/// follows from the kind of `op` alone. If the operands of `op` are computed in
-/// a later part, StepParts moves `op` to that part.
+/// Returns the earliest part of a training step in which `op` may run according
+/// to its own kind. Its operands, which are ignored here, may require a later
+/// part.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
@@ -23,7 +23,7 @@ static StepPart ownPart(Operation *op) {
 ///
 ///   accumulate     Forward, because it adds its operand in each microbatch
 ///   terminator     Update, which ends the step
-///   any other op   the part of that op
+///   any other op   the part in which that op runs
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -35,8 +35,8 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
-  // Assign each op to the part that its kind implies. If an operand is computed
-  // in a later part, assign the op to that part instead.
+  // Assign each op to the earliest part in which it may run. No op runs in an
+  // earlier part than its operands.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())
@@ -45,9 +45,8 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Move each forward op to the earliest part that reads its results. Visit the
-  // ops in reverse order, so that the readers of an op have their final parts
-  // before the op is visited.
+  // Move each forward op to the earliest part that reads its results. Visit in
+  // reverse order, so that all readers of an op have their final parts.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

@@ -8,9 +8,8 @@
 
 namespace pcc::graph {
 
-/// Symbol of an i64 parameter that counts the training steps that have changed
-/// the weights. Optimizers read it. Dropout reads it too, because the dropout
-/// mask differs from step to step.
+/// Symbol of the i64 parameter that counts the updates of the weights.
+/// Optimizers and dropout read it.
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
 /// Returns whether the module that contains `op` has the attribute
@@ -21,24 +20,22 @@ bool isReproducible(mlir::Operation *op);
 /// execution order.
 enum class StepPart : uint8_t {
   /// Part of the ops that run once per microbatch, before the backward pass.
-  /// They depend neither on `graph.loss_gradient`, which begins the backward
-  /// pass, nor on `graph.accumulate`, which sums over microbatches.
   Forward,
   /// Part of the ops that run once per microbatch and depend on
-  /// `graph.loss_gradient`, which begins the backward pass.
+  /// `graph.loss_gradient`, where the backward pass begins.
   Backward,
-  /// Part of the ops that run once per step, after all microbatches. Each of
-  /// them writes a parameter, or depends on `graph.accumulate`, which sums over
-  /// microbatches.
+  /// Part of the ops that run once per step, after all microbatches. Each
+  /// writes a parameter or depends on `graph.accumulate` (the sum over
+  /// microbatches).
   Update,
 };
 
 /// Assigns each op of a function body to the forward, backward or update part
 /// of a training step. An op never runs in an earlier part than its operands.
 ///
-/// In a training step, a forward op is moved to the earliest part that reads
-/// its results. For example, a dropout mask that only a gradient reads moves to
-/// the backward part. An op for which `mayWait` returns false does not move.
+/// A forward op moves to the part that reads its results first. For example, a
+/// dropout mask for a gradient moves to the backward part. Ops for which
+/// `mayWait` returns false do not move.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
@@ -47,7 +44,7 @@ public:
       Filter mayWait = [](mlir::Operation *) { return true; });
 
   /// Returns the part of the training step to which `op` is assigned. Returns
-  /// Forward if `op` is not in the function body.
+  /// Forward if `op` is not in the block that the constructor got.
   StepPart of(mlir::Operation *op) const { return parts.lookup(op); }
   /// Returns the part of the training step to which the op that defines `value`
   /// is assigned. Returns Forward if `value` is an argument of the function.
@@ -62,8 +59,8 @@ private:
   llvm::DenseMap<mlir::Operation *, StepPart> parts;
 };
 
-/// Returns whether `block`, a function body, is a training step: it contains an
-/// op that writes a parameter (set_parameter).
+/// Returns whether the function body `block` is a training step: some op in it
+/// writes a parameter (set_parameter).
 bool isTraining(mlir::Block &block);
 
 } // namespace pcc::graph

@@ -44,8 +44,8 @@ public:
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
 
 protected:
-  /// Completes `op`, which makeOp() has just created. Called once for each new
-  /// op.
+  /// Adds attributes to the new op `op`, such as a pipeline stage or shardings.
+  /// makeOp() calls this function once for each op that it creates.
   virtual void finish(mlir::Operation *op) = 0;
 
   /// Location of all new ops.

@@ -15,8 +15,8 @@ inline int64_t elementBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// Returns the number of bytes of all elements of a tensor of this type. The
-/// result is a double because it is used in estimated costs, which are doubles.
+/// Returns the number of bytes of all elements of a tensor of this type. Cost
+/// estimates need it as a double.
 inline double numBytes(mlir::RankedTensorType type) {
   return static_cast<double>(type.getNumElements()) *
          static_cast<double>(elementBytes(type));

@@ -21,9 +21,8 @@ using namespace pcc::pipe;
 
 static bool isStage(Attribute attribute) { return isNumber(attribute, 0); }
 
-/// Checks the index of a stage. Returns an error if the index is not less than
-/// the number of stages, the attribute `pipe.stages` of the module. Without
-/// that attribute, every index is valid.
+/// Returns an error unless the stage index in `attribute` is less than the
+/// number of stages, the module's `pipe.stages`.
 static std::optional<std::string> checkStage(const AttributeSite &site,
                                              Attribute attribute) {
   const int64_t stage = cast<IntegerAttr>(attribute).getInt();
@@ -38,9 +37,9 @@ static std::optional<std::string> checkStage(const AttributeSite &site,
       .str();
 }
 
-/// Checks the number of virtual stages (stages that one rank runs). Returns an
-/// error unless that number divides the number of all stages, the attribute
-/// `pipe.stages`. Without that attribute, the model has one stage.
+/// Returns an error unless the number of stages per rank (`attribute`, the
+/// virtual stages) divides the number of all stages. The number of all stages
+/// is the attribute `pipe.stages`, or 1 if that attribute is absent.
 static std::optional<std::string> checkVirtualStages(const AttributeSite &site,
                                                      Attribute attribute) {
   const int64_t perPosition = cast<IntegerAttr>(attribute).getInt();
@@ -103,8 +102,7 @@ void PipeDialect::initialize() {
       >();
 }
 
-/// Emits an error and fails if the sending and the receiving stage of a
-/// transfer are the same.
+/// Emits an error and fails if a stage transfers to itself.
 LogicalResult TransferOp::verify() {
   if (getFrom() == getTo())
     return emitOpError("goes from stage ") << getFrom() << " to itself";
@@ -138,8 +136,7 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
            : FunctionOpInterface();
   if (!maker || maker.isExternal())
     return {};
-  // The result index in `pipe.held` may be out of range if a user has edited
-  // the IR.
+  // `held->result` may be out of range if a user has edited the IR.
   Operation *terminator = maker.getFunctionBody().front().getTerminator();
   return held->result < terminator->getNumOperands()
              ? terminator->getOperand(held->result)

@@ -26,9 +26,8 @@ namespace pcc::pipe {
 
 #include "dialects/pipe/PipeAttributeNames.h.inc"
 
-/// Value of the attribute `pipe.action` on a function that runs once per step
-/// to compute values that all microbatches of a stage share, such as gathered
-/// weights.
+/// Value of the attribute `pipe.action` on a function that runs once per step,
+/// for example to gather weights for all microbatches.
 inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
 
 /// Returns the index of the pipeline stage to which an op or function belongs;
@@ -45,42 +44,42 @@ inline llvm::StringRef actionOf(mlir::Operation *function) {
   return action ? action.getValue() : "F";
 }
 
-/// Returns whether `function` runs once per step rather than once per
-/// microbatch. This holds for `UNSHARD` (gather of shared values) and for the
-/// parts of the update, U0, U1, ….
+/// Returns whether `function` runs once per step, not once per microbatch: as
+/// `UNSHARD` (gather of weights) or as a part of the update (U0, U1, …).
 inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
 
-/// Content of the attribute `pipe.held` of a function argument. The attribute
-/// names the function of the same stage that returns the argument's value.
-/// There are two cases:
+/// Content of the attribute `pipe.held` of a function argument: the function of
+/// the same stage that returned the argument's value. There are two cases:
 ///
 ///  - `by` is another function, which has run before.
-///  - `by` is the argument's own function. The value is the result of that
-///    function for the previous microbatch.
+///  - `by` is the argument's own function, run for the previous microbatch.
 struct Held {
-  /// Symbol name of the function that returns the value.
+  /// Symbol name of the function whose result an argument holds.
   llvm::StringRef by;
-  /// Index of the value among the results of the function `by`.
+  /// Index of the held result: 0 for the first result of the function `by`.
   unsigned result;
 };
-/// Returns the content of `pipe.held` in `attributes`, the attributes of a
-/// function argument. Returns nullopt if `pipe.held` is absent or malformed, or
-/// if `attributes` is null.
+/// Returns the attribute `pipe.held` of a function argument, which names the
+/// function result that the argument holds. `attributes` has all attributes of
+/// the argument; it may be null. Returns nullopt if `pipe.held` is absent or
+/// malformed.
 std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
-/// Returns the content of the attribute `pipe.held` of `argument`, a function
-/// argument. Returns nullopt if the attribute is absent or malformed.
+/// Returns the attribute `pipe.held` of `argument`, which names the function
+/// result that the argument holds. Returns nullopt if the attribute is absent
+/// or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the value that the attribute `pipe.held` of `argument` refers to.
-/// The value is an operand of the terminator of the function Held::by. Returns
-/// null if `argument` has no `pipe.held`, or if the module lacks the function
-/// or the result.
+/// Returns the value that `argument` holds. Its attribute `pipe.held` names a
+/// result of a function; the value is that operand of the function's
+/// terminator. Returns null if the attribute, the function or the operand does
+/// not exist.
 mlir::Value heldBy(mlir::BlockArgument argument);
-/// Returns whether `argument` holds the value that its function returned for
-/// the previous microbatch. The function then accumulates over microbatches.
+/// Returns whether `argument` holds a value that its own function returned for
+/// the previous microbatch, such as a sum of gradients.
 bool isAccumulator(mlir::BlockArgument argument);
-/// Returns an attribute `pipe.held` with the content `held`.
+/// Returns an attribute `pipe.held` for a function argument. `held` names the
+/// function result that the argument holds.
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe

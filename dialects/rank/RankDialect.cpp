@@ -62,11 +62,11 @@ YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Verifies the signature of a kernel for multi-tensor launches (`in_parts`;
-/// multi-tensor apply in Apex). The kernel processes one tile (a contiguous
-/// piece) of each tensor at a time. Its first arguments may be numbers, which
-/// are tensors of rank 0. All other arguments and all results must be tiles:
-/// tensors of rank 1 with the shape of the last result.
+/// Verifies the signature of a kernel with the attribute `in_parts`. One launch
+/// of the kernel processes many tensors, as multi-tensor apply in Apex does.
+/// The first arguments may be scalars (rank 0). All other arguments and all
+/// results must be tiles, which are pieces of 1-D tensors. All tiles must have
+/// the shape of the last result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
     return cast<RankedTensorType>(type).getRank() == 1;
@@ -90,13 +90,13 @@ static LogicalResult verifyTiles(KernelOp kernel) {
   return success();
 }
 
-/// Verifies the attributes of a kernel, and that its body ends in a
-/// `rank.yield` whose operands have the kernel's result types. For a kernel
-/// with `in_parts`, also verifies the signature with verifyTiles().
+/// Verifies the attributes and the body of a kernel. Also verifies its
+/// signature if one launch of the kernel processes many tensors (`in_parts`).
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
-  // An attribute of another type leaves its property unset.
+  // A property such as the extent is null if its attribute in the IR is not an
+  // i64.
   if (!getExtentAttr() || !getGrainAttr())
     return emitOpError("needs an extent and a grain of type i64");
   if (getExtent() < 0 || getGrain() < 1)
@@ -127,9 +127,8 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Verifies that the body's arguments have the types of the call's operands,
-/// and that the body yields values of the types of the call's results.
-/// Otherwise emits an error and fails.
+/// Emits an error and fails unless the body has the operand and result types of
+/// the call.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -176,11 +175,11 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
 }
 
 /// Returns whether `tensors` fit the tile types `tiles` of a kernel that is
-/// launched for `parts` parts. A part is one set of tensors, such as a weight
-/// and its gradient. `tensors` are sorted by tile, then by part. For the tiles
-/// t and u and two parts, the order is t0, t1, u0, u1. A tensor must have the
-/// element type of its tile. Each tensor of part p must have `elements[p]`
-/// elements.
+/// launched for several parts. A part is a set of tensors with equally many
+/// elements, such as a weight and its gradient. `elements` has this number for
+/// each part. `tensors` lists the tensors of the first tile type, one per part,
+/// then those of the next: t0, t1, u0, u1 for the tile types t and u and two
+/// parts.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -195,13 +194,14 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
-/// Verifies a multi-tensor launch, which runs a kernel for several parts. A
-/// part is one set of tensors, such as a weight and its gradient. Emits an
-/// error and fails unless these conditions hold:
+/// Verifies a multi-tensor launch, which runs one kernel for several parts. A
+/// part is a set of tensors, such as a weight and its gradient. These
+/// conditions must hold:
 ///
-///  - The kernel exists and has `in_parts`.
-///  - The `shared` operands have the types of the kernel's first arguments.
-///  - Each part has one tensor per remaining argument and per result.
+///  - The kernel exists and is made for such a launch (attribute `in_parts`).
+///  - The operands that all parts share (`shared`) have the types of the
+///    kernel's first arguments.
+///  - Each part has one tensor per other argument and per result of the kernel.
 ///  - All tensors of a part have the same number of elements.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

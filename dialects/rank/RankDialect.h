@@ -31,8 +31,7 @@ namespace pcc::rank {
 #include "dialects/rank/RankAttributeNames.h.inc"
 
 /// Returns the oldest GPU architecture on which the kernels of `module` must
-/// run. It is the value of the attribute `rank.gpu_arch`, or "sm_90" without
-/// that attribute.
+/// run: its attribute `rank.gpu_arch`, or "sm_90" without that attribute.
 inline llvm::StringRef gpuArchOf(mlir::ModuleOp module) {
   auto arch = module->getAttrOfType<mlir::StringAttr>(gpuArchName);
   return arch ? arch.getValue() : llvm::StringRef("sm_90");

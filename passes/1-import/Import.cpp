@@ -34,12 +34,12 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Imports one model into an empty module, in these steps:
+/// Imports one ONNX model into an empty MLIR module, in these steps:
 ///
-///   1. bind the dynamic dims of the inputs
+///   1. set the sizes of dynamic dims
 ///   2. read the multi-device annotations
 ///   3. create @main with its arguments
-///   4. import the nodes in topological order, or report the unsupported ones
+///   4. import the nodes, or report the unsupported ones
 ///   5. create the return, erase unused ops and weights, set module attributes
 class ModelImport {
 public:
@@ -66,8 +66,8 @@ public:
     return annotated.markWeights(module);
   }
 
-  /// Ops that the import does not support. Empty unless `run` has returned the
-  /// error that lists them.
+  /// Ops that the import does not support. Filled only if `run` fails because
+  /// of these ops.
   std::vector<UnsupportedOp> unsupportedOps;
 
 private:
@@ -78,9 +78,10 @@ private:
     return unsupported.status();
   }
 
-  /// Returns pcc's exit code for shapes that contradict each other. With --dim
-  /// or --shape, the user's sizes may be wrong, and the code is UnboundDim.
-  /// Without these options the model is invalid, and the code is CannotRead.
+  /// Returns the exit code for shapes that contradict each other:
+  ///
+  ///   UnboundDim   with --dim or --shape: the user's sizes may be wrong
+  ///   CannotRead   otherwise: the model is invalid
   ExitCode mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? CannotRead
                                                           : UnboundDim;
@@ -95,8 +96,8 @@ private:
   void normalize(const onnx::Node &node, NodeImport &import);
   Status makeReturn();
   Status makeTrainingReturn(Emitter &emitter);
-  /// Returns whether the import creates a training step: the user requested one
-  /// (`options.trainingInfo`) and the ONNX model has a TrainingInfo.
+  /// Returns whether to import a training step that the model itself defines:
+  /// the ONNX model has a TrainingInfo, and the options request it.
   bool trains() const {
     return options.trainingInfo && !model.training.empty();
   }
@@ -123,17 +124,17 @@ private:
 // Before anything is made
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `node` is an ONNX If. The op table has no entry for If,
-/// because the import replaces the node by the branch that its constant
-/// condition selects.
+/// Returns whether `node` is an ONNX If. The import replaces an If by the
+/// branch that its constant condition selects.
 static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks the nodes and initializers of `graph` before any op is created. A
-/// sparse initializer is an error. If the op table lacks the ops of some nodes,
-/// returns one error that lists all of these nodes. Otherwise calls checkNode
-/// for each node, and returns its first error.
+/// Checks `graph` before any op is created. Returns an error for:
+///
+///  - a sparse initializer
+///  - ops that pcc lacks: one error lists all their nodes
+///  - the first node that checkNode rejects
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -149,8 +150,8 @@ Status ModelImport::checkNodes(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Checks that the model's opset version has the op of `node`. Then checks that
-/// the node has the required operands, and no more operands than the op allows.
+/// Checks that the op of `node` exists in the model's opset version. Also
+/// checks the number of operands.
 Status ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -177,9 +178,8 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input. The function
-/// makeReturn adds the results later. Every argument has a static shape and
-/// these attributes:
+/// Creates the function @main with one argument per model input, and without
+/// results. Each argument has a static shape and these attributes:
 ///
 ///   graph.name     the name of the input
 ///   graph.dims     the names of its dims
@@ -218,10 +218,9 @@ Status ModelImport::makeFunction() {
   return Status::success();
 }
 
-/// Imports the nodes of `graph`, which is the model's main graph or a branch of
-/// an If. A node that pcc does not support is added to `unsupported`, and nodes
-/// that read its outputs are skipped. `run` later reports all unsupported nodes
-/// in one error. Any other error is returned at once.
+/// Imports the nodes of `graph`, the main graph or a branch of an If. A node
+/// that pcc cannot import is added to `unsupported`. A node that reads a result
+/// of an unsupported node is skipped. Any other error is returned at once.
 Status ModelImport::makeGraph(const onnx::Graph &graph) {
   PCC_RETURN_IF_ERROR(checkNodes(graph));
   for (const onnx::Tensor &tensor : graph.initializers)
@@ -236,9 +235,9 @@ Status ModelImport::makeGraph(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Returns the branch (then_branch or else_branch) that the condition of the If
-/// `node` selects. Returns null, with an error in `emitter`, if the condition
-/// depends on inputs or the node lacks that branch.
+/// Returns the branch that the constant condition of the If `node` selects.
+/// Returns null, with an error in `emitter`, if the condition is not constant
+/// or the branch is missing.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -258,9 +257,8 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return nullptr;
 }
 
-/// Imports the branch that the constant condition selects, in place of the If
-/// `node`. Then defines each output of the If as the branch's output at the
-/// same index. Errors are reported in two ways:
+/// Replaces the If `node` by the nodes of the branch that its constant
+/// condition selects. Errors are reported in two ways:
 ///
 ///   about the If itself          recorded in `emitter`; returns success
 ///   about a node of the branch   returned
@@ -276,10 +274,9 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Imports one node. If annotations shard its operands or results, the import
-/// creates `dist.pin` ops (which fix a sharding) before and after the imported
-/// op. A node that pcc does not support is added to `unsupported`, and the
-/// function returns success. Any other error ends the import.
+/// Imports one node. Adds `dist.pin` ops, which fix a sharding, where the
+/// model's annotations need them. An unsupported node is added to
+/// `unsupported`; any other error is returned.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -304,9 +301,9 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Calls the normalizer of `node`, the function of the op table that creates
-/// the node's graph ops and defines its outputs. If an output is undefined
-/// afterwards, records in `import` that the node is unsupported.
+/// Calls the normalizer of `node`, the function that creates the node's graph
+/// ops. If an output is still undefined afterwards, the node counts as
+/// unsupported.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -346,8 +343,8 @@ Status ModelImport::makeReturn() {
   return Status::success();
 }
 
-/// Creates the weight updates that the model's TrainingInfo describes, and a
-/// return of @main whose only operand is the loss.
+/// Creates the weight updates of the model's TrainingInfo, and a return of
+/// @main with the loss as the only result.
 Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
@@ -416,9 +413,8 @@ void ModelImport::describePlacement() {
 // Entry point
 //===----------------------------------------------------------------------===//
 
-/// Returns `status` with the line breaks and other control characters in its
-/// message and notes escaped. The texts may contain names from the model. An
-/// escaped name cannot add a line to the message.
+/// Returns `status` with control characters, such as line breaks, escaped.
+/// Names from an untrusted model then cannot add lines to a message.
 static Status printable(const Status &status) {
   std::vector<std::string> notes;
   for (const std::string &note : status.notes())

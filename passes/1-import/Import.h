@@ -11,8 +11,11 @@
 
 namespace pcc {
 
-/// Reads the ONNX file at `path` into a module with one `graph.parameter` per
-/// weight that is used and a function @main:
+/// Imports the ONNX file at `path` as a module. The module has a function
+/// @main, and one `graph.parameter` for each weight that @main uses. All shapes
+/// are static. A parameter refers to bytes in a file; the bytes of large
+/// weights are not read. An example with --dim batch=8 and with a weight of 64
+/// bytes at offset 96 of the file /models/m.onnx:
 ///
 ///   module attributes {graph.bound_dims = {batch = 8}, graph.model = "m.onnx",
 ///                      graph.root = "/models"} {
@@ -20,26 +23,18 @@ namespace pcc {
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// All shapes are static, and values that depend only on shapes are constants.
-/// The op that computes a node's output has the output's name as `graph.name`
-/// and the node's name as location. A parameter refers to a file, an offset and
-/// a length in bytes. The import never reads the bytes of a weight.
-///
-/// The import loads the dialects that it needs into `context`. The module keeps
-/// no reference to the model file. The function emits no diagnostic. An error
-/// has one of these exit codes:
+/// An op has the name of the node's output as `graph.name`, and the node's name
+/// as location. An error has one of these exit codes:
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
 ///   Unsupported   pcc does not support an op, an attribute of an op, or a type
-///   UnboundDim    a dim has no size, or the sizes that the user gives lead to
-///                 shapes that contradict each other
+///   UnboundDim    a dim has no size, or sizes contradict each other
 ///   CannotMeet    a device annotation of the model cannot be satisfied
 ///   InputOutput   the operating system refuses an operation
 ///
-/// `unsupported` may be null. Otherwise it becomes the list of all ops that pcc
-/// does not support. The list stays empty if an input or an initializer is
-/// unsupported.
+/// If `unsupported` is not null, it becomes the list of ops that pcc does not
+/// support.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

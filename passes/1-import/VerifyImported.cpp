@@ -21,10 +21,11 @@ static bool isStatic(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// Checks that `op` is allowed after the import: a graph op, a `dist.pin` (op
-/// that fixes a sharding), or an op of the func dialect other than a call. Also
-/// checks that all results have static shapes. On failure emits an error at
-/// `op`.
+/// Checks that all results of `op` have static shapes, and that `op` is one of:
+///
+///  - an op of the graph dialect
+///  - a `dist.pin`, which fixes a sharding
+///  - an op of the func dialect other than a call
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -58,9 +59,8 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--verify-imported`: checks, at the end of phase 1-import, the
-/// properties on which later phases rely. Changes nothing. Also runs in release
-/// builds.
+/// Pass `--verify-imported`: checks the properties of imported modules on which
+/// later phases rely. Changes nothing.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -22,9 +22,10 @@ using namespace pcc::prepare;
 
 namespace {
 /// Builds the loss that the text of `--loss` describes, before the terminator
-/// of @main. The text has one of two forms: the name of a model output that
-/// already is the loss, or a loss function of an output and an input, such as
-/// `cross_entropy(logits, labels)`.
+/// of @main. The text has one of two forms:
+///
+/// - a model output that already is the loss: "loss"
+/// - a loss function of an output and an input: "cross_entropy(logits, labels)"
 class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
@@ -68,9 +69,9 @@ private:
     return builder.reshape(value, {});
   }
 
-  /// Builds the loss function `loss` of the output and the labels that
-  /// `expression` names. Sets `graph.labels` on the labels' argument. On
-  /// failure emits an error and returns null.
+  /// Builds the loss function `loss` of a model output and a labels input.
+  /// `expression` holds the names of both. Sets `graph.labels` on the labels
+  /// input. On failure emits an error and returns null.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -127,10 +128,10 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the symbols (names) of the dims of a new labels input, such as
-  /// ["batch", ""]. Dim i gets the symbol of dim i of the first model input if
-  /// both dims have the same size, else "". Returns null if the first input has
-  /// no symbols.
+  /// Returns names for the dims of a new labels input, such as ["batch", ""].
+  /// Dim i gets the name of dim i of the first model input if both dims have
+  /// the same size. If not, its name is empty. Returns null if the first model
+  /// input has no dim names.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -187,8 +188,8 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Makes `loss` the only result of @main. Ops that only the removed results
-  /// needed are then dead, and the pass simplify-graph erases them.
+  /// Makes `loss` the only result of @main. The pass simplify-graph will erase
+  /// the ops that only the other results need.
   static void returnOnly(func::FuncOp model, Value loss) {
     model.front().getTerminator()->setOperands(loss);
     model.setType(FunctionType::get(

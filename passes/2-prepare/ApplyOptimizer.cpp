@@ -29,17 +29,17 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the update part of a training step before the terminator of @main.
-/// The pass `differentiate` has added one gradient per use of a trained weight
-/// to the results of @main. The update has these steps:
+/// Builds the optimizer's update of the weights at the end of @main. The pass
+/// `differentiate` has appended gradients to the results of @main, one for each
+/// use of a trained weight as an operand. The update has these steps:
 ///
-///   1. sum the gradients of each weight over its uses and the microbatches
-///   2. clip all gradients by their global norm
-///   3. apply the optimizer
-///   4. write the parameters
+///   1. add up the gradients of each weight, also over the microbatches
+///   2. scale all gradients so that their joint norm is at most --clip-norm
+///   3. compute new weights and optimizer states
+///   4. write them to the parameters
 ///
-/// Ops that concern only one weight get the weight's name as `graph.updates`,
-/// so that phase 3-place can put them on the weight's pipeline stage.
+/// An op that serves only one weight gets the weight's name in its attribute
+/// `graph.updates`.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -68,9 +68,10 @@ public:
     returnMetrics(metrics);
   }
 
-  /// Builds the update that the model's ONNX TrainingInfo describes. The ops of
-  /// that update exist already. Gradients replace the ops' placeholders for
-  /// gradients, and the writes of weights move to the end of @main.
+  /// Completes the weight update of a model that has an ONNX TrainingInfo.
+  /// Phase 1-import has already built this update, with a placeholder for each
+  /// gradient. The function replaces the placeholders by the gradients. It
+  /// moves the writes of parameters to the end of @main.
   void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
@@ -93,17 +94,18 @@ public:
   size_t numUpdated() const { return gradients.size(); }
 
 private:
-  /// Sets `graph.updates` = `weight` on each op built from here on.
+  /// Sets `graph.updates` = `weight` on each op that the class builds from here
+  /// on: these ops serve the update of this weight only.
   void markFor(StringAttr weight) {
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
-  /// Stops setting `graph.updates`: ops built from here on concern all weights.
+  /// Stops the setting of `graph.updates` by markFor(): the next ops serve all
+  /// weights.
   void markForAll() { builder.setMark({}, {}); }
 
-  /// Moves `set`, a parameter write of the TrainingInfo's update, before the
-  /// terminator, because no read of a parameter may follow its write. With a
-  /// loss scale (factor on the gradients), the parameter keeps its old value if
-  /// a gradient is not finite.
+  /// Moves `set`, a write of a parameter, to the end of @main, after all reads
+  /// of the parameter. If training uses a loss scale, the parameter keeps its
+  /// old value in a step with an infinite or NaN gradient.
   void finishWrite(graph::SetParameterOp set) {
     auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
     auto weight = parameter.getStateOfAttr();
@@ -118,9 +120,9 @@ private:
     set.erase();
   }
 
-  /// If there is a loss scale, sets `isFinite` to a boolean scalar: whether
-  /// `norm`, the norm of all gradients, is finite. An infinity or NaN in any
-  /// gradient makes the norm infinite or NaN.
+  /// Sets `isFinite`, a scalar that tells whether `norm` is finite. An infinity
+  /// or NaN in any gradient makes their norm infinite or NaN. Does nothing if
+  /// training uses no loss scale.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
@@ -132,8 +134,8 @@ private:
   void addScale(SmallVectorImpl<std::pair<StringRef, Value>> &metrics) {
     if (!lossScale)
       return;
-    // The cast to f64 copies the value before this step overwrites the
-    // parameter.
+    // The cast to f64 copies the loss scale. The call of update() below
+    // overwrites the parameter that holds it.
     metrics.push_back(
         {"loss_scale", builder.cast(lossScale->build(builder, module),
                                     builder.getF64Type())});
@@ -141,7 +143,8 @@ private:
   }
 
   /// Fills `gradients` with one gradient per weight: the sum over all
-  /// microbatches and uses, divided by the loss scale.
+  /// microbatches and over all uses of the weight as an operand. If training
+  /// uses a loss scale, divides the sum by it.
   void takeGradients() {
     collectGradients();
     if (lossScale)
@@ -150,8 +153,8 @@ private:
       sumGradients();
   }
 
-  /// Adds each gradient to a new state parameter WEIGHT.gradients, which
-  /// thereby holds the sum over all steps. `pcc verify` compares these sums.
+  /// Adds each gradient to a new state parameter WEIGHT.gradients, the sum over
+  /// all steps. `pcc verify` compares these sums.
   void sumGradients() {
     for (auto &[name, gradient] : gradients) {
       markFor(name);
@@ -164,11 +167,10 @@ private:
     markForAll();
   }
 
-  /// Moves the gradients from the results of @main to `gradients`. A weight has
-  /// one gradient per use. The gradient of each use is first accumulated over
-  /// the microbatches. Then the totals of all uses are added. If the uses lie
-  /// on several pipeline stages, as with tied weights, only these totals are
-  /// sent between stages.
+  /// Fills `gradients` and `loss` from the results of @main. Each result but
+  /// the loss is the gradient for one read of a weight. The function
+  /// accumulates each result over the microbatches. It then adds the gradients
+  /// of the same weight.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -188,8 +190,8 @@ private:
   }
 
   /// Creates a parameter for optimizer state, with initial value 0, before
-  /// @main. If the module already uses `name`, the parameter gets a similar,
-  /// unused name.
+  /// @main. If the name exists already, the parameter gets a similar, unused
+  /// name.
   graph::ParameterOp makeState(const Twine &name, RankedTensorType type) {
     OpBuilder atTop(model);
     auto parameter = graph::ParameterOp::create(
@@ -211,9 +213,9 @@ private:
     markForAll();
   }
 
-  /// Builds the write of `next` to `parameter`. With a loss scale, the write
-  /// keeps the parameter's old value `before` if a gradient of the step is not
-  /// finite.
+  /// Builds the write of `next` to `parameter`. If training uses a loss scale,
+  /// a step with an infinite or NaN gradient writes `before`, the parameter's
+  /// old value, instead.
   void write(StringRef parameter, Value next, Value before) {
     if (isFinite)
       next = builder.select(isFinite, next, before);
@@ -221,8 +223,8 @@ private:
   }
 
   /// Builds the learning rate of this step and stores it in `rate`. Also sets
-  /// `done`, the step's number counted from 0, and `step`, counted from 1.
-  /// Returns the value to be stored in the step counter.
+  /// `done` (number of this step, counted from 0) and `step` (counted from 1).
+  /// Returns the new value of the step counter, `done` + 1.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -235,14 +237,13 @@ private:
     return next;
   }
 
-  /// Rounds the squares of a gradient so that their sum is the same in any
-  /// order: all squares become multiples of one power of two, and every partial
-  /// sum is exact. The power of two depends only on the largest square and the
-  /// number n of elements. The sum's error is at most n² / 2^52 times the
-  /// largest square.
+  /// Rounds all elements of `squares` to multiples of one power of two. Every
+  /// partial sum of the rounded elements is exact, so the order of additions
+  /// does not matter. For n squares, the error of the sum is at most n² / 2^52
+  /// times the largest square.
   ///
   /// The method is that of Demmel and Nguyen (Fast reproducible floating-point
-  /// summation, ARITH 2013) with one bin.
+  /// summation, ARITH 2013).
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -255,10 +256,8 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// gradients. The sum is computed in f64, and the norm is then rounded to f32
-  /// (unless a gradient is f64). Therefore the order of additions, which
-  /// depends on the sharding, hardly ever changes the norm. With --reproducible
-  /// it never does.
+  /// gradients. The sum is computed in f64 and then rounded, so the order of
+  /// additions hardly matters. With --reproducible it does not matter at all.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
@@ -277,7 +276,8 @@ private:
     return builder.cast(builder.sqrt(builder.sum(all)), normType());
   }
 
-  /// Returns the type of the norm: f64 if any gradient is f64, otherwise f32.
+  /// Returns the type of the gradients' global norm: f64 if any gradient is
+  /// f64, otherwise f32.
   Type normType() {
     const bool isWide = llvm::any_of(gradients, [](const auto &named) {
       return elementTypeOf(named.second).isF64();
@@ -381,7 +381,8 @@ private:
   /// Boolean scalar: whether all gradients of this step are finite. Null
   /// without a loss scale.
   Value isFinite;
-  /// Gradient of the whole step for each trained weight, by the weight's name.
+  /// Maps the name of each trained weight to the weight's gradient: the sum
+  /// over all microbatches and over all uses of the weight as an operand.
   llvm::MapVector<StringAttr, Value> gradients;
 };
 

@@ -26,17 +26,15 @@ using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
 
-/// Returns whether `op` is a view of its operand: whether its result has the
-/// same elements, or some of them, in another layout or type.
+/// Returns whether the result of `op` has the elements of its operand, or some
+/// of them, in another layout or type.
 static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones views of the result of `maker` until each view has one use. A view is
-/// an op such as a transpose, reshape, cast or slice; views of views are
-/// cloned, too. Each use of a weight then has its own chain of views and its
-/// own gradient. Uses on different pipeline stages can therefore accumulate
-/// their gradients separately.
+/// Clones the views of the result of `maker`, a read of a weight, until each
+/// view has one use. A view is a transpose, reshape, cast or slice. Each op
+/// that uses the weight then has its own chain of views.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -55,9 +53,9 @@ static void separateUses(Operation *maker) {
 }
 
 namespace {
-/// Collects the `graph.get_parameter` ops (reads of weights) that read trained
-/// weights. The constructor clones these ops so that each of them has exactly
-/// one use.
+/// Collects the reads of trained weights (`graph.get_parameter` ops) in @main.
+/// The constructor clones a read that has several uses, so that each use has
+/// its own read.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -76,8 +74,9 @@ public:
   ArrayRef<Value> values() const { return reads; }
 
 private:
-  /// Returns whether the update in the model's ONNX TrainingInfo needs the
-  /// gradient of `parameter`: whether a placeholder for this gradient exists.
+  /// Returns whether the model's ONNX TrainingInfo reads the gradient of
+  /// `parameter`. In this case, phase 1-import has created a placeholder
+  /// (`graph.loss_gradient`) for the gradient.
   bool isAskedFor(graph::ParameterOp parameter) {
     for (auto op : model.getOps<graph::LossGradientOp>())
       if (auto name =
@@ -87,9 +86,8 @@ private:
     return false;
   }
 
-  /// Clones `get`, a read of a weight, so that each read has one use: one use
-  /// keeps `get`, and each other use gets a clone. Appends the results of `get`
-  /// and of the clones to `reads`.
+  /// Clones `get`, a read of a weight, so that each read has one use. Appends
+  /// the results of `get` and of the clones to `reads`.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -154,10 +152,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
            graph::fitsFusedKernel(attention);
   }
 
-  /// Returns `seed` (the gradient of the loss with respect to itself)
-  /// multiplied by the loss scale. `loss` is the op that computes the loss;
-  /// null if the loss is a model input. The product is marked as a backward op
-  /// of `loss`, so that it lies on the pipeline stage of `loss`.
+  /// Returns `seed` · loss scale. The backward pass starts from `seed`, the
+  /// derivative of the loss with respect to itself. Marks the multiplication as
+  /// a backward op of `loss`, the op that computes the loss, unless `loss` is
+  /// null.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -168,8 +166,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// Marks `made` as a backward op of the forward op `op`. Both ops get the
-  /// same number, as `graph.number` on `op` and as `graph.mirrors` on `made`.
+  /// Marks `made` as a backward op of the forward op `op`. The attribute
+  /// `graph.number` of `op` and the attribute `graph.mirrors` of `made` get the
+  /// same number.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
     if (!number) {
@@ -180,11 +179,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Appends the gradients to the results of @main, each with its weight's name
-  /// as `graph.gradient_of`, and marks the weights as trained. Entry i of
-  /// `gradients` belongs to the weight read `reads[i]`. A null gradient means
-  /// that the loss does not depend on that read, and is skipped. Fails if all
-  /// gradients are null.
+  /// Appends gradients to the results of @main. Entry i of `gradients` is the
+  /// gradient for `reads[i]`, a read of a weight, or null. Each new result gets
+  /// the weight's name as attribute `graph.gradient_of`. Also marks these
+  /// weights as trained. Fails if all gradients are null.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());
@@ -229,7 +227,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
         << elements << " elements: " << names;
   }
 
-  /// Number of forward ops that have a `graph.number`.
+  /// Number that the next forward op gets as its attribute `graph.number`.
   int64_t numNumbered = 0;
   /// ParameterOps of the weights that have a gradient.
   llvm::SmallPtrSet<Operation *, 16> trained;

@@ -44,9 +44,9 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// Appends to `indices`, for each element of `part` along `dim`, its index in
-/// `whole` along `dim`. `part` must be `whole` itself or a slice of it along
-/// `dim`.
+/// Appends the indices along `dim` of the elements of `part` in `whole`. For
+/// the slice [2:4] of `whole`, they are 2 and 3. `part` may also be `whole`
+/// itself.
 static void appendIndices(Value part, Value whole, int64_t dim,
                           SmallVectorImpl<int64_t> &indices) {
   int64_t start = 0, step = 1;
@@ -59,10 +59,12 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// Creates a gather that is equivalent to `concat`. All operands of `concat`
-/// must be slices of one value, or that value itself, and at least one operand
-/// must be a slice. Returns null if this is not the case or if the gather would
-/// need more than `mostIndices` indices.
+/// Creates a gather that is equivalent to `concat`, a concat of slices of one
+/// value. Returns null in these cases:
+///
+/// - an operand is neither that value nor a slice of it
+/// - no operand is a slice
+/// - the gather would need more than `mostIndices` indices
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);

@@ -25,8 +25,8 @@ static StringRef inputName(func::FuncOp function, unsigned input) {
   return name ? name.getValue() : "";
 }
 
-/// Returns the symbol, such as "batch", of dim `dim` of an input; empty if the
-/// dim has none.
+/// Returns the symbolic name of dim `dim` of an input, such as "batch". Returns
+/// an empty string if the dim has no name.
 static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
   auto symbols = function.getArgAttrOfType<ArrayAttr>(input, graph::dimsName);
   if (!symbols || dim >= static_cast<int64_t>(symbols.size()))
@@ -43,9 +43,9 @@ static std::string listOf(ArrayRef<int64_t> numbers) {
   return text;
 }
 
-/// Returns, in ascending order, the largest divisor of `batch` that is at most
-/// `wanted`, and the smallest divisor that is larger than `wanted`. A divisor
-/// that does not exist is left out.
+/// Returns the two divisors of `batch` that are nearest to `wanted`: the
+/// largest one <= `wanted` and the smallest one > `wanted`. Omits one that does
+/// not exist. For batch = 6 and wanted = 4, returns 3 and 6.
 static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
   SmallVector<int64_t> nearest;
   for (int64_t below = std::min(wanted, batch); below > 0; --below)
@@ -62,28 +62,29 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Marks of one kind of dim, such as the batch dim, on a function's inputs. An
-/// input has at most one marked dim. `spread` copies the mark of one input to
-/// the corresponding dims of other inputs. Dims correspond if they have the
-/// same symbol:
+/// Marks one dim, such as the batch dim, in some inputs of a function. `spread`
+/// copies the mark of one input to other inputs. It marks the dim with the same
+/// symbolic name. If the marked dim has no name, it marks the dim with the same
+/// index and size:
 ///
 ///   x[batch, 4] with a mark on dim 0, y[4, batch]  ->  mark on dim 1 of y
-///
-/// If the marked dim has no symbol, dims with the same index and size
-/// correspond.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
 
   void set(unsigned input, int64_t dim) { dims[input] = dim; }
   bool has(unsigned input) const { return dims.count(input); }
-  /// Returns the size of the marked dim of `input`, which must have a mark.
+  /// Returns the size of the marked dim of `input`, such as the batch dim. The
+  /// input must have a marked dim.
   int64_t size(unsigned input) {
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Copies the mark of `input` to the corresponding dim of each input without
-  /// a mark. Inputs without a corresponding dim get no mark.
+  /// Copies the mark of `input`, such as the mark of its batch dim, to the
+  /// inputs without a mark. In each of them, marks the first dim with the same
+  /// symbolic name as the marked dim. If the marked dim has no name, marks the
+  /// dim with the same index and size. An input without such a dim gets no
+  /// mark.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -94,8 +95,9 @@ public:
         set(other, *like);
   }
 
-  /// Sets the argument attribute `attribute` of each marked input to the index
-  /// of its marked dim, and removes the attribute from all other inputs.
+  /// Writes the marks to the IR. Each input with a marked dim, such as the
+  /// batch dim, gets the argument attribute `attribute` = index of that dim.
+  /// Other inputs lose the attribute.
   void write(StringRef attribute) {
     auto type = IntegerType::get(function.getContext(), 64);
     graph::SignatureAttrs attributes(function);
@@ -106,12 +108,13 @@ public:
     attributes.write();
   }
 
-  /// Index of the marked dim, by the index of the input.
+  /// Maps the index of an input to the index of its marked dim, such as the
+  /// batch dim.
   std::map<unsigned, int64_t> dims;
 
 private:
-  /// Returns the first dim of `input` that has the symbol `symbol`; nothing if
-  /// there is none.
+  /// Returns the first dim of `input` with the symbolic name `symbol`, such as
+  /// "batch". Returns nullopt if there is none.
   std::optional<int64_t> sameSymbol(unsigned input, StringRef symbol) {
     auto shape = shapeOf(function.getArgument(input));
     for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
@@ -120,8 +123,8 @@ private:
     return {};
   }
 
-  /// Returns `dim` if dim `dim` of `input` exists and has size `wanted`, else
-  /// nothing.
+  /// Returns `dim` if `input` has a dim with this index and the size `wanted`,
+  /// else nothing.
   std::optional<int64_t> sameSize(unsigned input, int64_t dim, int64_t wanted) {
     auto shape = shapeOf(function.getArgument(input));
     if (dim < static_cast<int64_t>(shape.size()) && shape[dim] == wanted)
@@ -132,13 +135,16 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function in these steps:
+/// Finds the batch dim of each input of one function in three steps:
 ///
-///   1. mark the dims that --batch-dim options name; without these options, dim
-///      0 of the first input
-///   2. copy the mark of the first marked input to inputs without a mark
-///   3. check that all marked dims have the same size, and that the number of
-///      microbatches divides this size
+///   1. Take the dims that --batch-dim options name. Without these options,
+///      take dim 0 of the first input.
+///   2. In each other input, take the dim with the same name, or the same index
+///      and size.
+///   3. Check that all batch dims have the same size, and that the number of
+///      microbatches divides this size.
+///
+/// The class also finds the sequence dims.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -158,12 +164,13 @@ public:
     return success();
   }
 
-  /// Returns the number of inputs with a batch dim.
+  /// Returns the number of function inputs in which run() has found a batch
+  /// dim.
   int64_t numMarked() const { return static_cast<int64_t>(batch.dims.size()); }
 
 private:
-  /// Returns whether the function has an input with index `input`, and whether
-  /// that input has a dim with index `dim`.
+  /// Returns whether input number `input` exists and has a dim with index
+  /// `dim`.
   bool hasDim(unsigned input, int64_t dim) {
     return input < function.getNumArguments() && dim >= 0 &&
            dim < static_cast<int64_t>(
@@ -201,8 +208,8 @@ private:
     return module.emitError("no input is named '") << name << "'";
   }
 
-  /// Checks that all marked batch dims have the same size. Emits an error if
-  /// not.
+  /// Checks that the batch dims of all inputs have the same size. Emits an
+  /// error if not.
   LogicalResult checkSizes() {
     for (auto [input, dim] : batch.dims) {
       unsigned first = batch.dims.begin()->first;
@@ -243,9 +250,11 @@ private:
     return error;
   }
 
-  /// Marks dim 1 of the first input as a sequence dim if it has a symbol or if
-  /// the input holds integers (token ids). Then marks the corresponding dims of
-  /// the other inputs. A dim that is marked as the batch is left out.
+  /// Finds the sequence dim of each input. Dim 1 of the first input is a
+  /// sequence dim if it has a symbolic name, such as "seq", or if the input
+  /// holds integers (token ids). In each other input, the sequence dim has the
+  /// same name, or the same index and size. A batch dim is never a sequence
+  /// dim.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&
@@ -265,7 +274,8 @@ private:
   DimMarks batch;
 };
 
-/// Pass `--mark-batch`: marks the batch and sequence dims of all inputs.
+/// Pass `--mark-batch`: finds the batch dim and the sequence dim of each input,
+/// and stores their indices as attributes of the input.
 struct MarkBatch : pcc::prepare::impl::MarkBatchBase<MarkBatch> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {

@@ -17,8 +17,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Counts the ops in `function` of the kinds that this pass creates: composite
-/// ops, such as softmax and attention, and sums over experts (`graph.chosen`).
+/// Counts the ops in `function` of the kinds that this pass creates, such as
+/// softmax and attention.
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return op.hasTrait<graph::IsComposite>() || op.hasAttr(graph::chosenName);
@@ -65,8 +65,8 @@ struct RecogniseComposites
     LDBG() << before << " composites became " << countComposites(function);
   }
 
-  /// Patterns of the first run (`parts`), and of the second run (`last`), which
-  /// match ops that the first run creates.
+  /// Patterns that the pass applies first (`parts`) and afterwards (`last`).
+  /// The patterns in `last` match ops that the patterns in `parts` create.
   FrozenRewritePatternSet parts, last;
 };
 } // namespace

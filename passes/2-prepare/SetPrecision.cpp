@@ -22,9 +22,8 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` must compute in f32 or wider. A reduction must compute
-/// in f32 or wider if it sums or multiplies elements, but not if it only finds
-/// the largest or smallest element.
+/// Returns whether `op` must compute in f32 or wider. A sum or product of
+/// elements must; a maximum or minimum need not.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -41,19 +40,19 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values by their origin, in ascending order. The asked type
-/// is the type that the user requests, such as bf16. The highest class among an
-/// op's operands determines the type in which the op computes.
+/// Classes of float values, from the lowest to the highest. The class tells in
+/// which float type pcc computes a value. The requested type is the one that
+/// the user chooses, such as bf16.
 enum class Precision : uint8_t {
-  Known,  ///< depends on positions, constants and buffers; the model's type
-  Stored, ///< depends on inputs or weights, not on Narrow; the model's type
-  Narrow, ///< computed in the asked type
+  Known,  ///< depends on constants and buffers only; keeps the model's type
+  Stored, ///< depends on inputs or weights too; keeps the model's type
+  Narrow, ///< computed in the requested type
   Wide,   ///< computed in f32
 };
 
-/// Creates casts of values. Each cast is placed right after the value's
-/// definition, and exists once per value and type. If a constant is exactly
-/// representable in the new type, a constant is created instead of a cast.
+/// Creates casts of values. Each cast directly follows the value's definition,
+/// and exists once per value and type. A constant that is exact in the new type
+/// becomes a new constant instead.
 class Casts {
 public:
   /// Creates an object without casts. `narrow` is the float type that the user
@@ -79,10 +78,10 @@ public:
            floatTypeOf(value) && !exactly(constant, narrow);
   }
 
-  /// Adds the results of `op` to `infinite` if they depend on constants with
-  /// infinities. Adds them to `beyond` if they depend on constants with finite
-  /// numbers that are too large for the type `narrow` (requested by the user,
-  /// such as f16).
+  /// Adds the results of `op` to `infinite` if they depend on a constant with
+  /// an infinity. Adds them to `beyond` if they depend on a constant with a
+  /// finite number that is too large for `narrow`. `narrow` is the type that
+  /// the user requests.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -93,9 +92,9 @@ public:
   }
 
 private:
-  /// Adds `constant` to `infinite` if it holds infinities, and to `beyond` if
-  /// it holds finite numbers that are too large for the type `narrow`
-  /// (requested by the user, such as f16).
+  /// Adds `constant` to `infinite` if an element is infinite. Adds `constant`
+  /// to `beyond` if an element is finite but too large for `narrow` (the type
+  /// that the user requests).
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -124,9 +123,9 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // Clamp a mask of huge finite numbers, such as -1e30, that is added to
-    // scores. The cast would turn these numbers into -infinity, and the softmax
-    // of a row whose elements are all masked would be NaN.
+    // A cast to a narrow type would turn huge finite numbers, such as -1e30 in
+    // a mask, into -infinity. A softmax over a row of -infinity is NaN.
+    // Therefore clamp the numbers to the range of the type.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
@@ -144,9 +143,9 @@ private:
     return MinOp::create(builder, value.getLoc(), value, limit(most));
   }
 
-  /// Returns the elements of `constant` as elements of `type`. Finite numbers
-  /// that are too large for `type` are clamped. Returns null if `type` cannot
-  /// represent one of the other numbers exactly.
+  /// Returns the elements of `constant` in the type `type`. Clamps finite
+  /// numbers that are too large for `type`. Returns null if `type` would round
+  /// any other number.
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -169,34 +168,37 @@ private:
   /// Casts created so far. The key is the value and the type to which it is
   /// cast.
   DenseMap<std::pair<Value, Type>, Value> known;
-  /// `beyond`: values that depend on a constant with finite numbers that are
-  /// too large for the type `narrow`. `infinite`: values that depend on a
-  /// constant with infinities.
+  /// Values that depend on constants out of the range of `narrow`, the type
+  /// that the user requests.
+  ///
+  ///   beyond     a constant has finite elements that are too large
+  ///   infinite   a constant has infinities
   DenseSet<Value> beyond, infinite;
 };
 
-/// Sets the float types of all values of a model for mixed-precision
-/// computation (Micikevicius et al. 2018). The user requests one type, such as
-/// bf16: the asked type. One traversal in program order assigns a class to each
-/// value:
+/// Sets the float types of a model for mixed precision (Micikevicius et al.
+/// 2018). The user requests one float type, such as bf16. One traversal in
+/// program order gives each float value a class:
 ///
-///   Known    depends on constants, token positions and buffers only
-///   Stored   depends on inputs or weights
-///   Narrow   computed in the asked type
+///   Known    depends on constants and buffers only; keeps the model's type
+///   Stored   depends on inputs or weights too; keeps the model's type
+///   Narrow   computed in the requested type
 ///   Wide     computed in f32
 ///
-/// The op that defines a value determines the value's class:
+/// The first of these rules that applies gives the class of an op's result. A
+/// contraction is a matrix product, a convolution or an attention.
 ///
-///   - A contraction (matrix product, convolution or attention) computes in the
-///     asked type, unless all its operands are Known.
-///   - An op whose operands are all Known or Stored keeps the model's type.
-///   - Any other op computes in f32 in the cases below, else in the asked type:
-///       - the op needs f32 (needsWide)
+///   1. Known if all operands are Known
+///   2. Narrow for a contraction
+///   3. Stored if all operands are Known or Stored
+///   4. Wide in each of these cases:
+///       - the op loses digits in a narrow type (needsWide)
 ///       - an operand is Wide
-///       - an operand is a scalar constant that the asked type cannot represent
+///       - an operand is a scalar constant that the requested type rounds
 ///       - no contraction depends on the op, as in a loss
+///   5. Narrow in all other cases
 ///
-/// An example with asked type bf16:
+/// An example of training in bf16:
 ///
 ///   ids, table -> gather   Stored    f32
 ///   layer_norm             Stored    f32
@@ -212,7 +214,8 @@ public:
         request(TrainingRequest::of(module)), asked(asked),
         wide(Float32Type::get(module.getContext())), casts(asked) {}
 
-  /// Sets the types of all values of the function.
+  /// Sets the float types of all values in @main, and adds casts between values
+  /// of different types.
   void run() {
     findLeading();
     for (BlockArgument input : body.getArguments())
@@ -223,15 +226,15 @@ public:
     convertCastWeights();
   }
 
-  /// Number of values computed in the asked type (requested by the user), and
-  /// number of values computed in f32.
+  /// Numbers of values computed in the type that the user requests, and in f32.
   int64_t numNarrow = 0, numWide = 0;
 
 private:
   Precision of(Value value) const { return precisions.lookup(value); }
 
-  /// Fills `leading` with the contractions and the ops on which a contraction
-  /// depends, by visiting users before producers.
+  /// Fills `leading` with all contractions (such as matrix products) and all
+  /// ops on which a contraction depends. Visits each op after the ops that read
+  /// it.
   void findLeading() {
     for (Operation &op : llvm::reverse(body.without_terminator()))
       if (op.hasTrait<SumsProducts>() ||
@@ -240,9 +243,9 @@ private:
         leading.insert(&op);
   }
 
-  /// Sets the precision class of the model input `input`. If the input's float
-  /// type is narrower than the asked type (requested by the user), the input's
-  /// users read a cast to the asked type.
+  /// Gives a float input of the model the precision class Stored. If its type
+  /// is narrower than the type that the user requests, makes all its readers
+  /// read a cast to the requested type.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -255,9 +258,10 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Sets the precision class of the results of `op`, casts its operands and
-  /// sets the types of its results. For a norm, only the class of operand 0
-  /// matters; the norm's scale and bias keep their types.
+  /// Chooses the float type in which `op` computes. The classes of its operands
+  /// (see Precision) decide. Casts the operands to that type and sets the types
+  /// of the results. The scale and bias of a norm have no influence and keep
+  /// their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -291,9 +295,9 @@ private:
       round(op);
   }
 
-  /// Converts `op` to f32 if a float operand depends on a trained weight that
-  /// readWeight has widened to f32. All float operands in `inputs` are then
-  /// cast to f32. Does nothing if there is no such operand.
+  /// Makes `op` compute in f32 if an operand in `inputs` depends on a trained
+  /// weight that the model has in a narrower type than f32. Casts all float
+  /// operands in `inputs` to f32. Does nothing to other ops.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -310,13 +314,13 @@ private:
       }
   }
 
-  /// Returns whether the result of `op`, which computes in f32, must be rounded
-  /// to the asked type (requested by the user). All these conditions must hold:
+  /// Returns whether the f32 result of `op` must be rounded to the type that
+  /// the user requests. All these conditions must hold:
   ///
-  ///   - an operand of the asked type has as many elements as the result; f32
-  ///     operands are then only statistics, such as the mean in x - mean(x)
-  ///   - `op` does not need f32 (needsWide)
-  ///   - a contraction depends on `op`
+  ///   - an operand of the requested type has as many elements as the result,
+  ///     such as x in x - mean(x)
+  ///   - `op` does not lose digits in a narrow type (needsWide)
+  ///   - a contraction, such as a matrix product, depends on `op`
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -327,8 +331,8 @@ private:
     });
   }
 
-  /// Replaces the result of `op` by a cast of the result to the asked type
-  /// (requested by the user). The cast gets the `graph.name` of `op`.
+  /// Replaces the result of `op` by a cast of the result to the type that the
+  /// user requests. The cast gets the name (`graph.name`) of `op`.
   void round(Operation *op) {
     Value result = op->getResult(0);
     if (!floatTypeOf(result))
@@ -342,10 +346,12 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Sets the class of the float results of `op` to `precision`. For the class
-  /// Narrow, the results' type becomes the asked type (requested by the user).
-  /// For the class Wide, the type becomes f32. For the classes Known and
-  /// Stored, the type does not change.
+  /// Records `precision` as the precision class of the float results of `op`.
+  /// Sets the type of these results:
+  ///
+  ///   Known, Stored   not changed
+  ///   Narrow          the type that the user requests, such as bf16
+  ///   Wide            f32
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -361,13 +367,14 @@ private:
     }
   }
 
-  /// Changes the type to which a cast of the model converts. The asked type is
-  /// the type that the user requests.
+  /// Changes the type to which `op`, a cast of the model, converts. The class
+  /// of the operand (see Precision) and the old type decide. The requested type
+  /// is the one that the user chooses, such as bf16.
   ///
-  ///   class of the operand   type in the model   new type
+  ///   class of the operand   old type            new type
   ///   Known or Stored        any                 not changed
   ///   Narrow or Wide         f32 or wider        f32
-  ///   Narrow or Wide         narrower than f32   asked type
+  ///   Narrow or Wide         narrower than f32   requested type
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -390,14 +397,14 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the type in which the weight that `get` reads is stored:
+  /// Chooses the type in which pcc stores the weight that `get` reads:
   ///
-  ///   buffer                                the model's type
-  ///   trained weight                        f32 or wider (master weight)
-  ///   other weight of at least two dims     the type that the user requests
-  ///   other vector, such as scale or bias   convertCastWeights chooses later
+  ///   buffer, such as a running mean       the model's type
+  ///   trained weight                       f32 or wider (master weight)
+  ///   other weight of at least two dims    the type that the user requests
+  ///   other weight                         convertCastWeights chooses later
   ///
-  /// A weight is converted when it is loaded.
+  /// The runtime converts a weight when it loads the weight.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -421,14 +428,15 @@ private:
     precisions[get.getResult()] = precision;
   }
 
-  /// Changes the type in which `parameter` is stored to `type`. The weight
-  /// reference gets a conversion, which is applied when the weight is loaded.
+  /// Changes the type in which pcc stores `parameter` to `type`. The runtime
+  /// converts a weight when it loads the weight.
   static void convert(ParameterOp parameter, FloatType type) {
     auto old = cast<RankedTensorType>(parameter.getType());
     if (old.getElementType() == type)
       return;
     parameter.setType(old.clone(type));
-    // A fill value is a number of any type.
+    // All elements of this parameter are one number, which is stored as f64. It
+    // needs no conversion.
     if (parameter.getFill())
       return;
     MLIRContext *context = parameter.getContext();
@@ -440,17 +448,16 @@ private:
         weight.withTransform(ConvertAttr::get(context, type)));
   }
 
-  /// Returns whether all ops that read the result of `get`, a read of a weight,
-  /// cast the result to the asked type (requested by the user).
+  /// Returns whether all readers of `get`, a read of a weight, cast the weight
+  /// to the type that the user requests.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
     });
   }
 
-  /// Converts vectors (weights of at most one dim) to the asked type, which the
-  /// user requests, when they are loaded. Does so only if all readers of the
-  /// vector are casts to the asked type, and erases these casts.
+  /// Stores vectors (weights of at most one dim) in the type that the user
+  /// requests, if all their readers cast them to it. Erases these casts.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -482,17 +489,16 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Precision class of each value visited so far. A value without an entry has
-  /// the class Known (depends on constants, token positions and buffers only).
+  /// Class of each float value that visit() has seen. A value without an entry
+  /// has the class Known (it depends on constants only).
   DenseMap<Value, Precision> precisions;
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.
   DenseSet<Operation *> leading;
-  /// Trained weights that readWeight has widened to f32, and results of ops
-  /// that `widen` has converted to f32 because they depend on such weights.
+  /// Values that pcc stores or computes in f32 although the model has a
+  /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Weights of at most one dim that are not trained, each with the ops that
-  /// read it.
+  /// Maps each untrained weight of at most one dim to the ops that read it.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

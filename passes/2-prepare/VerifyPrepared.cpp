@@ -35,9 +35,9 @@ static LogicalResult checkOp(Operation *op) {
                          "'2-prepare'; simplify-graph must fold it");
 }
 
-/// Checks the dims that are marked as the batch: each exists, all have the same
-/// size, and this size is divisible by the number of microbatches. Emits an
-/// error if one of these conditions is violated.
+/// Checks the batch dims that the pass mark-batch has found in the inputs. All
+/// must have the same size, and the number of microbatches must divide this
+/// size. Emits an error if not.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   auto count = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
   std::optional<int64_t> batch;

@@ -20,15 +20,15 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Sets the pipeline stages of followers (ops of the backward pass and of the
-/// update) by the rules in the table of BackwardStages.h.
+/// Sets the pipeline stages of followers (ops of the backward pass and the
+/// update) by the rules in BackwardStages.h.
 class BackwardStagePlacer {
 public:
   BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
       : function(function), chain(chain) {}
 
-  /// Sets the stage of all followers (backward and update ops). Then removes
-  /// the attributes from phase 2-prepare that only this class needs.
+  /// Sets the stages of all followers (backward and update ops). Then removes
+  /// the attributes that only this class needs.
   void run() {
     for (Operation &op : function.front().without_terminator()) {
       if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))
@@ -36,9 +36,8 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Place all other followers before the writes of parameters. A write is
-    // placed on the stages of all ops that read the parameter, and these ops
-    // may be followers (backward ops).
+    // Place writes of parameters last. A write lies on the stages of all ops
+    // that read the parameter, and these may be followers (backward ops).
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -52,9 +51,9 @@ public:
   }
 
 private:
-  /// Sets the pipeline stage of `op`, a backward or update op. The ops that
-  /// compute its operands must have a stage already. Free ops, such as masks,
-  /// are an exception: they are cloned onto the stages of their readers later.
+  /// Sets the stage of `op`, an op of the backward pass or the update. The ops
+  /// that compute its operands must have a stage already. Exception: cheap
+  /// forward ops, such as masks (free ops), get their stages later.
   void place(Operation *op) {
     if (auto concat = dyn_cast<graph::ConcatOp>(op);
         concat && !op->hasAttr(graph::mirrorsName))
@@ -62,14 +61,15 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the stage of `op`, a backward or update op. The first row of this
-  /// table that applies decides. A `graph.accumulate` (sum over microbatches)
-  /// does not count as an update op here.
+  /// Returns the stage of `op`, an op of the backward pass or the update:
   ///
-  ///   op that updates one weight            stage that updates this weight
-  ///   backward op of a placed forward op    stage of that forward op
-  ///   other backward op, or an accumulate   stage of the last placed operand
-  ///   any other op                          stage 0
+  ///   op                                        stage
+  ///   update op of a single weight              stage that updates the weight
+  ///   backward op of a forward op with a stage  stage of the forward op
+  ///   other backward op                         stage of last placed operand
+  ///   any other op                              stage 0
+  ///
+  /// A `graph.accumulate` counts as a backward op.
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -83,9 +83,9 @@ private:
     return 0;
   }
 
-  /// Returns the stage of the last operand of `op` that has a stage; 0 if no
-  /// operand has one. Free ops (such as masks), which are cloned to the stages
-  /// that use them, have no stage at this point.
+  /// Returns the stage of the last operand of `op` that has a stage already; 0
+  /// if none has. Cheap forward ops, such as masks (free ops), get their stages
+  /// later.
   static int64_t stageOfOperands(Operation *op) {
     for (Value operand : llvm::reverse(op->getOperands()))
       if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
@@ -93,9 +93,9 @@ private:
     return 0;
   }
 
-  /// Adds to `stages` the stages of all ops that read the result of `get`, a
-  /// read of a weight. Includes the ops that read the weight through free ops,
-  /// such as a transpose. (Free ops are cloned onto each stage that uses them.)
+  /// Adds to `stages` the stages of all ops that read the weight `get`. An op
+  /// may also read it through a cheap op that has no stage yet, such as a
+  /// transpose of the weight.
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -122,8 +122,7 @@ private:
   }
 
   /// Places the write `set` of a parameter on every stage that reads the
-  /// parameter. Each of these stages gets a clone of `set`, because each stores
-  /// a copy of the parameter.
+  /// parameter, as one clone per stage.
   void placeWrite(graph::SetParameterOp set) {
     std::set<int64_t> stages = readersOf(set.getParameter());
     if (stages.empty())
@@ -136,10 +135,9 @@ private:
     }
   }
 
-  /// Concatenates the operands of `concat` that come from one stage on that
-  /// stage, so that each stage sends one value instead of one per operand.
-  /// Stage 0, where `concat` runs, slices the sent value into the operands
-  /// again. An example with two operands from stage 1:
+  /// Makes each stage send its operands of `concat` as one value. The stage
+  /// concatenates them; stage 0, where `concat` runs, slices them again. An
+  /// example with two operands from stage 1:
   ///
   ///   concat %a, %b, %c    ->   %t = concat %b, %c {pipe.stage = 1}
   ///                             concat %a, slice %t, slice %t {pipe.stage = 0}
@@ -155,9 +153,10 @@ private:
         join(builder, concat, stage, operands);
   }
 
-  /// Creates a concat of the values of `operands` (operands of `concat`) on the
-  /// stage `stage`, which computes these values, and slices of the new concat
-  /// on stage 0. The slices replace `operands` in `concat`.
+  /// Makes a stage send `operands`, values that it computes, to stage 0 as one
+  /// value. The op `concat` on stage 0 reads these values. Creates a concat of
+  /// them on `stage`, and slices of its result on stage 0. `concat` then reads
+  /// the slices.
   static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
                    ArrayRef<OpOperand *> operands) {
     SmallVector<Value> parts;
@@ -180,9 +179,8 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
-  /// Forward op with a given number. The attribute `graph.number` of a forward
-  /// op holds its number, and `graph.mirrors` of a backward op holds the number
-  /// of the backward op's forward op.
+  /// Forward ops by number. `graph.number` of a forward op and `graph.mirrors`
+  /// of its backward ops hold the number.
   DenseMap<int64_t, Operation *> numbered;
   /// The `graph.get_parameter` ops that read each parameter, by the parameter's
   /// symbol name.

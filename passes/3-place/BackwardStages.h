@@ -7,10 +7,10 @@
 
 namespace pcc::place {
 
-/// Sets `pipe.stage` on all followers of `chain`, which are the ops of the
-/// backward pass and of the update. All links of `chain` (forward ops that
-/// carry work) must have a stage already. The other forward ops, such as masks,
-/// are free ops: they are cloned onto each stage that uses them. The rules are:
+/// Sets the attribute `pipe.stage` on all ops of the backward pass and of the
+/// update in `function`. The links of `chain` (forward ops that only one stage
+/// runs) must have it already. Cheap forward ops, such as masks (free ops),
+/// have no stage yet.
 ///
 ///   op                             stage
 ///   backward op of a link          stage of the link
@@ -20,12 +20,8 @@ namespace pcc::place {
 ///   graph.set_parameter            all stages that read the weight (clones)
 ///   op that concerns all weights   stage 0
 ///
-/// An example of the last row is a `graph.concat` of one value per weight for
-/// the gradient norm. To avoid one transfer per weight, each stage concatenates
-/// the values of its own weights and sends one value to stage 0.
-///
-/// Removes the attributes `graph.number`, `graph.mirrors` and `graph.updates`,
-/// which only this function needs. Creates no transfers.
+/// Creates no transfers between stages. Removes the attributes `graph.number`,
+/// `graph.mirrors` and `graph.updates`.
 void placeBackwardAndUpdate(mlir::func::FuncOp function,
                             const ForwardChain &chain);
 

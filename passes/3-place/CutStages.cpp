@@ -29,13 +29,13 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Assigns the ops of one function to pipeline stages, by the three classes of
-/// ForwardChain.h:
+/// Assigns the ops of one function to pipeline stages, by their class
+/// (ForwardChain.h):
 ///   1. links (forward ops that carry work): the stage planner cuts the chain
-///      of links into stages
+///      of links
 ///   2. followers (backward and update ops): the rules of BackwardStages.h
-///   3. free ops (such as masks): each stage that uses one gets a clone. Users
-///      are placed before the ops whose results they use.
+///   3. free ops (such as masks): each stage that uses one gets a clone
+///
 /// Then creates a `pipe.transfer` for each value that another stage reads, one
 /// per reading stage.
 class StagePlacer {
@@ -44,14 +44,13 @@ public:
       : function(function), numStages(numStages),
         trains(graph::isTraining(function.front())), chain(function) {}
 
-  /// Sets the stages of all ops. `stageAt` lists the names of nodes; the model
-  /// is cut before each of these nodes (--stage-at). `stageOfNodes` maps node
-  /// names to the stages that ONNX annotations request. Each of the two
-  /// arguments may be null.
+  /// Sets the stages of all ops. `stageAt` lists nodes before which the model
+  /// is cut (--stage-at). `stageOfNodes` maps node names to stages (ONNX
+  /// annotations). Both may be null.
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
-    // The planner needs at least one link (op that must lie on one stage). A
-    // model of free ops alone, such as masks and casts of weights, has no
-    // links, and fits on one stage.
+    // The planner needs at least one link (forward op that only one stage
+    // runs). A model without links has only cheap ops, such as masks, which fit
+    // on one stage.
     if (numStages == 1 && chain.links().empty()) {
       placeBackwardAndUpdate(function, chain);
       placeFreeOps();
@@ -75,18 +74,19 @@ public:
     return success();
   }
 
-  /// Number of transfers created, and number of clones of free ops (ops that
-  /// are cloned onto each stage that uses them).
+  /// Number of transfers between stages, and number of clones. A cheap op, such
+  /// as a mask, is cloned onto each stage that uses it.
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut in which the weights of every stage stay within
-  /// two limits. The first limit is 85 % of the bytes of all weights. The
-  /// second limit is the bytes that the stage's ranks can store if weights are
-  /// stored sharded over the axis tp only. If no cut is within these limits,
-  /// the second limit is computed for weights that are sharded over all ranks
-  /// of the stage (ZeRO, FSDP). If there is still no cut, returns the fastest
-  /// cut without limits.
+  /// Returns the fastest cut into stages that respects a limit on the weights
+  /// of each stage. Uses the first of these limits for which there is a cut:
+  ///
+  /// 1. at most 85 % of the model's weights; they must fit into memory if the
+  ///    axis tp splits them
+  /// 2. at most 85 % of the model's weights; they must fit into memory if all
+  ///    ranks of the stage split them (ZeRO, FSDP)
+  /// 3. no limit
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -104,10 +104,9 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns the bytes of weights that the ranks of one stage can store, in two
-  /// cases: if weights are sharded over the axis tp, and if weights are sharded
-  /// over all ranks of the stage. Without --memory-limit, returns only
-  /// infinity.
+  /// Returns the bytes of weights that one stage can store, for two cases:
+  /// weights sharded over the axis tp only, and over all ranks. Without
+  /// --memory-limit, returns only infinity.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -141,13 +140,15 @@ private:
     return success();
   }
 
-  /// Fixes the cuts that the annotations `stageOfNodes` request. Stage s begins
-  /// at the first link (op that lies on one stage) whose annotation is s. A
-  /// link without an annotation stays on the stage of the link before it, as
-  /// does a link whose stage number is too large. Emits an error in these
-  /// cases:
+  /// Fixes the cuts between stages that annotations of ONNX nodes request.
+  /// `stageOfNodes` gives the stage of each annotated node. The chain consists
+  /// of the links (forward ops that only one stage runs) in program order.
   ///
-  ///   - annotated stages decrease along the chain of links
+  /// Stage s begins at the first link with the annotation s. Links without an
+  /// annotation stay on the stage of the link before them; annotations larger
+  /// than the last stage are ignored. Emits an error in these cases:
+  ///
+  ///   - the annotated stages decrease along the chain
   ///   - a stage other than the first has no annotated link
   ///   - the first stage has no link
   LogicalResult pinStages(DictionaryAttr stageOfNodes,
@@ -187,10 +188,10 @@ private:
     return success();
   }
 
-  /// Returns the stages that read the results of `op`, in ascending order; only
-  /// stage 0 if no stage reads them. All users must have a stage. In a training
-  /// step `return` counts as a reader on stage 0. In other models `return` does
-  /// not count, because each stage returns its own results.
+  /// Returns the stages that read the results of `op`, in ascending order;
+  /// stage 0 if no stage reads them. In a training step, stage 0 reads all
+  /// values that the function returns. In inference, each stage returns its own
+  /// results, so the `return` is no reader.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())
@@ -206,8 +207,7 @@ private:
   }
 
   /// Places each free op (cheap op, such as a mask) on the stages of its users,
-  /// as one clone per stage. Visits ops in reverse order, so that the stages of
-  /// all users and of their clones are known.
+  /// as one clone per stage. Visits users before producers.
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {
@@ -235,8 +235,7 @@ private:
     });
   }
 
-  /// Creates transfers for all values that are read on another stage than the
-  /// one that computes them.
+  /// Creates transfers for all values that another stage reads.
   void insertTransfers() {
     for (Operation &op :
          llvm::make_early_inc_range(function.front().without_terminator())) {
@@ -252,8 +251,8 @@ private:
       gatherResults();
   }
 
-  /// Sends the results of a training step, such as loss and gradient norm, to
-  /// stage 0, so that one stage returns all of them.
+  /// Sends the results of a training step, such as the loss, to stage 0, which
+  /// returns them.
   void gatherResults() {
     for (OpOperand &result :
          function.front().getTerminator()->getOpOperands()) {

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::place;
 
-/// A forward op on weights of at most this many elements may be a free op,
-/// which is cloned onto each stage that uses it.
+/// Weights with at most this number of elements are small. If a small weight is
+/// not trained, the cheap ops that read it may run on several stages.
 static constexpr int64_t smallWeight = 4096;
 
 static double bytesOf(Value value) {
@@ -38,8 +38,8 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
-/// If `op` reads a weight, or is a view (such as a transpose or a cast) of the
-/// result of such a read, returns the read. Returns null for other ops.
+/// If `op` reads a weight, or is a view (such as a transpose or a cast) of one,
+/// returns the read. Returns null for other ops.
 static graph::GetParameterOp weightBehind(Operation *op) {
   while (op &&
          (op->hasTrait<graph::IsView>() || isa<graph::CastOp, dist::PinOp>(op)))
@@ -59,14 +59,12 @@ ForwardChain::ForwardChain(func::FuncOp function)
     }
 }
 
-/// Returns whether `op` belongs to the backward pass or the update: whether it
-/// has operands and one of these is true:
+/// Returns whether `op` belongs to the backward pass or the update. It must
+/// have operands, and one of these must be true:
 ///
 ///   - phase 2-prepare has marked it (`graph.mirrors`, `graph.updates`)
 ///   - it accumulates a gradient or writes a parameter
 ///   - it reads the result of an op of the backward pass or the update
-///
-/// An op without operands is cloned onto each stage that reads its result.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -83,9 +81,9 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
 }
 
 /// Returns whether `op` is a link, a forward op that lies on exactly one stage.
-/// An op on untrained weights of at most `smallWeight` elements is no link,
-/// because it is cheap to clone it onto several stages. An op on a trained
-/// weight is a link, so that its gradient belongs to one stage.
+/// Ops on trained weights are links, so that each gradient belongs to one
+/// stage. Ops on small untrained weights are not, because they are cheap to
+/// clone.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (weightBehind(op))
     return false;
@@ -104,10 +102,10 @@ bool ForwardChain::carriesWork(Operation *op) const {
   return false;
 }
 
-/// Describes the links (forward ops that each lie on one stage) to the stage
-/// planner. Only links count as users of a value, so transfers of values of the
-/// backward pass have no cost. The tolerance of 5 % allows the planner to
-/// choose a slightly slower cut that sends fewer bytes.
+/// Describes the links (forward ops that only one stage runs) to the planner of
+/// stages. Transfers of the backward pass cost nothing in this description. The
+/// planner may choose a cut whose slowest stage is up to 5 % slower, if that
+/// cut sends fewer bytes.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

@@ -11,38 +11,36 @@
 
 namespace pcc::place {
 
-/// Divides the ops of a function into three classes, by the way in which they
-/// get their pipeline stage:
+/// Divides the ops of a function into three classes. The class of an op decides
+/// how it gets its pipeline stage:
 ///
-///   links      forward ops that carry work: contractions, and all ops that
-///              depend on a link, on a trained weight, or on a weight of more
-///              than 4096 elements. Each link lies on exactly one stage. The
-///              links in program order form the chain that is cut into stages.
-///   followers  ops of the backward pass and of the update. Their stages follow
-///              from the stages of links.
-///   free ops   all other ops: weights and their views, constants, and cheap
-///              ops on inputs, constants and small weights, such as masks.
-///              Every stage that uses a free op gets a clone of it.
+///   class       ops                              stage
+///   links       forward ops with much work       exactly one
+///   followers   backward pass and update         follows from links
+///   free ops    all others, such as weights,     each stage that uses the
+///               views of weights, and masks      op gets a clone of it
 ///
-/// An example from a forward pass:
+/// The links in program order form a chain. The stage planner cuts this chain
+/// into stages. A forward op is a link if it is a contraction, or if it reads
+/// the result of a link, a trained weight, or a weight of more than 4096
+/// elements. An example:
 ///
 ///   %w = get_parameter @w    free
 ///   %i = iota                free
 ///   %m = less %i, %n         free, a mask
 ///   %y = matmul %x, %w       link 0
-///   %z = select %m, %y, %0   link 1, as it depends on link 0
+///   %z = select %m, %y, %0   link 1, because it reads link 0
 class ForwardChain {
 public:
-  /// Classifies the ops of `function`. While the object is in use, the function
-  /// may only be changed by setting attributes and by cloning free ops (ops
-  /// that are cloned onto each stage that uses them).
+  /// Classifies the ops of `function`. While this object is in use, callers may
+  /// only add attributes to the ops, and clone cheap ops, such as masks (free
+  /// ops).
   explicit ForwardChain(mlir::func::FuncOp function);
 
-  /// Returns the links (forward ops that carry work) in program order.
+  /// Returns the links (forward ops that only one stage runs) in program order.
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
-  /// Returns whether `op` is a free op, which is cloned onto each stage that
-  /// uses it. A free op is neither a link (forward op that lies on one stage)
-  /// nor an op of the backward pass or the update.
+  /// Returns whether `op` is a free op, such as a mask or a constant. Each
+  /// stage that uses a free op gets a clone of it.
   bool isFree(mlir::Operation *op) const {
     return !positions.contains(op) && !isFollower.contains(op);
   }
@@ -54,25 +52,26 @@ public:
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
   /// Returns the input of the planner that cuts the model into `numStages`
-  /// stages. The input has one work item per link (forward op that lies on one
-  /// stage). An item holds the link's time, in units of the time of one flop,
-  /// and its bytes of weights and of activations. The input also lists, for
-  /// each link, the bytes to be sent if a stage ends after the link.
+  /// stages:
+  ///
+  ///  - one work item per link (forward op on one stage): time in units of one
+  ///    flop, bytes of weights, bytes of activations
+  ///  - the bytes to be sent if a stage ends after the link
   plan::StageCutRequest request(int numStages) const;
 
-  /// Returns the index of the link (forward op that lies on one stage) at which
-  /// a stage begins if the user cuts the model before `name`, a node or value.
-  /// If the op with that name is no link, the stage begins at the next link.
-  /// Returns std::nullopt if no op has the name or if no link follows.
+  /// Returns the first link (forward op that only one stage runs) at or after
+  /// `name`, the name of a node or a value. A stage begins at this link if the
+  /// user cuts the model before `name`. The result is an index into links().
+  /// Returns std::nullopt if there is no such name or link.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
-  /// Returns whether `op` is a link, a forward op that lies on one stage. `op`
-  /// must not be a backward or update op, and all ops before it must have been
-  /// classified.
+  /// Returns whether `op` is a link: a forward op with so much work that only
+  /// one stage runs it. The constructor calls this for ops that are no backward
+  /// or update ops, in program order.
   bool carriesWork(mlir::Operation *op) const;
   /// Returns whether `op` is a follower, an op of the backward pass or the
-  /// update. All ops before it must have been classified.
+  /// update. Earlier ops must have been classified.
   bool follows(mlir::Operation *op) const;
   /// Returns whether training updates `weight`.
   bool trains(graph::GetParameterOp weight) const;

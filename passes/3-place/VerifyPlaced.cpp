@@ -16,8 +16,7 @@ using namespace mlir;
 using namespace pcc;
 
 /// Checks that `transfer` sends a value from the stage that computes it to a
-/// stage that exists. A value of the forward pass must go to a later stage;
-/// values of the backward pass and of the update may also go to earlier ones.
+/// stage that exists. A value of the forward pass must go to a later stage.
 /// Emits an error if not.
 static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
                                    const graph::StepParts &parts) {
@@ -54,8 +53,9 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
-/// Pass `--verify-placed`: checks, at the end of phase 3-place, the properties
-/// on which later phases rely. Changes nothing.
+/// Pass `--verify-placed`: checks that every op of the function has a pipeline
+/// stage, and that values go from one stage to another only through correct
+/// transfers. Changes nothing.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =

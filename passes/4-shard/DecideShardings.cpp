@@ -28,14 +28,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Pins `value`, the result of an op, to `sharding`, which `seed` (a request of
-/// the user or the model) asks for. Returns the op whose result has this
-/// sharding:
-///
-/// - If `value` has it already, this is the op that produces `value`.
-/// - Otherwise, it is a new reshard (change of sharding) after that op. All
-///   users of `value` then read the reshard, which also takes over the name of
-///   `value`.
+/// Makes all users of `value` read it in the sharding `sharding`, which `seed`
+/// requests. If `value` has another sharding, inserts a reshard (change of
+/// sharding) after its op; the reshard takes over the name of `value`. Returns
+/// the op that the users read.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -58,8 +54,7 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
 }
 
 /// Stores decisions in the location of each op, for `pcc explain`. A decision
-/// is the way in which the op uses one mesh axis, together with the ways that
-/// were not chosen.
+/// is how the op uses one mesh axis, with the ways that were not chosen.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -70,8 +65,8 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
 }
 
 /// Stores the decided shardings in the IR: `dist.split` and `dist.shardings` of
-/// ops, and `dist.sharding` of function arguments and results. Where a value is
-/// pinned to a requested sharding, also stores who requested it.
+/// ops, `dist.sharding` of function arguments and results. Also stores who
+/// requested a sharding.
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
@@ -90,9 +85,9 @@ static void annotate(ShardedGraph &graph) {
         attributes.setResult(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // A vertex is an op, or a pin (requested sharding) after an op, or a
-    // function argument. `op.op` is null for a pin after an op and for an
-    // argument.
+    // This vertex is an op, a function argument, or a request for a sharding of
+    // an op's result (isPinOfValue). `op.op` is null unless the vertex is an
+    // op.
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -108,9 +103,11 @@ static void annotate(ShardedGraph &graph) {
   attributes.write();
 }
 
-/// Tags the dims of experts in `graph` and returns the sub-axes that must
-/// divide the experts. Returns no sub-axes if `--ep` was not given. Emits an
-/// error and fails if `--ep` was given and the model has no experts.
+/// If the user gives `--ep`, finds the dims of experts in the
+/// mixture-of-experts layers of `graph` and tags them. Returns the sub-axes
+/// that divide the experts among ranks. Without `--ep`, does nothing and
+/// returns no sub-axes. Emits an error and fails if `--ep` is given and the
+/// model has no experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
@@ -124,13 +121,14 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Returns the graph of `function`. Its factors (dims, or parts of dims) are
-/// cut so that they agree between producers and users. The sequence is cut into
-/// stripes (Stripes.h) if three conditions hold: it is divided among several
-/// ranks, some causal attention can be cut into stripes, and cutting into
-/// stripes does not reduce the number of ops that have a sequence dim to split.
-/// If ranks cannot divide a microbatch evenly, the batch is cut into
-/// microbatches, in `seeds` (requested shardings) as well.
+/// Builds the graph of `function`. Cuts dims of values so that the producer and
+/// all users of a value divide it into equal factors (dims, or parts of dims).
+///
+/// - If several ranks divide the sequence, cuts it into stripes (pieces;
+///   Stripes.h). The cut is not made if the number of ops that can split the
+///   sequence would become smaller.
+/// - If ranks cannot divide the samples of one microbatch evenly, cuts the
+///   batch into microbatches. This also changes `seeds` (requested shardings).
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);
@@ -157,9 +155,9 @@ static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
 }
 
 namespace {
-/// Runs the steps of the pass: resolves the requested shardings (seeds),
-/// applies rewrites that later steps rely on, builds the graph, assigns mesh
-/// axes by search, emits remarks and stores the shardings in the IR.
+/// Pass `--decide-shardings`: reads the requested shardings, builds the graph
+/// of the function, searches a sharding for every value, and stores the result
+/// in the IR.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
@@ -168,8 +166,8 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      // Seeds (requested shardings) refer to ops, and the rewrites below
-      // replace ops. Therefore seeds are resolved again after each rewrite.
+      // Seeds (requested shardings) point to ops. This rewrite replaces ops, so
+      // find the seeds again after it.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

@@ -39,13 +39,14 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 }
 
 namespace {
-/// Pass that replaces certain ops by their expansions (expand/Expansions.h):
-/// ops with a split Inner factor (a dim whose parts exchange values), and
-/// attention split as a ring or in stripes (contiguous pieces of the sequence).
+/// Pass that replaces two kinds of ops by ordinary ops (expand/Expansions.h):
+///
+/// - ops with a split Inner factor (a dim whose parts exchange values)
+/// - attention split as a ring or in stripes (pieces of the sequence)
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// Copies two attributes of `from` to the op that defines `to`: the name in
-  /// the model, and the mark of a requested sharding. `to` must be the result
-  /// of an op.
+  /// Copies two attributes of the op `from` to the op that computes `to`: the
+  /// name of its result in the model, and the text of the user's or model's
+  /// request for its sharding.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef(graph::nameName), StringRef(dist::pinnedName)})

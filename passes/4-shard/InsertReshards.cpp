@@ -26,15 +26,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding `common` from which `a` and `b` can both be created by
-/// slices, without communication:
+/// Returns a sharding `common` from which `a` and `b` can both be sliced,
+/// without communication:
 ///
 ///   a        [8@dp+tp, -]
 ///   b        [8@dp+cp, -]
 ///   common   [8@dp, -]
 ///
-/// For each dim, `common` keeps the axes with which the lists of axes in `a`
-/// and in `b` both begin. Returns std::nullopt in these cases:
+/// For each dim, `common` keeps the leading axes that `a` and `b` share.
+/// Returns std::nullopt in these cases:
 ///
 /// - `common` would equal `a` or `b`.
 /// - A dim has different factors (parts of a dim) in `a` and `b`.
@@ -69,12 +69,10 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 
 namespace {
 /// Inserts a reshard (change of sharding) where an op needs an operand in
-/// another sharding than the operand has. A value gets at most one reshard per
-/// stage and needed sharding, before the first use.
-///
-/// A reshard may start from the result of another reshard: after a gather, a
-/// slice of the gathered value costs nothing. For this purpose, a value may
-/// also be resharded to a sharding that no op needs.
+/// another sharding. All ops of one stage that need a value in the same
+/// sharding read the same reshard, which lies before the first of them. A
+/// reshard may read the result of another one: if a value is gathered anyway, a
+/// slice of the gathered value costs no communication.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
@@ -98,9 +96,9 @@ public:
   }
 
 private:
-  /// A sharding in which a value is needed, and the operands that need it. If
-  /// there are no such operands, the sharding is only the source of other
-  /// reshards (changes of sharding).
+  /// A sharding in which a value is needed, and the operands that need it.
+  /// Without operands, it is only the source of other reshards (changes of
+  /// sharding).
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
@@ -147,10 +145,10 @@ private:
     }
   }
 
-  /// Returns, for each pair of needed shardings, the sharding from which both
-  /// can be sliced (commonSource), if there is one. Returns an empty list if
-  /// there are `mostOrdered` or more needed shardings: with one more sharding,
-  /// not all orders of reshards (changes of sharding) would be tried.
+  /// Returns shardings from which two of the needed shardings can both be
+  /// sliced without communication. A reshard to such a sharding may make the
+  /// other reshards cheaper. Returns none if `needs` has mostOrdered or more
+  /// elements, because only orders of up to mostOrdered reshards are compared.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -162,9 +160,10 @@ private:
     return sources;
   }
 
-  /// Largest number of needed shardings of a value for which all orders of
-  /// reshards (changes of sharding) are tried. With more needed shardings, the
-  /// reshards are created in the order of the first uses.
+  /// Limit for the search of the cheapest order of reshards (changes of
+  /// sharding) of one value. If the value is needed in up to 5 shardings, all
+  /// orders are tried. Otherwise the reshards keep the order in which ops need
+  /// them.
   static constexpr size_t mostOrdered = 5;
 
   /// Returns the cheapest order of reshards (changes of sharding) that create
@@ -183,10 +182,9 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the location of the reshard (change of sharding) that is made for
-  /// `need`. The location names the operands in `need.uses` as its cause. If
-  /// there are none, the reshard is only the source of other reshards, and the
-  /// location names the operands in all of `needs`.
+  /// Returns the location of the reshard (change of sharding) that `need` asks
+  /// for. The location names the operands that read the reshard. If only other
+  /// reshards read it, the location names the operands of all `needs`.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -211,10 +209,12 @@ private:
     return reshard;
   }
 
-  /// Returns the stage on which a value is resharded for `operand`. Usually it
-  /// is the stage of the op that reads `operand`. The operand of a transfer is
-  /// resharded on the sending stage, and a function result on the stage of the
-  /// op that produces it.
+  /// Returns the stage on which a value is resharded for `operand`:
+  ///
+  ///   reader            stage
+  ///   transfer          the sending stage
+  ///   function result   stage of the op that produces the value
+  ///   other op          stage of that op
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))

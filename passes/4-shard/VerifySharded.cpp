@@ -33,11 +33,10 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Emits an error and fails unless operands and results of `op` have the
-/// shardings that follow from its sharding rule and its `dist.split`. Also
-/// fails if an Inner factor (dim whose parts exchange values) is split. Partial
-/// values are checked, too: an operand may be a partial sum only if the op lets
-/// partial sums pass.
+/// Emits an error and fails unless the operands and results of `op` have the
+/// shardings that follow from its rule and its `dist.split`. No Inner factor
+/// (dim whose parts exchange values) may be split. An operand may be a partial
+/// sum only if the op lets partial sums pass.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)

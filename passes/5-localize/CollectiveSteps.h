@@ -10,13 +10,14 @@
 namespace pcc::localize {
 
 /// Creates the `dist.collective` that performs `step`, one step of a reshard (a
-/// change of sharding). Records the sharding `step.after` on the result. The op
-/// is inserted at the insertion point of `builder`.
+/// change of sharding). The op is inserted at the insertion point of `builder`.
 ///
-/// `value` is the shard that one rank has under `step.before`; the whole tensor
-/// has the shape `shape`. `location` carries the cause of the communication for
-/// `pcc explain`. `name` is the tensor's name in reports. `stage` becomes the
-/// op's `pipe.stage`; a null `stage` sets none.
+/// - `location`: location of the op.
+/// - `value`: the shard of one rank, with the sharding `step.before`. The
+///   result has the sharding `step.after`.
+/// - `shape`: shape of the whole tensor.
+/// - `name`: name of the tensor in reports.
+/// - `stage`: the op's `pipe.stage`; null for none.
 dist::CollectiveOp makeCollective(mlir::OpBuilder &builder,
                                   mlir::Location location, mlir::Value value,
                                   const plan::ReshardStep &step,

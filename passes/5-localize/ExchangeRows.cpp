@@ -34,46 +34,44 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// A collective that moves the tokens of a mixture of experts. The leading dims
-/// of its tensor count tokens. Its operand and its result are its two sides:
+/// A collective that moves tokens to or from experts. Its operand and its
+/// result are its two sides:
 ///
 ///   side      each rank of a group has   all_gather   reduce_scatter
 ///   divided   some of the tokens         operand      result
 ///   whole     all of the tokens          result       operand
 struct TokenCollective {
-  /// Global sizes of the leading dims of the tensor, which count tokens.
+  /// Global sizes of the dims that count tokens. They are the leading dims of
+  /// the tensor that the collective moves.
   SmallVector<int64_t> shape;
-  /// Shardings of the token dims. `divided` is for the side on which each rank
-  /// has some of the tokens, `whole` for the side on which each rank has all of
-  /// them.
+  /// Shardings of the token dims: `divided` where each rank has some of the
+  /// tokens, `whole` where each rank has all of them.
   dist::Sharding divided, whole;
-  /// Axes that split the tokens on the divided side (where each rank has some
-  /// of the tokens) but not on the whole side (where each has all), in mesh
-  /// order. The ranks along these axes are the group of the collective.
+  /// Axes of the ranks that communicate, in mesh order: axes that split the
+  /// tokens in `divided` but not in `whole`.
   dist::SubAxes group;
-  /// Axes that do not split tokens on the divided side (where ranks have some
-  /// of the tokens), in mesh order. Ranks along these axes have equal tokens
-  /// there. They may hold different experts and therefore need different
-  /// tokens.
+  /// Mesh axes along which ranks have equal tokens before an all_gather or
+  /// after a reduce_scatter. The experts of these ranks may differ.
   dist::SubAxes others;
 
-  /// Reads `op` as a collective that moves `numRows` tokens. The whole side is
-  /// the operand or result of which each rank has all tokens. Returns nullopt
-  /// in these cases:
+  /// Reads `op` as a collective that moves `numRows` tokens. Returns nullopt in
+  /// these cases:
   ///
-  /// - The leading dims of the whole side do not multiply to `numRows`.
-  /// - No token dim changes its sharding, or a later dim does.
-  /// - `op` reads through a view (halo), or has masks already.
+  /// - The leading dims of the tensor with all tokens do not multiply to
+  ///   `numRows`. For example, [4, 6, H] fits 24 tokens, but not 12.
+  /// - `op` changes the sharding of no token dim, or of a dim that is no token
+  ///   dim.
+  /// - `op` reads through a view (halo exchange), or has masks already.
   /// - `op` reduces over other axes than those that split the tokens.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Returns the global shape of a mask of one byte per element. Its dims are
-  /// the token dims, one dim for the ranks of the group, and one dim for the
-  /// ranks along `others` (axes that do not split tokens).
+  /// Returns the global shape of a mask that tells which ranks need which
+  /// tokens: [tokens…, ranks along the axes `group`, ranks along the axes
+  /// `others`].
   SmallVector<int64_t> maskShape() const;
-  /// Returns the plan of an all-to-all that exchanges masks of tokens among the
-  /// ranks of the group:
+  /// Returns the plan of an all-to-all. In it, the ranks of a group tell each
+  /// other which tokens they need:
   ///
   ///   before   for each token of the group: does this rank need it?
   ///   after    for each token of this rank: which ranks of the group need it?
@@ -151,18 +149,16 @@ TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
-/// Returns the value from which a chain of reshapes computes `value`. Returns
-/// `value` itself if no reshape computes it.
+/// Follows reshapes backwards from `value`. Returns the value before them.
 static Value unshaped(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getInput();
   return value;
 }
 
-/// Returns whether all readers of `value`, apart from reshapes, are gathers
-/// with the indices `token` (the token of each row) and come after the op that
-/// computes `token`. The collective that computes `value` may then be moved
-/// after the ops that compute masks.
+/// Returns whether each reader of `value` is a gather that picks rows of
+/// `value` by the indices `token`. Reshapes may lie in between. All these ops
+/// must come after the op that computes `token`.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -175,9 +171,8 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that send tokens to the ranks of their experts. The
-/// result of such an all_gather is only read by gathers whose indices are the
-/// token list of `groups`.
+/// Returns the all_gathers that send tokens to their experts. All readers of
+/// such an all_gather pick rows of it by the token indices of `groups`.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -193,13 +188,12 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter of the sums of expert outputs. A scatter adds
-/// these outputs to the sums of their tokens, which are listed by `groups`.
-/// Returns null if there is no such chain of ops:
+/// Returns the reduce_scatter that combines the outputs of the experts; null if
+/// there is none. It ends a chain of ops in which each value has one reader:
 ///
-///   scatter into zeros ── reshapes and casts ── reduce_scatter
+///   scatter_nd into zeros ── reshapes and casts ── reduce_scatter
 ///
-/// Every value in the chain must have one reader.
+/// The scatter_nd adds the outputs at the token indices of `groups`.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -225,8 +219,8 @@ static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   return {};
 }
 
-/// Returns whether `op` only reduces by sums, so that a token that is not sent
-/// counts as 0.
+/// Returns whether all reductions of `op` are sums. Only in a sum may a rank
+/// leave out a token, which counts as 0.
 static bool isSum(dist::CollectiveOp op) {
   return llvm::all_of(op.getFrom().getSharding().partials,
                       [](const dist::Partial &partial) {
@@ -235,21 +229,22 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// The two masks that are the operands `rows` of a collective. They mark the
-/// tokens that are sent.
+/// Two masks of the tokens that a collective moves between the ranks of a
+/// group. One covers the tokens of this rank, the other the tokens of all these
+/// ranks.
 struct SelectedRows {
   /// `divided`: for each token of this rank and each rank of the group, whether
-  /// the rank needs the token. `whole`: for each token of the group, whether
-  /// this rank needs the token.
+  /// that rank needs the token. `whole`: for each token of all ranks of the
+  /// group, whether this rank needs the token.
   Value divided, whole;
 };
 
 struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    // Transfer sizes follow from the masks, so the host must read the masks
-    // during the step. For a GPU the host queues the whole step before the
-    // masks are computed.
+    // The masks determine how much is sent, so the host must read them during
+    // the step. For a GPU the host queues the whole step in advance and cannot
+    // read them.
     if (dist::targetOf(module) == "cuda")
       return;
     const dist::Mesh mesh = dist::meshOf(module);
@@ -266,13 +261,13 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Adds masks to `op`, so that it moves only tokens that an expert needs, and
-  /// returns true. Changes nothing and returns false in these cases:
+  /// Adds masks to `op`, so that it moves only tokens that an expert needs.
+  /// Changes nothing and returns false in these cases:
   ///
   /// - `op` does not move the tokens of `groups`.
   /// - The masks cannot be exchanged.
-  /// - `op` is a reduce_scatter, and could receive as many bytes with masks as
-  ///   without.
+  /// - `op` is a reduce_scatter and might receive as many bytes as without
+  ///   masks.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -295,14 +290,14 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return true;
   }
 
-  /// Returns the largest number of bytes that a rank may receive in `op` with
-  /// masks.
+  /// Returns the most bytes that a rank may receive in `op` if masks select the
+  /// tokens to send.
   ///
-  /// - All_gather: as many as without masks, because all tokens may choose
+  /// - all_gather: the bytes without masks, because all tokens may choose
   ///   experts of one rank.
-  /// - Reduce_scatter: for each of its tokens, a rank receives at most one sum
-  ///   per chosen expert. With 4 other ranks and 2 chosen experts per token,
-  ///   this is half of the bytes without masks.
+  /// - reduce_scatter: the bytes of one sum per token and chosen expert. With 4
+  ///   other ranks and 2 chosen experts, this is half of the bytes without
+  ///   masks.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -313,10 +308,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the masks for tokens that are split as `sides` describes. The
-  /// first call builds the masks and the collectives that exchange them. Later
-  /// calls with equal `sides` return the masks of the first call. The
-  /// collectives get location, name and stage from `op`.
+  /// Returns the masks that select the tokens of `op`. `sides` describes how
+  /// ranks split the tokens. The first call for equal `sides` builds the masks,
+  /// and later calls return them again.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -331,8 +325,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds the mask of the tokens that this rank needs. A token is needed if
-  /// its gate is not 0 for at least one expert of this rank.
+  /// Builds the mask of the tokens that this rank needs: tokens with a gate
+  /// other than 0 for some expert of this rank.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -349,10 +343,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Builds the collectives that exchange masks among the ranks of a group.
-  /// `wanted` is the mask of the tokens that this rank needs. The result says
-  /// who needs the tokens that this rank has: its element [token, r] is not 0
-  /// if rank r of the group needs the token. (There may be several token dims.)
+  /// Builds collectives in which the ranks of a group tell each other which
+  /// tokens they need. `wanted` marks the tokens that this rank needs. Element
+  /// [token, r] of the result is not 0 if rank r needs the token, one of this
+  /// rank's tokens.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {
@@ -367,8 +361,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks built for the current `graph.group_rows`. The first element of a
-  /// pair describes how the tokens are split.
+  /// Masks of tokens to send, for the current `graph.group_rows`. Collectives
+  /// that split their tokens in the same way share one entry.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

@@ -11,7 +11,7 @@ using namespace pcc::localize;
 // Combine step
 //===----------------------------------------------------------------------===//
 
-/// The role of each dim follows from its letter in the einsum. Example with the
+/// Derives the role of each dim from its letter in the einsum. Example with the
 /// gates "te", the expert outputs "eth" and the result "th":
 ///
 ///   h   not in the gates                   feature
@@ -99,9 +99,8 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Transposes `value` so that experts and tokens come first, and merges them
-/// into one dim. The elements of expert e and token t are then at index e ·
-/// tokens + t.
+/// Merges experts and tokens into one leading dim of `value`, then gathers from
+/// it. Expert e and token t are at index e · tokens + t.
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;
@@ -135,9 +134,8 @@ Value ExpertRowBuilder::sumOf(Value rows) {
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // A row (pair of an expert and a token) in the padding has weight 0 and
-  // undefined elements. Select 0 for it, because 0 times an undefined element
-  // may be NaN.
+  // Padding rows have weight 0 and undefined elements. Select 0 for them,
+  // because 0 times an undefined element may be NaN.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

@@ -10,17 +10,16 @@ using namespace pcc;
 using namespace pcc::localize;
 
 /// Roles (expert, token or feature) of the dims of all operands; nullopt if the
-/// op cannot run on rows, which are pairs of an expert and a token.
+/// op cannot run on rows (expert-token pairs).
 using OperandRoles = std::optional<SmallVector<DimRoles>>;
 
 //===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// An operand dim gets the role (expert, token or feature) of the result dim
-/// with which it is aligned, counted from the last dim as in NumPy. An operand
-/// dim of size 1 gets the role Repeated if the result dim counts several
-/// experts or tokens.
+/// Gives each operand dim the role of the result dim that it is aligned with
+/// (NumPy broadcasting). A size-1 dim that is broadcast over experts or tokens
+/// becomes Repeated.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
@@ -33,9 +32,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // If an operand is broadcast along some but not all token dims, several
-    // tokens share each of its elements. The operand cannot be converted to
-    // rows (pairs of an expert and a token).
+    // Reject an operand that has only some of the result's token dims. Several
+    // tokens share each of its elements, so it cannot have one row per token.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -43,10 +41,9 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Clones `op` on the rows (pairs of an expert and a token) of its operands. If
-/// the result has two feature dims, the rows [rows, 8] of an operand become
-/// [rows, 1, 8], so that the dims stay aligned. An operand without experts and
-/// tokens has no dim of rows and is not reshaped.
+/// Clones `op` on the rows (expert-token pairs) of its operands. An operand
+/// with fewer feature dims than the result gets dims of size 1 after the rows.
+/// If the result has two feature dims, [rows, 8] becomes [rows, 1, 8].
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -55,8 +52,7 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Insert dims of size 1 between the dim of rows (pairs of an expert and a
-    // token) and the operand's features.
+    // Insert dims of size 1 between the rows and the operand's features.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -68,10 +64,12 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 // Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// A reshape can run on rows (pairs of an expert and a token) if experts and
-/// tokens come before all features in the result. It may split or merge token
-/// dims and change features in any way, but must not merge dims of different
-/// roles.
+/// Returns the roles (expert, token or feature) of the dims of a reshape's
+/// operand. Returns nullopt in these cases:
+///
+/// - The reshape merges dims of different roles.
+/// - In the result, a feature dim comes before an expert or token dim.
+/// - The operand does not have exactly one expert dim.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -108,8 +106,8 @@ static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
                          builder.rowsType(op->getResult(0), result).getShape());
 }
 
-/// A slice can run on rows (pairs of an expert and a token) if it keeps experts
-/// and tokens whole and only cuts features.
+/// Returns the roles (expert, token or feature) of the dims of a slice's
+/// operand. Returns nullopt if the slice cuts experts or tokens.
 static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
   auto slice = cast<graph::SliceOp>(op);
   for (auto [dim, role] : llvm::enumerate(result))
@@ -139,19 +137,19 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matrix product or an einsum of two operands, as one letter per dim: the
-/// letters of each operand and of the result. A dim of size 1 that is broadcast
-/// has the letter '.'.
+/// A matmul or a two-operand einsum, with one letter per dim. A size-1 dim that
+/// is broadcast has the letter '.'.
 struct ExpertContraction {
   std::string operands[2], result;
 
-  /// Returns the letters of `op`, a matmul or einsum. Returns nullopt if an
-  /// einsum does not have two operands.
+  /// Describes `op`, a matmul or an einsum, with one letter per dim, such as
+  /// "MK", "KN" -> "MN". Returns nullopt for an einsum without exactly two
+  /// operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns those of `letters` (one letter per dim) that name a result dim
-  /// with the role `role` (expert, token or feature). `roles` are the roles of
-  /// the result's dims.
+  /// Returns the letters (one per dim) in `letters` that name a result dim with
+  /// the role `role`, such as Token. `roles` lists the roles of the result's
+  /// dims.
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -161,8 +159,8 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the letters (one per dim) of operand number `operand` over which
-  /// the product sums. These are the letters that the result lacks.
+  /// Returns the letters (one per dim) of an operand that do not occur in the
+  /// result. The product sums over these dims.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -170,9 +168,8 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the roles (expert, token or feature) of the dims of operand number
-  /// `operand`. `roles` are the roles of the result's dims. A dim over which
-  /// the product sums is a feature.
+  /// Returns the roles (expert, token or feature) of one operand's dims.
+  /// `roles` are those of the result's dims. A summed dim is a feature.
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -186,8 +183,8 @@ struct ExpertContraction {
 };
 } // namespace
 
-/// Returns the letters of a matmul: a, b, … for the batch dims, then M, K and
-/// N.
+/// Describes a matmul like an einsum, with one letter per dim: a, b, … for the
+/// batch dims, then M, K and N. Example: "aMK", "aKN" -> "aMN".
 static ExpertContraction readMatmul(graph::MatmulOp op) {
   ExpertContraction product;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -219,12 +216,11 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the index (0 or 1) of the operand that holds one matrix per expert;
-/// -1 if the product has another form. Letters: e experts, t tokens, s summed,
-/// f features.
+/// Returns the operand (0 or 1) that holds one matrix per expert; -1 if the
+/// product has another form. Dims of the two operands:
 ///
-/// - The matrices have one dim e, one dim s and one dim f, in any order.
-/// - The other operand has all dims t and the dim s, but no feature.
+/// - matrices: one expert, one summed and one feature dim, in any order;
+/// - other operand: all tokens and the summed dim, but no feature.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -246,8 +242,9 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
-/// A product can run on rows (pairs of an expert and a token) if its elements
-/// are floats and one operand holds one matrix per expert.
+/// Returns the roles (expert, token or feature) of the dims of both operands of
+/// a product. Returns nullopt unless the elements are floats and one operand
+/// holds one matrix per expert.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -258,17 +255,16 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
-/// Builds a `graph.grouped_matmul`, which multiplies each row (pair of an
-/// expert and a token) by the matrix of its expert.
+/// Builds a `graph.grouped_matmul`, which multiplies each row (expert-token
+/// pair) by the matrix of its expert.
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // Put the dim of experts first, and keep the order of the other two dims. The
-  // matrices are then [experts, summed, features] or, in transposed form,
-  // [experts, features, summed].
+  // Put the experts first. The matrices are then [experts, summed, features]
+  // or, if transposed, [experts, features, summed].
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

@@ -7,34 +7,27 @@
 
 namespace pcc::localize {
 
-/// Functions that convert one kind of op from dense values to rows. A row is
-/// one pair of an expert and a token that chose it. GroupExperts first calls
-/// rolesOf() for the ops that compute the operands of a combine step (weighted
-/// sum of expert outputs). It then calls build() for the ops that can be
-/// converted.
+/// Functions that convert one kind of op from dense values to rows. A row is a
+/// pair of an expert and a token that chose it.
 struct RowRewrite {
-  /// Returns the roles (expert, token or feature) of the dims of each operand.
-  /// The argument after the op holds the roles of the result's dims. Returns
-  /// nullopt if `op` cannot run on rows (pairs of an expert and a token): a row
-  /// of its result depends on several rows of an operand, or its form is not
-  /// supported.
+  /// Returns the roles (expert, token or feature) of the operands' dims. The
+  /// second argument holds the roles of the result's dims. Returns nullopt if
+  /// the op cannot run on rows (expert-token pairs).
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
-  /// Builds the op on rows (pairs of an expert and a token) with `builder`, and
-  /// returns the rows of its result. `result` holds the roles of the result's
-  /// dims. `operands` holds the roles of the operands' dims, as rolesOf()
-  /// returned them for `result`.
+  /// Builds the op on rows (expert-token pairs) and returns the rows of its
+  /// result. `operands` and `result` hold the roles (expert, token or feature)
+  /// of the dims of the op's operands and result.
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
-  /// Whether the op multiplies tokens by the matrices of experts. The
-  /// conversion to rows saves work only if there is such an op.
+  /// Whether the op multiplies tokens by the matrices of experts. Only such an
+  /// op makes the conversion to rows save work.
   bool multiplies = false;
 };
 
-/// Returns the functions that convert ops of the kind of `op` to rows (pairs of
-/// an expert and a token). A kind without an entry gets the functions for
-/// element-wise ops; their rolesOf() returns nullopt if `op` is not
-/// element-wise.
+/// Returns the functions that convert ops of the kind of `op` to rows
+/// (expert-token pairs). Their rolesOf() returns nullopt if `op` cannot be
+/// converted.
 const RowRewrite &rowRewriteOf(mlir::Operation *op);
 
 } // namespace pcc::localize

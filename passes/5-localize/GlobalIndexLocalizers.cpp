@@ -26,10 +26,10 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Adapts to local shapes a gather whose table is split along the gathered dim.
-/// Each rank reads the rows that it owns and uses zeros for all other rows, so
-/// the results are partial sums over the ranks. Returns null if the dim is not
-/// split. Example: rank 1 of 2 owns the rows 4 to 7 of 8.
+/// Adapts a gather along a split dim to local shapes. Each rank reads the rows
+/// that it owns and takes zeros for the others. The result is partial: a sum
+/// over the ranks. Returns null if the dim is not split. Example: rank 1 of 2
+/// owns the rows 4 to 7 of 8.
 ///
 ///   indices   1    6
 ///   owned     no   yes
@@ -56,9 +56,9 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Adapts a gather_elements to local shapes. Each rank reads the elements that
-/// it owns and uses zeros for all other elements, so the results are partial
-/// sums over the ranks. Returns null if the gathered dim is not split.
+/// Adapts a gather_elements along a split dim to local shapes. Each rank reads
+/// the elements that it owns and takes zeros for the others. The result is
+/// partial: a sum over the ranks. Returns null if the dim is not split.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -75,9 +75,9 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Adapts to local shapes a one_hot whose new dim is split: compares the
-/// indices with the global indices of this rank's elements along that dim. A
-/// negative index counts from the end. Returns null if the dim is not split.
+/// Adapts a one_hot with a split new dim to local shapes: compares the indices
+/// with the global indices of this rank's elements. A negative index counts
+/// from the end. Returns null if the dim is not split.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
@@ -104,13 +104,12 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
-/// Replaces the flag `causal` of an attention op by an explicit mask, if the
-/// queries are split over ranks: query 0 of a rank is then not query 0 of the
-/// whole sequence. If the op has a mask already, both are combined. Always
-/// returns null, because the op itself stays.
+/// Replaces the flag `causal` of an attention op by a mask tensor if ranks
+/// split the queries. The flag would treat a rank's first query as the first of
+/// the sequence. Always returns null: the op stays.
 ///
-///   rank 1 of 2 has queries 2 and 3 of 4:  1 1 1 0
-///                                          1 1 1 1
+///   mask on rank 1 of 2, queries 2 and 3 of 4:  1 1 1 0
+///                                               1 1 1 1
 static Value localizeAttention(LocalOp &local, LocalBuilder &builder) {
   auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];

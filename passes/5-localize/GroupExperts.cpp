@@ -24,18 +24,14 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The ops that can be converted from dense values to rows (pairs of an expert
-/// and a token). They compute the operands of a combine step, the weighted sum
-/// of expert outputs. A backward walk from the combine step finds them.
-/// Invariant: each reader of an op in the region is in the region, or is the
+/// The region of ops before a combine step (weighted sum of expert outputs)
+/// that can run on rows. A row is a pair of an expert and a token that chose
+/// it. Invariant: each reader of an op of the region is in the region or is the
 /// combine step.
 class ExpertRowRegion {
 public:
-  /// Finds the ops of the region (ops that are converted to rows, which are
-  /// pairs of an expert and a token). Walks backwards from `sum`, the weighted
-  /// sum of expert outputs, and visits the ops whose results are requested as
-  /// rows. Stops when no requested value is left. All ops of the region are on
-  /// the pipeline stage of `sum`.
+  /// Finds the ops that can run on rows (expert-token pairs). Walks backwards
+  /// from `sum`, the weighted sum of expert outputs, within its pipeline stage.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -45,17 +41,17 @@ public:
         --numWanted;
   }
 
-  /// Returns whether the region (ops that are converted to rows) has a product
-  /// with the experts' matrices. If there is no such product, the conversion to
-  /// rows (pairs of an expert and a token) saves no work.
+  /// Returns whether some op that the constructor has found multiplies by the
+  /// experts' matrices. Only such an op saves work on rows (expert-token
+  /// pairs).
   bool hasProduct() const {
     return llvm::any_of(
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds all ops of the region (ops that are converted to rows) on rows,
-  /// which are pairs of an expert and a token. Visits the ops in program order.
-  /// Returns the rows of `value`, whose dims have the roles `roles`.
+  /// Builds an op on rows (expert-token pairs) for each op that the constructor
+  /// has found. Returns the rows of `value`. `roles` tells which dims of
+  /// `value` count experts, tokens or features.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -64,18 +60,17 @@ public:
     return builder.rowsOf(value, roles);
   }
 
-  /// Erases the original ops of the region (ops that were converted to rows),
-  /// last op first. The combine step (weighted sum of expert outputs), which
-  /// reads their results, must already have been erased.
+  /// Erases the dense ops that build() has replaced by ops on rows. The combine
+  /// step (weighted sum of expert outputs) reads them, so the caller must erase
+  /// it first.
   void erase() {
     for (RowOp &entry : ops)
       entry.op->erase();
   }
 
 private:
-  /// An op of the region (ops that are converted to rows, which are pairs of an
-  /// expert and a token). Contains the functions that convert the op, and the
-  /// roles (expert, token or feature) of the dims of its operands and result.
+  /// An op to convert to rows: its conversion functions, and the roles (expert,
+  /// token or feature) of its dims.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -83,29 +78,28 @@ private:
     DimRoles result;
   };
 
-  /// Requests that the op that computes `value` be converted to rows (pairs of
-  /// an expert and a token). Does nothing if `value` has no dim of experts or
-  /// no dim of tokens. The value then stays dense, because several rows share
-  /// its elements.
+  /// Requests `value` as rows (expert-token pairs). A value without an expert
+  /// or a token dim stays dense, because several rows share its elements.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // If two readers need different rows (pairs of an expert and a token) of
-    // the value, the op that computes the value stays dense.
+    // Empty roles mean that the value stays dense. This is necessary if two
+    // readers request it with different roles (expert, token or feature) of its
+    // dims.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Returns whether `op` computes a value that is requested as rows (pairs of
-  /// an expert and a token). If it does, adds `op` to the region (ops that are
-  /// converted to rows), unless one of these holds:
+  /// Returns whether some reader requests the result of `op` as rows
+  /// (expert-token pairs). If so, adds `op` to the ops that run on rows, except
+  /// in these cases:
   ///
-  /// - The op cannot be converted, or its readers request different rows.
-  /// - A reader is outside of the region.
-  /// - The op is not on the stage `stage`.
+  /// - `op` cannot be converted, or its readers request different rows.
+  /// - Another reader of `op` does not run on rows.
+  /// - `op` is not on the pipeline stage `stage`.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -130,19 +124,18 @@ private:
     return true;
   }
 
-  /// Ops of the region (ops that are converted to rows, pairs of an expert and
-  /// a token), in reverse program order.
+  /// Ops that will run on rows (expert-token pairs), in reverse program order.
   SmallVector<RowOp> ops;
-  /// The ops of the region (ops that are converted to rows) and the combine
-  /// step (weighted sum of expert outputs). A value may become rows only if all
-  /// its readers are in this set.
+  /// Ops that will run on rows (expert-token pairs), and the combine step
+  /// (weighted sum of expert outputs). Only these may read a value that becomes
+  /// rows.
   llvm::DenseSet<Operation *> users;
-  /// Values requested as rows (pairs of an expert and a token), with the roles
-  /// (expert, token or feature) of their dims. If two readers request different
-  /// roles, the list of roles is empty, and the value stays dense.
+  /// Values that readers request as rows (expert-token pairs), each with the
+  /// roles (expert, token or feature) of its dims. The roles are empty if two
+  /// readers request different ones; the value then stays dense.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of values that are requested as rows (pairs of an expert and a
-  /// token) and whose defining op has not been visited yet.
+  /// Number of values that readers request as rows (expert-token pairs), and
+  /// whose ops the backward walk has not visited yet.
   int64_t numWanted = 0;
 };
 
@@ -155,10 +148,9 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
-  /// Replaces `sum`, the weighted sum of expert outputs, and the ops from which
-  /// it is computed, by ops on rows (pairs of an expert and a token). Does
-  /// nothing if these ops have no product with the experts' matrices. The
-  /// result keeps the name and the sharding of `sum`.
+  /// Replaces `sum`, a weighted sum of expert outputs, and the ops before it by
+  /// ops on rows (expert-token pairs). Does nothing if there is no product with
+  /// the experts' matrices.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

@@ -22,15 +22,12 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes. There are three cases for a dim:
+/// Adapts a slice to local shapes, dim by dim. Cases of a split dim:
 ///
-/// - The slice selects all of a split dim: the local slice selects all local
-///   elements.
-/// - The slice selects one of n equal blocks of a split dim: the local slice
-///   selects the corresponding block of the local elements.
-/// - The slice reads the dim through a window (halo exchange): the reshard
-///   before the op has already cut the dim, so the local slice selects all
-///   elements.
+///   global slice               local slice
+///   all elements               all local elements
+///   one of n equal blocks      the same block of the local elements
+///   a window (halo exchange)   all local elements: a reshard has cut the dim
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -55,8 +52,8 @@ static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   return takesAll ? forwardOperand(slice.getInput(), builder) : Value();
 }
 
-/// Builds a select: `value` where `real`, a boolean vector along dim `dim`, is
-/// true, and the scalar `other` elsewhere.
+/// Builds a select of `value` where `real` is true, and of the scalar `other`
+/// elsewhere. `real` is a boolean vector along dim `dim`.
 static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                          Value value, Value other) {
   int64_t rank = graph::tensorType(value).getRank();
@@ -74,10 +71,9 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Adapts a pad to local shapes. If a dim is read through a window (halo
-/// exchange), the reshard before the op has already added zeros as padding. The
-/// op then adds no padding in this dim. If the op pads with another value than
-/// 0, a select replaces the zeros by this value.
+/// Adapts a pad to local shapes. In a dim that is read through a window (halo
+/// exchange), the reshard before the op has already added zeros. A select
+/// replaces these zeros if the pad value is not 0.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -128,11 +124,10 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Adapts to local shapes a concat whose concatenated dim is read through
-/// windows (halo exchange). The reshards before the op have moved the elements
-/// of each operand to their indices in the result. So the concat becomes a
-/// select among the operands, by global index. Returns null if the dim is not
-/// read through windows.
+/// Adapts a concat whose dim is read through windows (halo exchange). The
+/// reshards before it have moved all elements to their places. The concat
+/// becomes a select among its operands, by global index. Returns null if there
+/// are no windows.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -163,9 +158,9 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
              : result;
 }
 
-/// Sets the pads of `op` to 0 in all dims that are read through windows (halo
-/// exchange), because the exchange delivers an operand that contains the
-/// padding. pads[0] belongs to dim 2: dims 0 and 1 are batch and channels.
+/// Sets the pads of `op` to 0 in the dims read through windows: the halo
+/// exchange has already added them. pads[0] is for dim 2, after batch and
+/// channels.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -174,9 +169,8 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
   op.setPads(pads);
 }
 
-/// Sets the number of groups of a convolution to the number of groups on this
-/// rank. In the sharding rule, the channel dim has several factors (parts), and
-/// the groups are the first one.
+/// Sets the number of groups of a convolution to the number of groups that this
+/// rank computes.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -194,15 +188,13 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Returns, for each local index of a dim, the global index of the element.
-/// `split` is the sharding of the dim, which was read through a view (a part
-/// with a halo). Example: 8 elements on 2 ranks, with a halo of 1:
+/// Returns the global index of each local element of a dim. `split` is the
+/// dim's sharding. In it, each rank reads one contiguous range of the dim,
+/// which includes a halo (elements of neighbor ranks). Example: 8 elements on 2
+/// ranks, with a halo of 1:
 ///
 ///   rank 0   -1 0 1 2 3 4      -1 is padding
 ///   rank 1    3 4 5 6 7 8       8 is padding
-///
-/// The view must have one piece, of step 1, that starts at index 0 of each
-/// block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -217,15 +209,15 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// Adapts a pool to local shapes. The reshard before the op (halo exchange) has
-/// put zeros into the padding. For a max pool, the lowest value of the type
-/// replaces these zeros. Always returns null, because the op itself stays.
+/// Adapts a pool to local shapes. The halo exchange before it has filled the
+/// padding with 0. For a max pool, the lowest value of the type replaces this
+/// padding. Always returns null: the op stays.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
-  // Read the sharding before the loop: the loop may replace the input by a
-  // masked value, which has no sharding.
+  // Read the sharding before the loop below. The loop may replace the input by
+  // a masked value without a sharding.
   const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||

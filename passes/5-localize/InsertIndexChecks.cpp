@@ -28,8 +28,8 @@ static bool isNumber(Value value, int64_t number) {
          elements.getSplatValue<APInt>().getSExtValue() == number;
 }
 
-/// Returns the value of which `value` has elements in the same or another
-/// layout, sharding, stage or type, or `value` itself.
+/// Follows `value` backwards through ops that only move, reshard or cast
+/// elements. Returns the value before these ops.
 static Value withoutMoves(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!graph::laysOutOperand(op) &&
@@ -40,8 +40,9 @@ static Value withoutMoves(Value value) {
   return value;
 }
 
-/// Returns the value from which the indices `value` come, through moves and
-/// masks. A mask replaces elements by 0, as that of ignored labels does.
+/// Follows `value`, a tensor of indices, backwards through moves and masks. A
+/// mask is a select that replaces some indices by 0, such as the labels that a
+/// loss ignores.
 static Value originOf(Value value) {
   Value origin = withoutMoves(value);
   while (auto select = origin.getDefiningOp<graph::SelectOp>()) {
@@ -53,7 +54,7 @@ static Value originOf(Value value) {
   return origin;
 }
 
-/// Returns the attribute `name` of `value`, which is set on its op or argument;
+/// Returns the attribute `name` of the op or argument that defines `value`;
 /// null if there is none.
 static Attribute attributeOf(Value value, StringRef name) {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -63,7 +64,7 @@ static Attribute attributeOf(Value value, StringRef name) {
 }
 
 namespace {
-/// Indices that an op reads, and what they must be.
+/// Indices that an op reads, and their valid range.
 struct Access {
   Operation *reader;
   Value indices;
@@ -85,9 +86,11 @@ struct InsertIndexChecks
   }
 
 private:
-  /// Returns the access of `op`. A label of a loss is not negative: it comes
-  /// from an input that is marked as labels, or the import has marked it by
-  /// `label < 0 ? label - size : label`, of which the label is checked.
+  /// Returns the indices that `op` reads, and their valid range. Labels of a
+  /// loss must not be negative. Labels are a model input that is marked as
+  /// labels, or the value `label` in this pattern:
+  ///
+  ///   label < 0 ? label - size : label
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
@@ -115,8 +118,8 @@ private:
     return true;
   }
 
-  /// Adds a check of `access`, unless its indices are known to be in range or
-  /// another check tests the same elements.
+  /// Adds a check of `access`, unless the indices are known to be in range or
+  /// are already checked.
   void visit(const Access &access) {
     if (graph::tensorType(access.indices).getNumElements() == 0 ||
         isInRange(access) ||
@@ -139,8 +142,8 @@ private:
     return value;
   }
 
-  /// Inserts the check before the reader, on its stage. The check is divided as
-  /// the indices are.
+  /// Inserts an op that checks the indices right before the op that reads them.
+  /// The check has the stage of the reading op and the sharding of the indices.
   static void insert(const Access &access) {
     OpBuilder b(access.reader);
     auto check = graph::CheckIndicesOp::create(
@@ -164,8 +167,9 @@ private:
                    dist::ShardingAttr::get(b.getContext(), split));
   }
 
-  /// Returns the name of the indices: that of the model's input, of an inner
-  /// value, or of the node that computes them.
+  /// Returns a name for the indices, which an error message shows. It is the
+  /// name of the model input or of the value, or else of the node that computes
+  /// the indices.
   static std::string nameOf(const Access &access) {
     const Value origin = originOf(access.indices);
     SmallVector<Value> named{access.indices, withoutMoves(access.indices)};
@@ -179,8 +183,8 @@ private:
     return maker ? graph::nodeName(maker->getLoc()).str() : std::string();
   }
 
-  /// Returns words for the indexed tensor: the quoted name of a weight, the
-  /// classes of a loss, or a phrase with the node of the reader.
+  /// Returns words for the indexed tensor: the quoted name of a weight, "the
+  /// classes of the loss", or "the table of" a node.
   static std::string tableOf(const Access &access) {
     if (access.fromZero)
       return "the classes of the loss";
@@ -192,7 +196,8 @@ private:
   }
 
   IntegerRanges ranges;
-  /// Checks so far: indices, sizes, and whether negative indices are invalid.
+  /// Checks inserted so far: indices, dim sizes, and whether negative indices
+  /// are invalid.
   llvm::SmallSet<std::tuple<const void *, std::vector<int64_t>, bool>, 4> known;
 };
 } // namespace

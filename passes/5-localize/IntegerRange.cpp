@@ -20,8 +20,8 @@ static Range united(Range a, Range b) {
   return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
-/// Returns the range of the elements of `constant` with index `component` in
-/// the last dim, or of all elements.
+/// Returns the range of the elements of `constant`. If `component` is given,
+/// regards only the elements with this index in the last dim.
 static Range rangeOf(graph::ConstantOp constant,
                      std::optional<int64_t> component) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
@@ -42,8 +42,8 @@ static Range rangeOf(graph::ConstantOp constant,
   return range;
 }
 
-/// Returns the range of `combine` of an element of each range. It must be
-/// monotonic in each operand. Returns nullopt if it overflows.
+/// Returns the range of combine(x, y) for x in `a` and y in `b`; nullopt on
+/// overflow. `combine` must be monotonic in x and in y.
 template <typename Combine>
 static Range combined(Range a, Range b, Combine combine) {
   if (!a || !b)
@@ -60,8 +60,8 @@ static Range combined(Range a, Range b, Combine combine) {
   return range;
 }
 
-/// Returns the range of a remainder of a division by numbers in `divisor`;
-/// nullopt if they may be 0 or negative.
+/// Returns the range of the remainder of a division by numbers in `divisor`;
+/// nullopt if the divisor may be 0 or negative.
 static Range remainder(graph::ModOp op, Range dividend, Range divisor) {
   if (!divisor || divisor->low <= 0)
     return std::nullopt;
@@ -70,8 +70,8 @@ static Range remainder(graph::ModOp op, Range dividend, Range divisor) {
   return IntegerRange{mayBeNegative ? 1 - divisor->high : 0, divisor->high - 1};
 }
 
-/// Returns the range of an element-wise op on integers whose operands have the
-/// ranges `operands`.
+/// Returns the range of an element-wise integer op. `operands` are the ranges
+/// of its operands.
 static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   if (isa<graph::CastOp>(op))
     return operands[0];
@@ -85,7 +85,7 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
     return combined(operands[0], operands[1], llvm::SubOverflow<int64_t>);
   if (isa<graph::MulOp>(op))
     return combined(operands[0], operands[1], llvm::MulOverflow<int64_t>);
-  // The bound of one operand is enough: max(x, 0) is at least 0.
+  // One known bound is enough: max(x, 0) is at least 0.
   constexpr IntegerRange any{INT64_MIN, INT64_MAX};
   if (isa<graph::MaxOp, graph::MinOp>(op))
     return combined(operands[0].value_or(any), operands[1].value_or(any),
@@ -97,8 +97,9 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Returns `component` of the result of `op` as one of its operand `from`, if
-/// their last dims have the same size; otherwise nullopt, all of the operand.
+/// Finds where an element of the result of `op` comes from. `component` is the
+/// element's index in the last dim of the result. Returns the index in the last
+/// dim of the operand `from`; nullopt if the element may come from any index.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

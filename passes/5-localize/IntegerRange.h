@@ -14,14 +14,13 @@ struct IntegerRange {
   int64_t low, high;
 };
 
-/// Finds the ranges of integer tensors from the ops that compute them (interval
-/// analysis): of constants, positions, and arithmetic on them. Values have
-/// global shapes.
+/// Computes the ranges of integer tensors from the ops that define them
+/// (interval analysis). Tensors have global shapes.
 class IntegerRanges {
 public:
-  /// Returns the range of the elements of `value`; nullopt if it does not
-  /// follow from the ops. With `component`, only of the elements with this
-  /// index in the last dim.
+  /// Returns the range of the elements of `value`; nullopt if it is unknown. If
+  /// `component` is given, regards only the elements with this index in the
+  /// last dim. Examples:
   ///
   ///   iota 0 : 8, plus 2     [2, 9]
   ///   concat of iota 0 : 8 and ids along the last dim, component 0: [0, 7]
@@ -31,7 +30,8 @@ public:
 private:
   std::optional<IntegerRange> compute(mlir::Value value,
                                       std::optional<int64_t> component);
-  /// Results of `of` by value and component; component -1 stands for none.
+  /// Results of earlier calls of of(). The key is the value and the component
+  /// (an index in the last dim), or -1 without a component.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, std::optional<IntegerRange>>
       known;
 };

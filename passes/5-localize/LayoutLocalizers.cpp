@@ -7,9 +7,8 @@ using namespace pcc;
 using namespace pcc::localize;
 
 /// Sets the divisor of a mean to the global number of elements. Each rank
-/// divides the sum of its own elements by this number. A collective after the
-/// op then adds the results of all ranks. Always returns null, because the op
-/// itself stays.
+/// divides its local sum by this number; a later collective adds the results.
+/// Always returns null: the op stays.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())
@@ -21,9 +20,9 @@ static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   return {};
 }
 
-/// Adapts a split constant to local shapes: every rank has all elements, and a
-/// slice collective after the constant keeps this rank's part. Returns null if
-/// the constant is replicated.
+/// Adapts a split constant to local shapes: every rank holds the whole
+/// constant, and a slice keeps the rank's part. Returns null if the constant is
+/// replicated.
 static Value localizeConstant(LocalOp &local, LocalBuilder &builder) {
   dist::ShardingAttr to = dist::shardingOf(local.op->getResult(0));
   auto type = local.resultTypes[0];

@@ -8,36 +8,32 @@
 
 namespace pcc::localize {
 
-/// Builds graph ops before a given op. The new ops get the location and the
-/// `pipe.stage` of the given op. Their values may depend on the mesh
-/// coordinates of the rank that executes them, such as the offset of a shard or
-/// the mask of its padding.
+/// Builds graph ops before a given op, with its location and its `pipe.stage`.
+/// The values may depend on the mesh coordinates of the rank, such as the
+/// offset of its shard.
 class LocalBuilder : public graph::TensorBuilder {
 public:
   /// Creates a builder that inserts new ops directly before the op `before`.
   explicit LocalBuilder(mlir::Operation *before);
 
-  /// Builds a `dist.global_index`, whose result is the global indices of this
-  /// rank's elements of a dim. The dim has the global size `size` and the
-  /// sharding `dim`. The result is an i64 vector of the dim's local size.
-  /// Padding elements have indices of at least `size`.
+  /// Builds the global indices of this rank's elements along a dim: an i64
+  /// vector of the local size. `size` is the global size of the dim, `dim` its
+  /// sharding. Padding elements have indices of at least `size`.
   ///
   ///   size 6 on 4 ranks, rank 2: [4, 5]; rank 3: only padding, both at least 6
   mlir::Value globalIndex(const dist::DimSharding &dim, int64_t size);
 
-  /// Reshapes `vector`, which has one dim, to rank `rank`: dim `dim` gets the
-  /// size of `vector`, all other dims have size 1. The result broadcasts along
-  /// these.
+  /// Reshapes `vector`, which has one dim, for broadcasting to a tensor with
+  /// `rank` dims. The elements lie along dim `dim`; all other dims have size 1.
+  /// For example, 5 elements get the shape [1, 5, 1] for dim 1 and rank 3.
   mlir::Value along(mlir::Value vector, int64_t dim, int64_t rank);
 
 protected:
-  /// Sets `pipe.stage` on the new op `op` to `stage`, the stage of the op
-  /// before which it is built. Does nothing if `stage` is null.
+  /// Sets the `pipe.stage` of the new op `op`, unless there is no stage.
   void finish(mlir::Operation *op) override;
 
 private:
-  /// `pipe.stage` of the op before which new ops are built; new ops get it,
-  /// too. Null if that op has no stage.
+  /// The `pipe.stage` of all new ops; null if there is none.
   mlir::Attribute stage;
 };
 

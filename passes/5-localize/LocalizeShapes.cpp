@@ -49,8 +49,7 @@ Localizers::Localizers() {
 
 namespace {
 /// Converts one function to local shapes, op by op in program order. Invariant:
-/// values defined before the current op have local types, and all other values
-/// have global types. `globals` keeps the global types of the converted values.
+/// values before the current op have local types, all others global types.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -74,8 +73,8 @@ public:
   unsigned numLocal = 0, numMasks = 0;
 
 private:
-  /// Replaces the type of `value` by the local type under its sharding, and
-  /// records the global type in `globals`.
+  /// Gives `value` the local type under its sharding. Records the global type
+  /// in `globals`.
   void shrink(Value value) {
     auto type = graph::tensorType(value);
     globals[value] = type;
@@ -86,16 +85,16 @@ private:
     value.setType(local);
   }
 
-  /// Returns the global type of `value`, whether or not it has been converted
-  /// to a local type.
+  /// Returns the global type of `value`, even if `value` has its local type
+  /// already.
   RankedTensorType globalType(Value value) const {
     auto type = globals.lookup(value);
     return type ? type : graph::tensorType(value);
   }
 
-  /// Converts one op to local shapes. Masks padding of the operands over which
-  /// the op would reduce, calls the localizer of the op (the function that
-  /// adapts it), and sets the types of its results.
+  /// Converts one op to local shapes. Masks padding in dims that the op
+  /// reduces, calls the op's localizer (function that adapts this kind of op),
+  /// and sets the result types.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
       reshard.setShape(globalType(reshard.getInput()).getShape());
@@ -123,10 +122,9 @@ private:
     return success();
   }
 
-  /// Makes all readers of the op's result read `replacement` instead, except
-  /// for the op that defines `replacement`. Example: a constant is replaced by
-  /// a slice of this constant, and the slice must still read the constant.
-  /// Erases `op` if nothing reads it.
+  /// Makes all readers of the op's result read `replacement`, except the op
+  /// that computes `replacement` from this result. Erases `op` if it has no
+  /// readers.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
     globals[replacement] = globalType(result);
@@ -142,10 +140,8 @@ private:
     return success();
   }
 
-  /// Returns `op` with its sharding rule, the splits of the rule's factors
-  /// (like letters of an einsum), and the global types. The rule is only valid
-  /// for global shapes, so the operands have their global types while it is
-  /// computed. Fails if `dist.split` does not fit the rule.
+  /// Returns `op` with its sharding rule, the splits of the rule's factors, and
+  /// the global types. Fails if `dist.split` does not fit the rule.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -177,10 +173,10 @@ private:
     return local;
   }
 
-  /// If the op reduces a dim that is split unevenly, masks the padding in its
-  /// operands, so that padding has no influence on the result. If a factor of
-  /// the sharding rule (like a letter of an einsum) has the flag `needsOffset`,
-  /// the op's localizer (function that adapts the op) does this instead.
+  /// Masks the padding in dims that the op reduces, for example by 0 for a sum,
+  /// so that padding does not change the result. Skips dims with `needsOffset`,
+  /// in which ranks need their global indices. In these dims, the function that
+  /// adapts the op to local shapes handles the padding.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -191,17 +187,17 @@ private:
     }
   }
 
-  /// Replaces the padding of the value that `set` writes to a weight by 0. The
-  /// padding of loaded weights is 0 as well, and later ops may rely on it.
+  /// Sets the padding of the value that `set` writes to a weight to 0. Later
+  /// ops may rely on this.
   void maskWritten(LocalOp &local, graph::SetParameterOp set) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// Records the sharding of the written value on `set`. A rank that runs
-  /// several stages may keep several copies of a weight, with different
-  /// shardings. The recorded sharding tells which copy is written.
+  /// Records the sharding of the value that `set` writes to a weight, as an
+  /// attribute of `set`. If a rank has several copies of the weight, the
+  /// attribute tells which copy `set` writes.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(
@@ -211,10 +207,9 @@ private:
   }
 
   /// Masks the padding of `operand` along each dim that contains factor number
-  /// `factor` of the sharding rule (like a letter of an einsum). The masked
-  /// value keeps the sharding of the operand.
+  /// `factor` of the sharding rule.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
-    // A loaded weight has 0 in its padding, which does not change a sum.
+    // A loaded weight has 0 in its padding, so a sum needs no mask.
     if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
         local.rule.factors[factor].kind == graph::FactorKind::Sum)
       return;
@@ -231,10 +226,10 @@ private:
       }
   }
 
-  /// Returns `value` with its padding along factor number `factor` of the
-  /// sharding rule replaced by the neutral element of the reduction, such as 0
-  /// for a sum. `factors` are the factors (like letters of an einsum) of dim
-  /// `dim` of `value`, one of which is `factor`.
+  /// Replaces padding in dim `dim` of `value` by the neutral element of a
+  /// reduction, such as 0 for a sum. `factors` are the loop indices of the
+  /// sharding rule that make up the dim. Replaces only the padding of `factor`,
+  /// one of these.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {
@@ -261,9 +256,8 @@ private:
     return builder.make<graph::SelectOp>(real, value, neutral);
   }
 
-  /// Sets the function's type to the local types of its arguments and results.
-  /// Records the global types of arguments and results as `dist.global`,
-  /// because users of the program provide and receive whole tensors.
+  /// Sets the function's type to its local types. Records the global types as
+  /// `dist.global`, because callers of the program pass whole tensors.
   void finishSignature() {
     graph::SignatureAttrs attributes(function);
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))

@@ -13,18 +13,17 @@
 using namespace mlir;
 using namespace pcc;
 using graph::ShardingRule;
-/// The partials of a value: the reductions over ranks that still have to be
-/// done, such as sum(tp). This check treats them as the value's type.
+/// The partials of a value: its pending reductions over ranks, such as sum(tp).
+/// This check treats them as the value's type.
 using Partials = std::vector<dist::Partial>;
 
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Returns `partials` (reductions over ranks that are still to be done) in
-/// canonical form, so that equal lists compare equal. Partials along the time
-/// axis are dropped: they are accumulated over microbatches and not by
-/// collectives.
+/// Returns partials (pending reductions) in canonical form, so that equal lists
+/// compare equal. Drops partials over the time axis (microbatches), because no
+/// collective reduces them.
 static Partials normal(Partials partials) {
   llvm::erase_if(partials, [](const dist::Partial &partial) {
     return partial.axis.axis == dist::timeAxis;
@@ -34,16 +33,17 @@ static Partials normal(Partials partials) {
   return dist::canonical(sharding).partials;
 }
 
-/// Returns the partials (reductions over ranks that are still to be done) of
-/// `value`, from its sharding. Returns std::nullopt if `value` has no sharding.
+/// Returns the partials (pending reductions over ranks) of `value`; nullopt if
+/// `value` has no sharding.
 static std::optional<Partials> typeOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(normal(sharding.getSharding().partials))
                   : std::nullopt;
 }
 
-/// Returns whether `all` contains a partial (a reduction that is still to be
-/// done) of the same kind as `part` whose axis contains the axis of `part`.
+/// Returns whether `all` contains the partial (pending reduction) `part`. This
+/// is true if an entry has the kind of `part` and an axis that includes the
+/// axis of `part`.
 static bool holds(const Partials &all, const dist::Partial &part) {
   return llvm::any_of(all, [&](const dist::Partial &partial) {
     return partial.kind == part.kind &&
@@ -51,8 +51,8 @@ static bool holds(const Partials &all, const dist::Partial &part) {
   });
 }
 
-/// Formats partials (reductions over ranks that are still to be done) for
-/// messages, such as "sum(tp)". Returns "none" for an empty list.
+/// Formats partials (pending reductions) for messages, such as "sum(tp)";
+/// "none" for an empty list.
 static std::string textOf(const Partials &partials) {
   std::string text;
   for (const dist::Partial &partial : partials)
@@ -66,10 +66,10 @@ static std::string textOf(const Partials &partials) {
 // Effect of ops on types
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a partial sum (a value that ranks still have to add) in
-/// operand number `operand` of `op` may pass to the results. It may pass
-/// through a select or scatter only if the other values of the op are zeros. On
-/// every rank, zeros are a valid partial sum, with the total 0.
+/// Returns whether `op` is linear in the operand with the index `operand`. A
+/// partial sum (one addend per rank) may then pass from this operand to the
+/// result. For example, select(c, x, 0) is linear in x, and so is a scatter of
+/// x into zeros.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -78,9 +78,9 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 
-/// Returns the partials (reductions over ranks that are still to be done) that
-/// pass from the operands of `op` to its results. Emits an error and fails if
-/// `op` is not linear in these operands.
+/// Returns the partials (pending reductions over ranks) that pass from the
+/// operands of `op` to its results. Emits an error unless `op` is linear in
+/// these operands.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -118,28 +118,28 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
 }
 
 namespace {
-/// Reductions over ranks that become necessary in an op, because it reduces a
-/// dim that ranks split.
+/// Reductions over ranks that begin in one op. Example: a matmul whose
+/// contracted dim is split over `tp` begins the reduction sum(tp).
 struct StartedReductions {
-  /// Reductions that are certainly necessary, so that the sharding of the op's
-  /// result must contain them.
+  /// Reductions that the result's sharding must contain.
   Partials certain;
-  /// Axes along which the result may or may not be partial (still to be
-  /// reduced). They split dims whose role in the op is unknown.
+  /// Axes over which a reduction may begin in the op, but need not. Example: an
+  /// axis that splits the reduced dim in only one of two operands.
   dist::SubAxes possible;
-  /// True if an operand of the op has no sharding. Any reduction over ranks may
-  /// then begin in the op.
+  /// True if an operand of the op has no sharding. The check then accepts any
+  /// pending reduction of the result.
   bool anything = false;
 };
 } // namespace
 
-/// Finds the factors of the sharding rule (like letters of an einsum) that `op`
-/// reduces. Returns, for each of them, the axes that split it in each operand:
+/// Finds the dims that `op` reduces, and the axes that split them. A key of the
+/// result is a factor of the sharding rule (a loop index, like a letter of an
+/// einsum). The value lists the axes for each operand:
 ///
-///   matmul [m, 64@tp] x [64@tp, n]   for k: {tp}, {tp}
+///   matmul [m, 64@tp] x [64@tp, n]   k -> {tp}, {tp}
 ///
-/// The axes are nullopt if the operand has no sharding or is read through a
-/// view. Operand dims that consist of several factors are skipped.
+/// The axes are nullopt for an operand that has no sharding or that `op` reads
+/// through a view (halo exchange). Skips dims that consist of several factors.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -157,10 +157,9 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns whether `axis` splits dim 1 of the result of `op`, which consists of
-/// the groups of a convolution or the key heads of attention. The sharding rule
-/// may not show this split: a rank with one group runs a convolution without
-/// groups.
+/// Returns whether `axis` splits the groups of a convolution or the key heads
+/// of an attention key gradient. These are dim 1 of the result of `op`. Returns
+/// false for all other ops.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -172,14 +171,14 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions over ranks that become necessary in `op`. A reduction
-/// along an axis is certain under two conditions:
+/// Returns the reductions over ranks that begin in `op`, because `op` reduces a
+/// dim that ranks split. The reduction over an axis is *certain* under two
+/// conditions:
 ///
-/// - The axis splits the reduced dim in the same way in all operands.
-/// - The axis does not split groups (dividesGroups).
+/// - The axis splits the dim in the same way in all operands.
+/// - The axis splits no groups or key heads (see dividesGroups).
 ///
-/// A reduction along any other axis that may split a reduced dim is only
-/// possible.
+/// Any other reduction is *possible*: the result may have it or not.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -208,9 +207,9 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the reductions over ranks that the sharding of result 0 lists as
-/// still to be done. They must be the reductions in `flow`, which pass through
-/// `op`, and those that begin in `op`. Emits an error if not.
+/// Checks the partials (pending reductions over ranks) of result 0 of `op`.
+/// Each partial must come from an operand (`flow`) or begin in `op`. Emits an
+/// error if a partial has neither origin, or if one is missing.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -268,9 +267,8 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks the attribute `from` of a collective, the sharding before the
-/// collective. It must list the same partials (reductions over ranks that are
-/// still to be done) as the sharding of the operand. Emits an error if not.
+/// Checks that a collective's attribute `from` lists the partials (pending
+/// reductions) of its operand. Emits an error if not.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
@@ -281,9 +279,8 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
-/// Checks that the value that `op` sends from stage to stage has the same
-/// partials (reductions over ranks that are still to be done) on both stages.
-/// Emits an error if not.
+/// Checks that a value sent from stage to stage has equal partials (pending
+/// reductions) on both. Emits an error if not.
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
@@ -293,8 +290,8 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   return success();
 }
 
-/// Checks one op. An op without a sharding rule must not read a value that
-/// still needs reductions over ranks. Emits an error if a check fails.
+/// Checks one op. An op without a sharding rule must not read a partial value.
+/// Emits an error if a check fails.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

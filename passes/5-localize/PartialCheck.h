@@ -7,25 +7,20 @@
 
 namespace pcc::localize {
 
-/// Checks that every partial value of `function`, which still has to be reduced
-/// over ranks, is reduced exactly once before a nonlinear op reads it. The
-/// check resembles a type check. The type of a value is the list of reductions
-/// that it still needs, each with axis and kind:
+/// Checks that every partial value is reduced over ranks exactly once, before a
+/// nonlinear op reads it. Emits an error and fails if not. Like a type check:
+/// the type of a value is its list of pending reductions.
 ///
 /// - A reduction begins where an op reduces a dim that ranks split.
 /// - It passes through ops that are linear in the operand.
 /// - It ends in the collective that performs it.
+/// - A value without a sharding may have any type.
+/// - A mean over split dims must divide by the global number of elements.
 ///
 ///   y = matmul [-, 64@tp], [64@tp, -]        partial sum(tp)
 ///   z = transpose y                          partial sum(tp): linear
 ///   r = relu z                               an error: not linear
 ///   s = all_reduce z                         whole
-///
-/// A value without a sharding, which this phase has created, may have any type.
-/// The ops that read it are checked against the shardings of their own results.
-///
-/// Also checks that a mean over split dims divides by the global number of
-/// elements. Emits a diagnostic at the first error and fails.
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 
 } // namespace pcc::localize

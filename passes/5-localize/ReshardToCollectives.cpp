@@ -25,9 +25,7 @@ namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
   /// Replaces one reshard (change of sharding) by the collectives that the
-  /// planner chooses for it. The planner and the prices are those of phase
-  /// 4-shard. So the collectives are the ones whose cost the search of phase
-  /// 4-shard has used.
+  /// planner chooses. The prices are those of phase 4-shard.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -43,9 +41,8 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Keep a sharding that is recorded on the result. It is there if a slice or
-    // pad read the reshard through a window (halo exchange): localize-shapes
-    // has erased the slice or pad, and recorded the sharding of its result on
+    // Keep a sharding that is recorded on the result of the reshard. It belongs
+    // to a slice or pad (halo exchange) that localize-shapes has replaced by
     // the reshard.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
@@ -58,8 +55,8 @@ struct ReshardToCollectives
     return success();
   }
 
-  /// Creates the collective for one step of the plan. Unless the step is local
-  /// to a rank, counts it in the statistics of the pass.
+  /// Creates the collective for one step of the plan. Counts it in the
+  /// statistics of the pass, unless it is local to a rank.
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
     numCollectives += dist::communicates(step.kind);

@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::ShardingRule;
 
-/// Pads `data` with zeros: appends more[d] elements at the end of each dim d.
+/// Pads `data` with more[d] zeros at the end of each dim d.
 static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
   auto type = graph::tensorType(data);
   SmallVector<int64_t> none(type.getRank(), 0);
@@ -17,18 +17,16 @@ static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
       builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(more));
 }
 
-/// Builds a slice: the part of `value` that starts at index 0 of each dim and
-/// has the shape `shape`.
+/// Builds a slice of the shape `shape` from the start of `value`.
 static Value cutOff(LocalBuilder &builder, Value value,
                     ArrayRef<int64_t> shape) {
   SmallVector<int64_t> none(shape.size(), 0), steps(shape.size(), 1);
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts to local shapes a scatter_elements whose dim is split. Each rank
-/// writes the elements that it owns. Writes to other elements go to one
-/// additional index at the end of the rank's data, which is cut off afterwards.
-/// Returns null if the dim is not split.
+/// Adapts a scatter_elements along a split dim to local shapes. Each rank
+/// writes only elements that it owns. All other writes go to an extra element
+/// at the end, which is then cut off. Returns null if the dim is not split.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -49,10 +47,10 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Builds a value that is `data` on one rank and zeros on all other ranks, so
-/// that the sum over the ranks is `data`. The one rank is the first along all
-/// axes that split `dims`. Each entry of `dims` lists the factors of one dim in
-/// the sharding rule of `local` (like letters of an einsum).
+/// Keeps `data` on the ranks that own index 0 of each of `dims`, and builds
+/// zeros on all others. A later sum over the ranks then counts `data` once. An
+/// entry of `dims` lists the factors (loop indices of the sharding rule) of one
+/// dim.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -70,10 +68,10 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts tuples of global indices to tuples of local indices into a tensor
-/// of the local type `data`. The index of an element of another rank becomes
-/// the local size of the split dim d, one past its end. In this case, sets
-/// more[d] to 1, so that the caller pads the dim by one element. Example:
+/// Converts the index tuples of a scatter_nd from global to local indices. In a
+/// split dim d, an element of another rank gets the index one past the last
+/// local element. Sets more[d], the number of elements to append to dim d, to
+/// 1. Example:
 ///
 ///   rank 1 of 2 owns 4 to 7 of 8:   global 2, 6 -> local 4, 2
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
@@ -106,11 +104,10 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
 
 /// Adapts a scatter_nd to local shapes.
 ///
-/// - A write to an element of another rank goes to an additional index at the
-///   end of the rank's data, which is cut off afterwards.
-/// - If the index tuples are split over ranks, a later collective adds the
-///   results of the ranks. One rank then writes into the data, and the other
-///   ranks write into zeros.
+/// - A write to another rank's element goes to an extra element at the end,
+///   which is then cut off.
+/// - If ranks split the index tuples, a later collective adds their results.
+///   One rank then writes into the data, the others into zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

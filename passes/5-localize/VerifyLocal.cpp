@@ -15,8 +15,7 @@ using namespace mlir;
 using namespace pcc;
 
 /// Checks that the weight that `op` reads has the local shape under its
-/// sharding. Other ops need no such check: their verifiers reject a global
-/// shape next to local operands. `parameters` are the symbols of the module.
+/// sharding. `parameters` are the symbols of the module.
 static LogicalResult checkParameter(graph::GetParameterOp op,
                                     const SymbolTable &parameters) {
   auto parameter = parameters.lookup<graph::ParameterOp>(op.getParameter());

@@ -17,8 +17,8 @@ static int64_t bytesOf(Value value) {
   return static_cast<int64_t>(graph::numBytes(graph::tensorType(value)));
 }
 
-/// Returns whether `op` belongs to the forward pass and is no source (weight or
-/// constant).
+/// Returns whether `op` belongs to the forward pass and is no weight or
+/// constant.
 static bool isOfForward(Operation *op) {
   return partOf(op) == forwardPart && !isSourceOp(op);
 }
@@ -44,9 +44,8 @@ static double flopsOf(Operation *op) {
   return cost ? cost.getFlops() : 0;
 }
 
-/// Returns the value from which a chain of reshapes computes `value`. The
-/// returned value and `value` share one buffer. Returns `value` itself if no
-/// reshape computes it.
+/// Follows reshapes backwards from `value`. Returns the value before the
+/// reshapes, which shares its buffer with `value`.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape->getOperand(0);
@@ -78,8 +77,7 @@ ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
   findBackwardBytes();
 }
 
-// A receive is pure. It must nevertheless not be repeated, because each message
-// is sent once.
+// A receive is pure but must not be repeated: each message is sent once.
 void ActivationCheckpointing::addForward(Operation *op) {
   order.insert({op, static_cast<int>(order.size())});
   if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -116,8 +114,8 @@ void ActivationCheckpointing::addReads(Operation *op) {
   }
 }
 
-// A value of the backward pass is live from the op that computes it to the last
-// op that reads it, directly or through reshapes.
+// A backward value is live until the last op that reads it, directly or through
+// reshapes.
 void ActivationCheckpointing::findBackwardBytes() {
   DenseMap<Value, size_t> last;
   for (auto [now, op] : llvm::enumerate(backward))
@@ -149,8 +147,9 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
 // These ops are cheap to repeat:
 // - a collective whose price is 0;
 // - an op that is neither a collective nor a contraction;
-// - a contraction of activations whose result is larger than its operands, as
-//   attention scores are (selective recomputation, Korthikanti et al. 2022).
+// - a contraction of activations whose result is larger than its operands, such
+//   as attention scores.
+// See selective recomputation (Korthikanti et al. 2022).
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
@@ -165,8 +164,8 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// The price of a collective in flops is the number of flops that the device
-// could compute in the time of the transfer.
+// The price of a collective is the flops that the device could compute during
+// the transfer.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -183,9 +182,9 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
-// eraseUnread() erases the ops in `order`, the list of forward ops, that have
-// no readers. Ops that have no readers from the start, such as sends, must
-// stay, so they are first removed from `order`.
+// A forward op that never had a reader, such as a send, must stay. Remove such
+// ops from `order`, because eraseUnread() erases each op of this list that has
+// no reader.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
   assert(chosen.isKept.size() == graph.values.size() && "one entry per value");
   isKept = chosen.isKept;
@@ -217,8 +216,8 @@ Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
   return made.lookup(value);
 }
 
-// Depth-first search from `value` backwards. It stops at values that are
-// available in the backward pass, and at values that have a clone.
+// Searches backwards from `value`. Stops at values that need no recomputation
+// and at values that have a clone.
 SmallVector<Operation *>
 ActivationCheckpointing::opsToClone(Value value) const {
   llvm::SmallSetVector<Operation *, 8> ops;
@@ -237,8 +236,8 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-// Visits ops in reverse order, the readers of an op before the op itself. An op
-// whose readers are erased can then be erased, too.
+// Visits the readers of an op before the op. An op whose readers are all erased
+// is then erased, too.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

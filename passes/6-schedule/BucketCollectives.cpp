@@ -32,19 +32,16 @@ using namespace pcc;
 using dist::CollectiveKind;
 
 namespace {
-/// One collective of a bucket, a set of collectives that share one call and one
-/// buffer.
+/// One collective of a bucket (collectives that share one call).
 struct BucketPart {
-  /// The collective. Mutable because the accessors of an op handle are not
-  /// const.
+  /// The collective. Mutable, because accessors of op handles are not const.
   mutable dist::CollectiveOp op;
-  /// Sub-axes of the mesh along which the members (ranks that take part in the
-  /// call) have different coordinates, major to minor.
+  /// Sub-axes of the mesh along which the ranks of one call differ, major to
+  /// minor.
   dist::SubAxes group;
   /// Reduction that an all-reduce performs.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
-  /// For an all-gather: the dim along which the operands of all ranks are
-  /// concatenated.
+  /// For an all-gather: the dim that is gathered.
   int64_t dim = 0;
 
   /// Returns the types of operand and result on one rank.
@@ -56,17 +53,16 @@ struct BucketPart {
 } // namespace
 
 /// Returns the sub-axes of `from` that are not in `to`. Returns nullopt if
-/// there are none, or if a sub-axis of `from` overlaps a sub-axis of `to` only
-/// in part.
+/// there are none, or if sub-axes overlap only in part.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the all-reduce `op` as a BucketPart, an element of a bucket
-/// (collectives that share one call). Returns nullopt if the op also changes
-/// how dims are split, or if it reduces over the time axis (microbatches).
+/// Returns the all-reduce `op` as an element of a bucket (collectives that
+/// share one call). Returns nullopt if it also changes how dims are split, or
+/// reduces over microbatches.
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -79,15 +75,12 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the all-gather `op` along one dim as a BucketPart, an element of a
-/// bucket (collectives that share one call). The result of the op must be the
-/// plain concatenation of the ranks' operands. Therefore the gathered axes must
-/// be the most minor axes of the dim, without strides:
+/// Returns the all-gather `op` as an element of a bucket (collectives that
+/// share one call). The gathered axes must be the most minor ones of a single
+/// dim. The result is then the concatenation of the ranks' operands:
 ///
 ///   [16@dp+tp] -> [16@dp]   accepted
 ///   [16@dp+tp] -> [16@tp]   nullopt
-///
-/// Returns nullopt for other all-gathers, too.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -114,10 +107,13 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns `op` as a BucketPart, an element of a bucket (collectives that share
-/// one call). Returns nullopt if `op` cannot be in a bucket: it is neither an
-/// all-reduce nor an all-gather, reads through a window (halo exchange), or has
-/// masked rows.
+/// Returns `op` as an element of a bucket (collectives that share one call).
+/// Returns nullopt for an op that:
+///
+/// - is neither an all-reduce (partOfReduction) nor an all-gather
+///   (partOfGather),
+/// - reads elements of neighboring ranks (halo exchange), or
+/// - moves only the rows that a mask selects.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -130,16 +126,16 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Groups the collectives of one function into buckets (sets of collectives
-/// that can share one call), and replaces each bucket by one call.
+/// Groups the collectives of one function into buckets, and replaces each
+/// bucket by one call.
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Replaces each bucket of the function (collectives that can share one call)
-  /// by one call. Returns the number of calls saved.
+  /// Replaces each bucket of collectives by one call. Returns the number of
+  /// calls saved.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -154,9 +150,8 @@ public:
   }
 
 private:
-  /// Finds the collectives that may be in a bucket (collectives that share one
-  /// call). Appends them to `parts`. Returns, in the order of `parts`, the form
-  /// of each collective that the planner reads.
+  /// Appends to `parts` the collectives that may share a call. Returns their
+  /// descriptions for the planner, in the same order.
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -175,18 +170,17 @@ private:
     return calls;
   }
 
-  /// Returns whether the collective is small enough for a bucket (collectives
-  /// that share one call). Its operand and result are copied into and out of a
-  /// packed buffer. This must take at most half of the latency of a call.
+  /// Returns whether the collective is small enough to share a call. Its
+  /// operand and result are then copied into and out of one packed tensor.
+  /// These copies must take at most half of a call's latency.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether the operands of all ranks in the group have equal sizes,
-  /// without padding. In a packed buffer, padding would be sent as well, so
-  /// more bytes would be received.
+  /// Returns whether all ranks have operands of equal size, without padding. A
+  /// shared call would send padding, too.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -197,10 +191,12 @@ private:
                receivedTimesMembers(part);
   }
 
-  /// Returns m times the bytes that a rank receives, where m is the number of
-  /// ranks in the group. (The factor m makes the result an integer.) The
-  /// operands of all ranks must have equal sizes. A rank receives 2 (m - 1) / m
-  /// operands in an all-reduce, and m - 1 operands in an all-gather.
+  /// Returns the bytes that one rank receives, multiplied by the number m of
+  /// ranks in the call, so that the result is an integer. For each byte of its
+  /// operand, a rank receives:
+  ///
+  /// - in an all-reduce: 2 (m - 1) / m bytes
+  /// - in an all-gather: m - 1 bytes
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -210,9 +206,8 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// Returns a number for the kind of call. Two collectives have equal numbers
-  /// if and only if they agree in kind, group (axes of the ranks that
-  /// communicate), reduction and element type. Their shapes may differ.
+  /// Returns a number for the kind of call. Equal numbers mean equal kind of
+  /// collective, group of ranks, reduction and element type.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
@@ -227,18 +222,14 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives of a bucket (which share one call) by one call
-  /// before the last of them: packs the operands into one tensor, creates the
-  /// call and unpacks the results. The packed tensor has three dims:
+  /// Replaces the collectives in `bucket` by one call, before the last of them.
+  /// Packs the operands into one tensor, creates the call and unpacks the
+  /// results. Dims of the packed tensor:
   ///
-  ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
-  ///
-  /// - members: one index per rank of the group, the ranks that take part in
-  ///   the call. For an all-reduce, the size is 1, and the tensor is partial
-  ///   over the group.
-  /// - others: one index per rank along the axes outside of the group. Ranks
-  ///   along these axes have different data.
-  /// - elements: the elements of all packed operands.
+  /// - dim 0: one index per rank of the call, split over these ranks. An
+  ///   all-gather makes this dim whole. For an all-reduce, the dim has size 1.
+  /// - dim 1: one index per rank along all other axes, split over these axes.
+  /// - dim 2: the elements of all packed operands.
   void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
@@ -276,9 +267,8 @@ private:
       part.op->erase();
   }
 
-  /// Returns the sub-axes of the mesh that are not in the group of the
-  /// collective, except for the time axis. (The group is the axes along which
-  /// ranks communicate.)
+  /// Returns all sub-axes of the mesh, except the sub-axes along which `part`
+  /// communicates, and except the time axis (microbatches).
   dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
@@ -296,9 +286,9 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed operand of the call that replaces a
-  /// bucket (collectives that share one call). `part` is any collective of the
-  /// bucket. `reduces` is true for an all-reduce and false for an all-gather.
+  /// Returns the sharding of the packed tensor, which contains the operands of
+  /// all collectives in a bucket. `part` is one of these collectives. `reduces`
+  /// is true for all-reduces and false for all-gathers.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -310,9 +300,9 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call that replaces `bucket`. It names the
-  /// nodes of all collectives in the bucket and, as the cause of the
-  /// communication, all uses that caused one of these collectives.
+  /// Returns the location of the call that replaces the collectives in
+  /// `bucket`. The location names the ONNX nodes of all these collectives. It
+  /// also lists the consumers that need their results.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -328,8 +318,7 @@ private:
     return cause ? dist::withCause(fused, *cause) : fused;
   }
 
-  /// Returns a tensor type with the shape `shape` and the element type of
-  /// `like`.
+  /// Returns a tensor type of the given shape with the element type of `like`.
   static RankedTensorType typeOf(Value like, ArrayRef<int64_t> shape) {
     return RankedTensorType::get(shape,
                                  graph::tensorType(like).getElementType());
@@ -341,11 +330,11 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Makes all users of the result of the collective `part` read a slice of
-  /// `results`, the packed result of the call. `results` has the shape [ranks,
-  /// length], or [1, length] for an all-reduce. The slice starts at column
-  /// `begin`. For an all-gather, the dim of ranks is moved before the gathered
-  /// dim and merged into it:
+  /// Makes the readers of the collective `part` read a slice of `results`, the
+  /// result of the call that replaces a bucket. `results` has the shape [ranks,
+  /// length]; `ranks` is 1 for an all-reduce. The slice begins at the index
+  /// `begin` of dim 1. For an all-gather, the ranks become the major part of
+  /// the gathered dim, here dim 1:
   ///   [ranks, a, b]  ->  [a, ranks, b]  ->  [a, ranks · b]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
@@ -377,8 +366,8 @@ private:
   const plan::Prices &prices;
   /// Collectives that may share a call with others, in program order.
   std::vector<BucketPart> parts;
-  /// By the text form of a kind of call: the number of the kind, as kindOf
-  /// returns it.
+  /// Identifying number of each kind of call. The key describes the kind, such
+  /// as "all_reduce tp sum f32".
   std::map<std::string, size_t> kinds;
 };
 

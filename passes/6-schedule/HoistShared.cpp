@@ -27,7 +27,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
-/// Returns the size of tensors of the types `types` on one rank in bytes.
+/// Returns the bytes of tensors of these types on one rank.
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types) {
@@ -37,8 +37,8 @@ static int64_t bytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Returns whether `attribute` contains a sharding over the time axis
-/// (microbatches). A value with such a sharding differs between microbatches.
+/// Returns whether `attribute` has a sharding over the time axis. Values with
+/// this sharding differ between microbatches.
 static bool usesTime(Attribute attribute) {
   const WalkResult walked = attribute.walk([](dist::ShardingAttr sharding) {
     const bool found = llvm::any_of(
@@ -57,19 +57,17 @@ static bool communicates(Operation *op) {
 }
 
 namespace {
-/// Moves ops of one stage whose results are equal in all microbatches to a new
-/// function, which runs once per step. The stage function then receives the
-/// results as arguments. Each of these arguments has the attribute `pipe.held`,
-/// which names the new function.
+/// Moves ops with equal results in all microbatches to a new function, which
+/// runs once per step. The stage function gets the results as arguments with
+/// the attribute `pipe.held`.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Moves the shared ops that the planner chooses. Some of their results stay
-  /// in memory for the whole step. Returns the bytes of these results, at most
-  /// `maxHeldBytes`. If there are none, leaves the stage unchanged and returns
-  /// 0.
+  /// Moves the ops that the planner chooses. Returns the bytes of results that
+  /// stay in memory for the whole step, at most `maxHeldBytes`; 0 if no op is
+  /// moved.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -86,8 +84,8 @@ public:
   }
 
 private:
-  /// Fills `ops` (the ops of the stage), `numberOf` (their indices) and
-  /// `stageOps` (their form for the planner).
+  /// Fills `ops` (ops of the stage), `numberOf` (their indices) and `stageOps`
+  /// (their descriptions for the planner).
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -106,15 +104,12 @@ private:
     }
   }
 
-  /// Returns whether the results of `op` are equal in all microbatches and `op`
-  /// may be moved. All of these must hold:
+  /// Returns whether `op` may be moved because its results are equal in all
+  /// microbatches. All of these must hold:
   ///
-  /// - `op` is pure.
-  /// - `op` is no receive, because the received value is computed in another
-  ///   stage.
-  /// - `op` does not belong to the update.
-  /// - The shardings of `op` do not use the time axis (microbatches).
-  /// - The operands of `op` are equal in all microbatches.
+  /// - `op` is pure, is no receive, and does not belong to the update.
+  /// - Its shardings do not use the time axis (microbatches).
+  /// - Its operands are equal in all microbatches.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -127,29 +122,27 @@ private:
     });
   }
 
-  /// Returns whether `op` belongs to the update. Update ops need not be moved,
-  /// because they run once per step.
+  /// Returns whether `op` belongs to the update, which already runs once per
+  /// step.
   static bool isOfUpdate(Operation *op) {
     auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
     return part && part.getInt() >= updatePart;
   }
 
-  /// Returns whether `op` stays in the stage function and runs in every
-  /// microbatch. Otherwise `op` is a shared op, which is moved to the
-  /// once-per-step function.
+  /// Returns whether `op` stays in the stage function, which runs once per
+  /// microbatch.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
 
-  /// Returns whether `value` is read by an op that runs in every microbatch.
+  /// Returns whether an op that runs once per microbatch reads `value`.
   bool isReadEach(Value value) const {
     return llvm::any_of(value.getUsers(),
                         [&](Operation *user) { return runsEach(user); });
   }
 
-  /// Builds the function that runs once per step, before the stage function. It
-  /// contains clones of the moved ops and returns the values in `held`, which
-  /// stay in memory for the whole step.
+  /// Builds the function that runs once per step. It has clones of the ops that
+  /// the planner has chosen, and returns their results that microbatches read.
   void buildOnce() {
     OpBuilder builder(stage);
     SmallVector<unsigned> arguments;
@@ -182,8 +175,8 @@ private:
                            }));
   }
 
-  /// Makes the stage function read new arguments instead of the values in
-  /// `held`, which the once-per-step function returns. Then erases the ops and
+  /// Makes the stage function take the results of the once-per-step function as
+  /// arguments. Then erases ops that no longer run in every microbatch, and
   /// arguments without readers.
   void takeHeld() {
     Builder builder(stage.getContext());
@@ -216,16 +209,16 @@ private:
 
   func::FuncOp stage;
   Block &body;
-  /// Ops of the stage without the terminator, and the index of each in this
-  /// list.
+  /// `ops`: ops of the stage in program order, without the terminator.
+  /// `numberOf`: index of each op in `ops`.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// The ops of the stage in the form that the planner reads, and the planner's
-  /// choice. Both are indexed like `ops`.
+  /// Descriptions of the ops for the planner, and the planner's choice, both in
+  /// the order of `ops`.
   std::vector<plan::StageOp> stageOps;
   plan::Hoisting hoisting;
-  /// Values that the once-per-step function returns and that stay in memory for
-  /// the whole step.
+  /// Results of the once-per-step function. They stay in memory for the whole
+  /// step.
   SmallVector<Value> held;
 };
 

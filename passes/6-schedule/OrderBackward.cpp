@@ -27,12 +27,10 @@ using namespace pcc::schedule;
 namespace {
 /// Finds the values that depend on the gradient of the loss:
 ///
-/// - results of a `graph.loss_gradient` or of a receive of the backward pass;
-/// - results of ops that read such a value;
-/// - an argument with `pipe.held`, if the result that it holds, of another
-///   function, is such a value.
-///
-/// The values of a function are computed at the first query.
+/// - results of a `graph.loss_gradient`, or of a receive in the backward pass;
+/// - results of ops that read a dependent value;
+/// - arguments with `pipe.held` that stand for a dependent result of another
+///   function.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -47,8 +45,7 @@ public:
   }
 
 private:
-  /// Returns the values of a function body that depend on the gradient of the
-  /// loss.
+  /// Returns the values of a function body that depend on the loss gradient.
   DenseSet<Value> find(Block &body) {
     DenseSet<Value> found;
     for (BlockArgument argument : body.getArguments())
@@ -64,18 +61,16 @@ private:
     return found;
   }
 
-  /// For each function body, the values that depend on the gradient of the
-  /// loss.
+  /// For each function body, the values that depend on the loss gradient.
   DenseMap<Block *, DenseSet<Value>> behindLoss;
 };
 } // namespace
 
-/// Moves `op` right before the first op that reads its results. At least one op
-/// must read them.
+/// Moves `op` right before its first reader. `op` must have a reader.
 static void moveToFirstReader(Operation *op) {
   Operation *first = *op->user_begin();
-  // With one reader, skip the comparison of the order of ops in the block.
-  // After a move, this comparison renumbers the block, which is slow.
+  // Comparing the order of ops renumbers the block, which is slow. A single
+  // reader needs no comparison.
   if (!op->hasOneUse())
     for (Operation *user : op->getUsers())
       if (user->isBeforeInBlock(first))
@@ -83,21 +78,17 @@ static void moveToFirstReader(Operation *op) {
   op->moveBefore(first);
 }
 
-/// Returns whether `op` should be moved right before its first reader. It
-/// should if it is a pure op of the backward pass, has a reader, and does not
-/// depend on the gradient of the loss.
+/// Returns whether to move `op` right before its first reader: it is a pure op
+/// of the backward pass that does not depend on the loss gradient.
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
   return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum` right after the op that computes the gradient to accumulate. If
-/// unary ops with one reader each, such as a reduce-scatter, are between that
-/// op and `sum`, they move together with `sum`:
+/// Moves `sum` right after the op that computes the gradient. Unary ops in
+/// between move along if each has one reader. Returns the number of moved ops.
 ///
 ///   gradient ── reduce_scatter ── accumulate
-///
-/// Returns the number of moved ops.
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();
@@ -126,8 +117,8 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     }
   }
 
-  /// Checks that each argument of `stage` with the attribute `pipe.held` names
-  /// an existing function and one of its results. Emits an error if not.
+  /// Checks that each `pipe.held` argument of `stage` names an existing result
+  /// of an existing function. Emits an error if not.
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
@@ -137,10 +128,9 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Moves ops of one stage. First delays the ops for which waitsForReader is
-  /// true, then moves each accumulation right after the gradient that it adds.
-  /// Delayed ops are visited in reverse order, so that the readers of an op
-  /// have their final places when it is moved.
+  /// Reorders one stage: delays ops to their first reader, then moves each
+  /// accumulation right after its gradient. Ops are delayed in reverse order,
+  /// so that readers move first.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

@@ -22,8 +22,7 @@ using namespace pcc::schedule;
 
 namespace {
 /// Builds the function of one pipeline stage for one microbatch. When training,
-/// each op gets a `pipe.part`, the number of the function to which
-/// split-actions will move it (StageParts.h).
+/// each op gets a `pipe.part`, such as forward or backward pass (StageParts.h).
 class StageOutliner {
 public:
   StageOutliner(func::FuncOp model, int64_t stage,
@@ -31,7 +30,7 @@ public:
       : model(model), stage(stage), parts(parts) {}
 
   /// Builds the stage's function before the model function, and returns it.
-  /// `names` holds the name of each value that is transferred between stages.
+  /// `names` holds the names of values sent between stages.
   func::FuncOp run(const DenseMap<Value, std::string> &names) {
     collect();
     SmallVector<Type> inputs, outputs;
@@ -58,16 +57,14 @@ private:
     return model.front().getTerminator()->getOperand(result);
   }
 
-  /// Returns the stage that returns the model output `value`: the stage of the
-  /// op that computes it. An input that is also an output is returned by stage
-  /// 0.
+  /// Returns the stage that returns the model output `value`: the stage that
+  /// computes it, or stage 0 for a model input.
   static int64_t stageOfValue(Value value) {
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
 
-  /// Finds the model's arguments that the stage reads (`arguments`), and the
-  /// model's results that the stage returns (`results`). Both lists hold
-  /// ascending indices.
+  /// Finds the model's arguments that the stage reads, and the model's results
+  /// that it returns. Both lists ascend.
   void collect() {
     auto note = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -85,9 +82,9 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
-  /// Clones the ops of the stage into `function`. A transfer to this stage
-  /// becomes a receive at the same place. Transfers from this stage become
-  /// sends at the end.
+  /// Clones the stage's ops into `function`. A transfer to this stage becomes a
+  /// receive at the same place. Transfers from this stage become sends at the
+  /// end.
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);
@@ -120,10 +117,10 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets the attribute `pipe.part` of `op`, which was made from the model's op
-  /// `of`. The attribute is the number of the function to which split-actions
-  /// moves `op`. Usually it is the part of `of`. If `arrives` is true, `op` is
-  /// the receive of the transfer `of`: in the update, its part is one later.
+  /// Sets the `pipe.part` of `op` to the part of the step (such as forward
+  /// pass) in which `op` runs. `of` is the model's op that `op` is created
+  /// from. `arrives`: `of` is a transfer, and `op` is its receive. In the
+  /// update, a value arrives one part after the part that sends it.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,
@@ -132,8 +129,8 @@ private:
                                                  : parts->of(of)));
   }
 
-  /// Creates the receive for a transfer to this stage. The receive gets the
-  /// sharding of the transfer's result.
+  /// Creates the receive of a transfer to this stage, with the sharding of the
+  /// transfer's result.
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
                        const DenseMap<Value, std::string> &names) {
     auto received = pipe::ReceiveOp::create(
@@ -147,8 +144,8 @@ private:
   func::FuncOp model;
   int64_t stage;
   const std::optional<StageParts> &parts;
-  /// Indices of the model's arguments that the stage reads. Ascending once
-  /// collect() has run.
+  /// Indices of the model's arguments that the stage reads; ascending after
+  /// collect().
   llvm::SmallSetVector<unsigned, 8> arguments;
   /// Temporary list in which collect() sorts `arguments`.
   SmallVector<unsigned, 0> order;
@@ -157,9 +154,8 @@ private:
 };
 } // namespace
 
-/// Returns a name for each value that is transferred between stages. The name
-/// is NODE#NUMBER, where NODE is an ONNX node and NUMBER makes the name unique.
-/// A value that is sent to several stages has one name.
+/// Returns a name NODE#NUMBER for each value sent between stages. NODE is an
+/// ONNX node, and NUMBER makes the name unique.
 static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
   DenseMap<Value, std::string> names;
   for (auto transfer : model.getOps<pipe::TransferOp>()) {
@@ -195,9 +191,8 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
     model.erase();
   }
 
-  /// Records the attributes of all inputs and outputs of the model, in their
-  /// order, as the module attributes `graph.inputs` and `graph.outputs`. The
-  /// stage functions do not show this order.
+  /// Records the attributes of the model's inputs and outputs, in order, as the
+  /// module attributes `graph.inputs` and `graph.outputs`.
   void recordOrder(func::FuncOp model) {
     SmallVector<Attribute> inputs, outputs;
     Builder builder(&getContext());

@@ -20,16 +20,14 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// A function that chooses which activations are kept in the stages that one
-/// rank runs (one pipeline position). The first argument holds one graph per
-/// stage. The second argument is the memory budget of these stages in bytes,
-/// which only the mode `auto` uses.
+/// A function that chooses the activations to keep, for all stages of one rank
+/// of the pipeline. Arguments: one graph per stage, and the memory budget in
+/// bytes. Only the mode `auto` uses the budget.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// A Chooser (function that chooses the activations to keep) that calls
-/// `choose` for each stage separately and ignores the memory budget.
+/// Calls `choose` for each stage separately. Ignores the memory budget.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
@@ -40,9 +38,8 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
-/// Returns the function that chooses the activations to keep in the mode
-/// `mode`, a value of `pipe.recompute`. Every mode other than `none`,
-/// `selective` and `full` counts as `auto`.
+/// Returns the function that chooses the activations to keep. `mode` is the
+/// value of `pipe.recompute`; unknown modes count as `auto`.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)
@@ -80,9 +77,9 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
-  /// Chooses which activations are recomputed in the stages of one pipeline
-  /// position (the stages that one rank runs), and changes the functions of
-  /// these stages accordingly. Fails if a stage has no function.
+  /// Chooses the activations to recompute and rewrites the stages. Regards all
+  /// stages of one pipeline position (a rank of the pipeline, which may run
+  /// several stages). Fails if a stage has no function.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(
@@ -120,9 +117,9 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return {};
   }
 
-  /// Returns the memory budget in bytes of pipeline position number `position`
-  /// (the stages that one rank runs). If the module has no budget, returns 0:
-  /// the mode `auto` then keeps as few bytes as possible.
+  /// Returns the bytes that activations may occupy on `position`, a rank of the
+  /// pipeline. Returns 0 if the module has no budget. The mode `auto` then
+  /// keeps as few bytes as possible.
   int64_t budgetOf(int position) {
     auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
         pipe::activationBytesName);

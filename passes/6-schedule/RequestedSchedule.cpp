@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Generates the action table of the schedule that `pipe.schedule` names, such
-/// as 1F1B. Emits an error and fails if the name is unknown or the schedule
-/// does not fit the module.
+/// Generates the action table of the schedule named by `pipe.schedule`, such as
+/// 1F1B. Emits an error and fails if the name is unknown or the sizes do not
+/// fit.
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;

@@ -8,21 +8,18 @@
 
 namespace pcc::schedule {
 
-/// Returns the action table of `module`. It lists, for each pipeline position
-/// (the stages that one rank runs), the actions in order. An action is, for
-/// example, the forward pass (F) or the backward pass (B) of one microbatch.
-/// Actions that run once per step, such as updates, are not in the table yet; a
-/// later step adds them.
-///
-/// The table comes from the first of these sources that exists:
+/// Returns the action table of `module`: for each pipeline position (a rank of
+/// the pipeline), its actions in order, such as F (forward) and B (backward) of
+/// a microbatch. Leaves out actions that run once per step, such as updates.
+/// The table comes from the first of these that exists:
 ///
 /// 1. `pipe.table`, a table that a user wrote;
 /// 2. `pipe.schedule`, the name of a schedule;
 /// 3. the schedule `forward` (inference).
 ///
-/// The sizes are `pipe.stages`, `pipe.virtual_stages` (stages per position) and
+/// Sizes: `pipe.stages`, `pipe.virtual_stages` (stages per position) and
 /// `pipe.microbatches`, each 1 if absent. Emits an error at the module and
-/// fails if the schedule is unknown or does not fit these sizes.
+/// fails if the schedule is unknown or does not fit.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);
 
 } // namespace pcc::schedule

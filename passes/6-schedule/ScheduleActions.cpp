@@ -19,9 +19,8 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  /// Returns the stages that have a function for the action UNSHARD, which pass
-  /// hoist-shared creates. UNSHARD runs once per step and computes values that
-  /// all microbatches share, such as all-gathered weights.
+  /// Returns the stages with a function for the action UNSHARD. It computes
+  /// once per step what all microbatches share, such as gathered weights.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -30,10 +29,8 @@ struct ScheduleActions
     return stages;
   }
 
-  /// Returns the parts into which the update of every stage is divided. Each
-  /// part has its own function. The name of an update action (U) contains the
-  /// number of the part, and names of other actions contain the number of the
-  /// microbatch.
+  /// Returns the parts of the updates of all stages. Each part is one function
+  /// and one action, such as U0 or U1.
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -45,9 +42,8 @@ struct ScheduleActions
     return found;
   }
 
-  /// Returns the action table that the module requests. Inserts the actions
-  /// that run once per step: UNSHARD (values that all microbatches share) and
-  /// updates.
+  /// Returns the requested action table, with the actions that run once per
+  /// step: UNSHARD (all-gather of weights) and updates.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

@@ -35,9 +35,7 @@ using namespace pcc::schedule;
 // I and W
 //===----------------------------------------------------------------------===//
 
-/// Returns the ops of `body` on whose results a send of the backward pass
-/// depends. These ops form the action I, which computes the gradient of the
-/// stage's input.
+/// Returns the ops of `body` that a send of the backward pass depends on.
 static DenseSet<Operation *> opsBehindSends(Block &body) {
   DenseSet<Operation *> behind;
   for (Operation &op : llvm::reverse(body)) {
@@ -50,9 +48,7 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns the ops on which the gradients of two or more weights depend. The
-/// first stage sends no gradient to another stage. In this stage, the returned
-/// ops form the action I (input gradient).
+/// Returns the ops that the gradients of two or more weights depend on.
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -72,12 +68,10 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
 }
 
 /// Divides the backward ops of a stage between the actions I (input gradient)
-/// and W (weight gradient). These ops stay in I:
+/// and W (weight gradient). These ops stay in I; all others go to W:
 ///
-/// - If the stage sends a gradient: the ops on which a sent gradient depends.
-/// - Otherwise: the ops on which the gradients of two or more weights depend.
-///
-/// All other backward ops are put into W.
+/// - if the stage sends a gradient: the ops that the sent gradient depends on;
+/// - otherwise: the ops that the gradients of two or more weights depend on.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -92,19 +86,16 @@ static void splitBackward(Block &body) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Divides one stage function into several functions, one per part
-/// (`pipe.part`) such as forward pass, backward pass and update. Erases the
-/// stage function afterwards. A stage function that has only a forward part is
-/// kept as it is.
+/// Divides one stage function into one function per part, such as forward pass,
+/// backward pass and update. Erases the stage function, unless it has only a
+/// forward part.
 class StageSplitter {
 public:
   /// Prepares the division of the function `stage`.
   ///
-  /// - `isBackward`: whether the schedule runs a backward pass of the stage. If
-  ///   so, the stage gets a backward function even if it has no gradients.
+  /// - `isBackward`: whether the schedule has a backward pass of the stage.
   /// - `splitsBackward`: whether the schedule splits the backward pass into the
-  ///   actions I (input gradient) and W (weight gradient). If not, the backward
-  ///   pass is the single action B.
+  ///   actions I (input gradient) and W (weight gradient).
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -114,9 +105,9 @@ public:
       functions.try_emplace(weightGradientPart);
   }
 
-  /// Divides the stage function into parts, such as forward and backward pass.
-  /// Emits an error and fails if an op reads a value that a later part
-  /// computes.
+  /// Divides the stage function into one function per part, such as forward and
+  /// backward pass. Emits an error and fails if an op reads a value of a later
+  /// part.
   LogicalResult run() {
     if (failed(checkOrder()))
       return failure();
@@ -148,18 +139,17 @@ private:
     func::FuncOp op;
     /// Maps values of the stage function to values of this function.
     IRMapping map;
-    /// Values that this function returns, in the order in which they were
-    /// added. They are values that other functions read, and outputs of the
-    /// model.
+    /// Values that this function returns: values that other functions read, and
+    /// outputs of the model.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
-    /// For each value of the stage that another function takes, the index in
-    /// `results` at which this function returns it.
+    /// For each value that another function reads: its index in `results`, the
+    /// list of values that this function returns.
     DenseMap<Value, unsigned> resultOf;
   };
 
-  /// Checks that no op reads a value that a later part (such as the backward
-  /// pass) computes. Emits an error if one does.
+  /// Checks that no op reads a value of a later part (such as the backward
+  /// pass). Emits an error if one does.
   LogicalResult checkOrder() {
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
@@ -190,9 +180,8 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
-  /// Returns the name of the action that runs a part, such as "B" for the
-  /// backward pass or "U0" for the first part of the update. `part` must not be
-  /// the forward part.
+  /// Returns the name of the action of a part: "B" for the backward pass, "U0"
+  /// for the first part of the update. `part` must not be the forward part.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -200,8 +189,8 @@ private:
                                       : "U" + std::to_string(part - updatePart);
   }
 
-  /// Creates the function of a part (such as the backward pass), at first
-  /// without arguments and results.
+  /// Creates an empty function for one part of the stage, such as the backward
+  /// pass. The function has no arguments and no results yet.
   void begin(int64_t part, ActionFunction &function) {
     OpBuilder builder(stage);
     function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
@@ -216,7 +205,7 @@ private:
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
   /// Clones `op` into the function of its part, such as the backward pass. A
-  /// `graph.accumulate` is not cloned but becomes a sum over microbatches.
+  /// `graph.accumulate` becomes a sum over microbatches instead.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -229,13 +218,12 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the value that stands for `value` in the function of a part (such
-  /// as the backward pass):
+  /// Returns the value that the function of `part` (such as the backward pass)
+  /// reads in place of `value`, a value of the stage function:
   ///
-  /// - the result of a clone, if this function computes `value`, or if `value`
-  ///   is a weight or constant;
-  /// - an argument, if another function computes `value`, or if `value` is an
-  ///   argument of the stage.
+  /// - an argument, if `value` is an argument of the stage function, or if the
+  ///   function of another part computes it;
+  /// - otherwise the result of a clone.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -256,26 +244,26 @@ private:
     return made;
   }
 
-  /// Appends an argument to the body of `function` and returns it. `finish`
-  /// adds it to the type of the function.
+  /// Appends an argument to the body of `function` and returns it. The
+  /// function's type is set later, by `finish`.
   static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
     function.argumentAttributes.push_back(attributes);
     return function.op.front().addArgument(type, loc);
   }
 
-  /// Appends an argument for `value` to `taker`, the function that reads
-  /// `value`. The function of another part, `maker`, computes and returns
-  /// `value`. Returns the argument.
+  /// Appends an argument to the function `taker` and returns it. The argument
+  /// takes `value` from the function of the part `maker` (such as the forward
+  /// pass), which computes and returns `value`.
   Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
                        value.getLoc());
   }
 
-  /// Returns the attributes of an argument that receives `value` from another
-  /// function. `value` is result number `result` of the function of the part
-  /// `maker`.
+  /// Returns the attributes of an argument that takes `value` from another
+  /// function of the stage. The other function computes the part `maker` (such
+  /// as the forward pass), and returns `value` as result number `result`.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -285,9 +273,10 @@ private:
     return attributes.getDictionary(stage.getContext());
   }
 
-  /// Returns the index of the result with which the function of the part
-  /// `maker` returns `value`. If that function does not return the value yet,
-  /// appends a result to it.
+  /// Returns the index of `value` among the results of the function that
+  /// computes it. Appends `value` to the results if it is missing. `maker` is
+  /// the part of the stage (such as the forward pass) that the function
+  /// computes.
   unsigned resultFor(Value value, int64_t maker) {
     ActionFunction &function = functionOf(maker);
     auto [entry, isNew] = function.resultOf.insert(
@@ -305,17 +294,15 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Returns the sum of the op's operand over all microbatches, as a value in
-  /// the function of the part `part`. The function that computes the operand
-  /// adds it to a running sum, which it receives as an argument and returns.
-  /// Example with the actions B (backward pass) and U0 (first part of the
-  /// update):
+  /// Returns the sum of the operand of `op` over all microbatches, as a value
+  /// in the function of `part`. The function that computes the operand takes
+  /// the sum so far as an argument and returns the new sum:
   ///
   ///   B(sum so far)   ->  sum so far + gradients of the microbatch
-  ///   U0(sum)             reads the result of the last B
+  ///   U0(sum)             update: reads the result of the last B
   ///
-  /// Two exceptions return the operand itself: the operand is equal in all
-  /// microbatches (the op lacks `sums`), or `part` computes the operand.
+  /// No sum is necessary if the operand is equal in all microbatches, or if
+  /// `part` computes it. The result is then the operand.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -337,9 +324,8 @@ private:
                        op.getLoc());
   }
 
-  /// Makes each output of the model a result of the function that computes it.
-  /// An output that is an argument, a weight or a constant becomes a result of
-  /// the last function.
+  /// Makes each model output a result of the function that computes it. An
+  /// argument, weight or constant is returned by the last function.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -354,8 +340,8 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Completes `function`: moves the writes of weights to its end, after all
-  /// reads, and adds the terminator and the type.
+  /// Completes `function`: adds terminator and type, and moves writes of
+  /// weights to the end, after all reads.
   static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))
@@ -372,11 +358,11 @@ private:
   func::FuncOp stage;
   Block &body;
   bool splitsBackward;
-  /// The function of each part (such as the backward pass), in the order in
-  /// which the parts run.
+  /// The function of each part (such as the backward pass), in the order of
+  /// execution.
   std::map<int64_t, ActionFunction> functions;
-  /// For each output of the model: the part (such as the backward pass) whose
-  /// function returns the output, and the output's index.
+  /// For each model output: the part of the stage (such as the backward pass)
+  /// whose function returns it, and its index among the results of the stage.
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 

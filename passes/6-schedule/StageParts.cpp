@@ -9,9 +9,9 @@ using namespace pcc;
 using namespace pcc::schedule;
 using graph::StepPart;
 
-/// Returns whether `op` may be delayed to the part (function) of the ops that
-/// read its result. A transfer may not be delayed: it sends its value to
-/// another stage as soon as the value exists.
+/// Returns whether a forward op may move to the backward pass or the update if
+/// only these read its results. A transfer may not move: it must send its value
+/// to the other stage at once.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {
@@ -31,8 +31,9 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-// The level of an op is the part of the update in which it runs, counted from
-// 0: the largest number of transfers between stages on a path to the op.
+// The level of an op is the index of its part of the update (2 for U2). An op
+// can run only after all transfers on the paths to it, so its lowest level is
+// the largest number of transfers on one path.
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -47,8 +48,8 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// Visits the ops in reverse order, the readers of an op before the op itself.
-// Transfers, and ops whose results the model returns, are not delayed.
+// Visits the readers of an op before the op, because the op moves to the part
+// of its earliest reader. Transfers and model outputs do not move.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -62,11 +63,11 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// Several stages of a rank may read the same copy of a parameter. A write must
-// come after all these reads:
-// - It is in a later part (function) than the reads by other stages.
-// - It may be in the same part as the reads by its own stage, because a
-//   function writes at its end.
+// A write must come after all reads of the parameter, which several stages may
+// share:
+// - It is in a later part (function) than reads by other stages.
+// - It may be in the part of reads by its own stage, because a function writes
+//   at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -13,10 +13,9 @@ namespace pcc::schedule {
 /// Returns the integer attribute `name` of the module; 1 if absent.
 int moduleNumber(mlir::ModuleOp module, llvm::StringRef name);
 
-/// Parses the schedule in the module's `pipe.table`. Returns nullopt if there
-/// is no such attribute. Emits an error at the module and fails if the text is
-/// malformed or does not fit `pipe.stages`, `pipe.virtual_stages` and
-/// `pipe.microbatches`.
+/// Parses the schedule in the module's `pipe.table`; nullopt if there is none.
+/// Emits an error at the module and fails if the text is malformed. It must fit
+/// `pipe.stages`, `pipe.virtual_stages` and `pipe.microbatches`.
 mlir::FailureOr<std::optional<plan::ActionTable>>
 userActionTable(mlir::ModuleOp module);
 

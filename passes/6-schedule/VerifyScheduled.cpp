@@ -29,9 +29,8 @@ using namespace pcc;
 namespace {
 struct VerifyScheduled
     : pcc::schedule::impl::VerifyScheduledBase<VerifyScheduled> {
-  /// Returns the action table that the `pipe.actions` ops of the module
-  /// contain. Emits an error if a stage does not exist or an action cannot be
-  /// parsed.
+  /// Returns the action table of the module's `pipe.actions` ops. Emits an
+  /// error if a stage does not exist or an action is malformed.
   FailureOr<plan::ActionTable> readTable() {
     plan::ActionTable table;
     auto number = [&](StringRef name) {
@@ -63,8 +62,7 @@ struct VerifyScheduled
     return table;
   }
 
-  /// Returns the send `send`, an op of `function`, in the form that the planner
-  /// reads.
+  /// Returns the planner's description of `send`, an op of `function`.
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
     const plan::SendPart kind =
         plan::sendPartOf(pipe::actionOf(function).str());
@@ -73,8 +71,7 @@ struct VerifyScheduled
   }
 
   /// Returns all sends of the module. Emits an error unless each send has
-  /// exactly one receive with the name and the type of the sent value, on the
-  /// stage to which the value is sent.
+  /// exactly one receive of equal name and type on the target stage.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
     llvm::StringMap<Type> sent;
@@ -106,11 +103,10 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// Checks that each action of the table has exactly one function, that each
-  /// function has an action, and that arguments with `pipe.held` are valid.
-  /// Actions other than F (forward), B (backward), I (input gradient) and W
-  /// (weight gradient) may occur only once per stage. Emits an error if a check
-  /// fails.
+  /// Checks that each action in `table` has exactly one function, and each
+  /// function an action. Checks that a stage runs an action without a
+  /// microbatch, such as an update, only once. Checks arguments with
+  /// `pipe.held`. Emits an error if a check fails.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -137,8 +133,9 @@ struct VerifyScheduled
     return success();
   }
 
-  /// Checks that an argument with `pipe.held` names an existing result of the
-  /// same type, of a function of the same stage. Emits an error if not.
+  /// Checks an argument with `pipe.held`, which takes its value from a result
+  /// of another function. This function must belong to the same stage, and the
+  /// result must have the argument's type. Emits an error if not.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);
@@ -157,8 +154,8 @@ struct VerifyScheduled
            << " does not compute";
   }
 
-  /// Runs all checks of the schedule. The simulated run of all ranks comes
-  /// last, because it relies on the results of the other checks.
+  /// Runs all checks of the schedule. The simulation of all ranks comes last,
+  /// because it relies on the other checks.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

@@ -33,16 +33,15 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Writes the bundle (the directory that pcc writes) of one module. run() lists
-/// the steps, each of which is a private method. A step uses the results of the
-/// preceding steps. If a step fails, run() returns its error and skips the
-/// remaining steps.
+/// Writes the bundle of one module. run() executes the steps, which are private
+/// methods. A step uses the results of earlier steps. The first error ends the
+/// run.
 class BundleEmitter {
 public:
   BundleEmitter(ModuleOp module, const BundleOptions &options)
       : module(module), options(options) {}
 
-  /// Runs all steps in the order of `parts`, then moves the bundle to its final
+  /// Runs the steps in the order of `parts`. Then moves the bundle to its final
   /// path.
   Status run() {
     using Part = Status (BundleEmitter::*)();
@@ -62,8 +61,7 @@ public:
 
 private:
   /// Reads the target, the GPU architecture and the instruction sets from the
-  /// attributes of the module. Finds the support folder, which holds the files
-  /// that executables are linked with.
+  /// module. Finds the support folder (files that executables are linked with).
   Status read() {
     PCC_RETURN_IF_ERROR(findSupportFolder(support));
     target = dist::targetOf(module).str();
@@ -76,17 +74,14 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
-  /// Writes the programs of all pipeline positions to `programs`, in memory.
-  /// Returns an error if a rank needs more memory than the attribute
-  /// `rank.memory_limit` of the module allows.
+  /// Writes the programs of all pipeline positions in memory. Returns an error
+  /// if a rank needs more memory than the attribute `rank.memory_limit` allows.
   Status writePrograms() {
     PCC_RETURN_IF_ERROR(emit::writePrograms(module, facts, programs));
     return checkMemory(module, memoryOf(*facts, programs));
   }
 
-  /// Creates the temporary directory that the bundle is written into.
-  /// BundleFolder::finish() later renames the directory to the path of the
-  /// bundle.
+  /// Creates the temporary directory into which the bundle is written.
   Status createFolder() { return folder.create(options.bundle); }
 
   /// Stores the sizes and hashes of the weight files in the programs. Copies
@@ -97,9 +92,8 @@ private:
                                : Status::success();
   }
 
-  /// Compiles the kernels to GPU code if the target has GPUs, and to one object
-  /// file for each instruction set of `cpus`. Compiles nothing if the module
-  /// has no kernels.
+  /// Compiles the kernels to one object file per instruction set in `cpus`. For
+  /// a GPU target, also compiles the kernels to GPU code.
   Status compile() {
     if (module.getOps<rank::KernelOp>().empty() &&
         randomKernelsOf(module).empty())
@@ -119,8 +113,7 @@ private:
   }
 
   /// Compiles the kernels to PTX. If the library nvJitLink is installed, also
-  /// assembles the PTX to a cubin (GPU machine code). If not, emits a remark:
-  /// the GPU's driver will assemble the PTX when it loads the kernels.
+  /// assembles the PTX to a cubin (GPU machine code). Otherwise emits a remark.
   Status compileForGpus() {
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
@@ -143,9 +136,8 @@ private:
     return Status::success();
   }
 
-  /// Writes `bytes`, an object file with compiled kernels, into the folder of
-  /// the bundle. The file is called `name` + number + `.o`. All executables of
-  /// the bundle are linked with it.
+  /// Writes `bytes`, an object file with compiled kernels, into the bundle. The
+  /// file name is `name` with a number, such as `kernels0.o`.
   Status addObject(const std::string &name, const std::vector<char> &bytes) {
     const std::string file = name + std::to_string(objects.size()) + ".o";
     objects.push_back(file);
@@ -153,12 +145,11 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores three hashes in each program: the hash of the kernels, the hash of
-  /// the runtime, and the plan hash. The plan hash covers the programs of all
-  /// positions, the kernels and the runtime. Ranks compare their plan hashes at
-  /// startup, so that ranks of different bundles cannot run together.
+  /// Stores three hashes in each program: of the kernels, of the runtime, and
+  /// of the whole plan (programs, kernels and runtime). Ranks compare the plan
+  /// hash at startup, so that ranks of different bundles cannot run together.
   ///
-  /// Also verifies each program by the checks that the loader runs at startup.
+  /// Then verifies each program by the checks of the loader.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(
@@ -183,10 +174,9 @@ private:
     return Status::success();
   }
 
-  /// Links the executable of each pipeline position under the name of the
-  /// position's first rank. The executables of the position's other ranks are
-  /// hard links to that file. Erases the object files of the kernels at the
-  /// end.
+  /// Links one executable per position (virtual pipeline rank), under the name
+  /// of the position's first rank. The other ranks of the position get hard
+  /// links to this file.
   Status linkExecutables() {
     const int64_t perPosition =
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
@@ -210,8 +200,8 @@ private:
            number;
   }
 
-  /// Links the executable of one pipeline position as file `name`. Appends the
-  /// size and the checksum of the executable to the file (runtime::sealFile).
+  /// Links the executable of one pipeline position as file `name`. Appends size
+  /// and checksum to the file (runtime::sealFile).
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -230,8 +220,8 @@ private:
     return runtime::sealFile(folder.path(name));
   }
 
-  /// Copies the launcher `run` into the bundle and writes bundle.json, the
-  /// description of the bundle. Both carry a checksum, as the executables do.
+  /// Copies the launcher `run` into the bundle and writes bundle.json. Both
+  /// files carry a checksum.
   Status writeRest() {
     PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
@@ -255,19 +245,18 @@ private:
 
   ModuleOp module;
   const BundleOptions &options;
-  /// Path of the support folder, which holds the files that executables are
-  /// linked with, and name of the target: `cpu` or `cuda`.
+  /// Path of the support folder (files that executables are linked with), and
+  /// the target: `cpu` or `cuda`.
   std::string support, target;
   /// Names of the instruction sets that CPU kernels are compiled for.
   std::vector<std::string> cpus;
   /// PTX and cubin of the kernels; std::nullopt unless the target is `cuda`.
   std::optional<GpuCode> gpuCode;
   std::optional<ModelFacts> facts;
-  /// Program of each position (virtual pipeline rank), in order.
+  /// Programs of the positions (virtual pipeline ranks), in order.
   std::vector<PositionProgram> programs;
   BundleFolder folder;
-  /// File names, relative to the bundle, of the object files with CPU kernels:
-  /// one file per instruction set.
+  /// Names of the object files with CPU kernels, one file per instruction set.
   std::vector<std::string> objects;
   /// Hash of all compiled kernels, for GPUs and for CPUs.
   uint64_t codeHash = 0;

@@ -10,27 +10,22 @@
 
 namespace pcc::emit {
 
-/// Options of writeBundle(), which compiles a module to a bundle (the directory
-/// that pcc writes).
+/// Options of writeBundle(), which compiles a module to a bundle.
 struct BundleOptions {
-  /// Path of the bundle (the directory that pcc writes). writeBundle() replaces
-  /// a bundle that exists at this path.
+  /// Path of the bundle. writeBundle() replaces an older bundle at this path.
   std::string bundle;
-  /// True to copy the weights that ranks read into the bundle. False to let
-  /// ranks read the weight files of the model at their original paths.
+  /// Whether to copy the weights into the bundle. If false, ranks read the
+  /// model's weight files at their original paths.
   bool packWeights = false;
-  /// Paths of two files that show the planned times of one step: `scheduleSvg`
-  /// as an SVG drawing, `trace` as a list of trace events. Both show every
-  /// action (run of a stage function). An empty path means that the file is not
-  /// written.
+  /// Paths of two files with the planned times of one step: an SVG drawing and
+  /// a list of trace events. A file with an empty path is not written.
   std::string scheduleSvg = {}, trace = {};
 };
 
-/// Writes the bundle (output directory) of `module`. The passes of phase 7-emit
-/// must have run on `module`. Compiles the kernels, and writes and links one
-/// program per position (virtual pipeline rank). The bundle appears at its path
-/// only when it is complete: an error leaves the path as it was. Equal modules
-/// give equal bytes, whatever the path of the bundle is.
+/// Compiles `module` to a bundle: compiles the kernels, and links one program
+/// per position (virtual pipeline rank). The passes of phase 7-emit must have
+/// run. An error leaves the path of the bundle as it was. Equal modules give
+/// equal bytes.
 ///
 /// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
 /// `rank.gpu_arch`, `rank.random_weights`, `rank.memory_limit`, `graph.root`.
@@ -43,9 +38,9 @@ struct BundleOptions {
 ///   4   an op that the device cannot run
 ///   6   a rank needs more memory than `rank.memory_limit`
 ///   7   the bundle cannot be written
-///   13  a shared library of rank executables is not installed
+///   13  a shared library is not installed, or the linker runs out of memory
 ///
-/// Loads dialects, so it must not run within a pass.
+/// The function loads dialects, so it must not run within a pass.
 Status writeBundle(mlir::ModuleOp module, const BundleOptions &options);
 
 } // namespace pcc::emit

@@ -26,10 +26,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes from `group` the reshapes at its border: those that only read values
-/// from outside of the group, and those that only ops outside of the group
-/// read. If such a reshape were part of the kernel, one buffer would have two
-/// shapes. Outside of kernels a reshape costs nothing.
+/// Removes the reshapes at the start and at the end of `group`. Within a
+/// kernel, they would give one buffer two shapes. Outside of kernels, a reshape
+/// costs nothing.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -51,8 +50,8 @@ static void peelReshapes(KernelGroup &group) {
 }
 
 namespace {
-/// Kernels of a module, without duplicates. Kernels are equal if their printed
-/// forms are equal, apart from symbol names and locations.
+/// Kernels of a module, without duplicates. Two kernels are equal if only
+/// symbol names and locations differ.
 class KernelTable {
 public:
   explicit KernelTable(ModuleOp module) : module(module), symbols(module) {
@@ -60,9 +59,8 @@ public:
       known[textOf(kernel)] = kernel;
   }
 
-  /// Returns the module's kernel that equals `made`. Takes ownership of `made`,
-  /// which has no parent op. If the module has an equal kernel, erases `made`;
-  /// otherwise inserts `made` into the module.
+  /// Returns the module's kernel that equals `made`. If there is none, inserts
+  /// `made` (an op without parent) into the module. Otherwise erases `made`.
   rank::KernelOp intern(rank::KernelOp made) {
     rank::KernelOp &kernel = known[textOf(made)];
     if (kernel) {
@@ -75,8 +73,8 @@ public:
   }
 
 private:
-  /// Returns the printed form of `kernel`, with a fixed name in place of the
-  /// kernel's symbol name. Equal kernels have equal printed forms.
+  /// Returns the printed form of `kernel`, with a fixed symbol name. Equal
+  /// kernels have equal printed forms.
   static std::string textOf(rank::KernelOp kernel) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -92,12 +90,10 @@ private:
   llvm::StringMap<rank::KernelOp> known;
 };
 
-/// Replaces the ops of one group (ops that are fused) by a kernel and its
-/// launch.
+/// Replaces a group of fused ops by a kernel and its launch.
 class Outlining {
 public:
-  /// Collects the operands and the results of the future kernel of `group`.
-  /// Changes no op.
+  /// Collects the operands and the results of the future kernel. Changes no op.
   explicit Outlining(const KernelGroup &group) : group(group) {
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
@@ -108,10 +104,8 @@ public:
     }
   }
 
-  /// Creates the kernel and its launch, and erases the ops of the group. The
-  /// launch takes the place of the group's last op, where all operands are
-  /// defined. If `kernels` has an equal kernel, launches it instead of a new
-  /// one.
+  /// Replaces the group by a launch of its kernel, in the place of the last op.
+  /// Reuses an equal kernel in `kernels` if there is one.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -142,9 +136,8 @@ private:
     });
   }
 
-  /// Returns a new kernel without a parent op. Its body holds clones of the
-  /// leaves (constants and index ops that the group reads) and of the ops of
-  /// the group. The kernel gets the location of `at`.
+  /// Returns a new kernel, without a parent op, with clones of the group's ops.
+  /// Also clones the constants and index ops that the group reads.
   rank::KernelOp makeKernel(Operation *at) {
     OpBuilder builder(at->getContext());
     auto type =
@@ -183,14 +176,12 @@ private:
   }
 
   const KernelGroup &group;
-  /// Values that ops of the group read but do not compute. The launch passes
-  /// them to the kernel as operands.
+  /// Operands of the launch: values that the group reads but does not compute.
   llvm::SetVector<Value> inputs;
-  /// Constants and index ops (e.g. iota) that the group reads. The kernel holds
-  /// clones of them, so the launch does not pass their results.
+  /// Constants and index ops (e.g. iota) that the group reads. They are cloned
+  /// into the kernel.
   llvm::SetVector<Operation *> leaves;
-  /// Results of the group's ops that ops outside of the group read. The kernel
-  /// returns them.
+  /// Results of the kernel: values of the group that other ops read.
   SmallVector<Value> results;
 };
 } // namespace
@@ -207,18 +198,17 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
-/// Moves each op that follows one of its readers to directly before its first
-/// reader. Keeps the order of all other ops, since the order determines the
-/// live ranges of buffers. For instance, a recomputed activation must stay
-/// directly before its reader.
+/// Moves each op that comes after one of its readers to just before its first
+/// reader. Keeps all other ops in order, because the order determines how long
+/// buffers are live.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// If `block` returns a parameter that a step overwrites in place, makes it
-/// return a copy of the old value. `written` has the names of these parameters.
-/// The copy is a graph.slice of all elements.
+/// Makes `block` return copies of the parameters in `written`, because a step
+/// overwrites these parameters in place. A copy is a graph.slice of all
+/// elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -246,8 +236,6 @@ static void copyReturned(Block &block, const llvm::StringSet<> &written) {
 
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
-  /// Replaces the ops of `group` by a kernel and its launch, and counts them in
-  /// the statistics.
   void outline(const KernelGroup &group, KernelTable &kernels) {
     numOps += group.ops.size();
     ++numLaunches;
@@ -296,9 +284,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
            << " launches";
   }
 
-  /// Erases kernels that no op launches. joinLaunches() leaves such kernels: it
-  /// replaces launches over whole tensors by one launch of a new kernel over
-  /// tiles of these tensors.
+  /// Erases kernels that no op launches. joinLaunches() leaves such kernels
+  /// when it replaces several launches by one launch of a new kernel.
   void eraseUnlaunched() {
     llvm::StringSet<> launched;
     getOperation().walk([&](Operation *op) {
@@ -313,10 +300,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         kernel.erase();
   }
 
-  /// Names of the parameters that any function of the module writes.
+  /// Names of the parameters that the module writes.
   llvm::StringSet<> written;
-  /// Whether the target is `cuda`. If true, the pass also runs the fusions that
-  /// only GPUs need.
+  /// Whether the target is `cuda`.
   bool isForGpus = false;
 };
 } // namespace

@@ -26,24 +26,22 @@ namespace {
 /// Ops and results of one future library call. The call contains a contraction
 /// (matmul or convolution) and the ops that the library computes along with it.
 struct CallBody {
-  /// Ops that the library call replaces, in execution order: layout ops of the
-  /// operands, ops of a bias gradient, the contraction (matmul or convolution),
-  /// and the contraction's epilogue (steps such as bias and activation).
+  /// Ops that the library call replaces, in execution order:
+  ///
+  ///   - layout ops of the operands,
+  ///   - ops of a bias gradient,
+  ///   - the contraction (matmul or convolution),
+  ///   - the epilogue, such as bias and activation.
   SmallVector<Operation *> ops;
-  /// Results of the library call: the result of the epilogue and, if the call
-  /// computes a bias gradient, the bias gradient.
+  /// Result of the epilogue, then the bias gradient if the call computes one.
   SmallVector<Value, 2> results;
 };
 } // namespace
 
 /// Returns the bias gradient (column sums of an operand) that the library can
-/// compute along with `contraction`. Moves its ops to directly before
-/// `contraction` (alignBiasGradient). Returns an empty bias gradient in two
-/// cases:
-///
-///   - There is none.
-///   - `epilogue` has a bias or an activation. The library cannot combine them
-///     with a bias gradient.
+/// compute along with `contraction`, or an empty one. Moves the ops of the bias
+/// gradient to directly before `contraction`. The library cannot combine a bias
+/// gradient with a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -55,9 +53,8 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
-/// Returns the ops that become one library call with `contraction`, and the
-/// results of that call. Moves the ops of a bias gradient to directly before
-/// `contraction`.
+/// Returns the ops and results of the library call for `contraction`. Moves the
+/// ops of a bias gradient to directly before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -74,9 +71,8 @@ static CallBody callBodyOf(Operation *contraction) {
   return call;
 }
 
-/// Replaces the ops of `made` by a rank.library_call whose body holds clones of
-/// these ops. The call takes the place of the last op, where the operands of
-/// all ops are defined.
+/// Replaces the ops of `made` by one rank.library_call, in the place of the
+/// last op. The body of the call holds clones of the ops.
 static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
@@ -107,8 +103,7 @@ static void outline(const CallBody &made, Operation *contraction) {
 }
 
 /// Replaces each graph.loss_gradient by a constant 1, the derivative of the
-/// loss with respect to itself. The op marks the start of the backward pass for
-/// earlier passes. Later passes do not need the mark.
+/// loss with respect to itself.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
@@ -143,8 +138,8 @@ struct FormLibraryCalls
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
       const CallBody call = callBodyOf(contraction);
-      // Create no rank.library_call around a contraction without other ops:
-      // InstructionTable turns the contraction into an instruction directly.
+      // Leave a contraction without other ops as it is. It becomes an
+      // instruction without a rank.library_call.
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

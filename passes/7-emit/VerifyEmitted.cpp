@@ -20,19 +20,17 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Writes the program of `position` (virtual pipeline rank) to `tables` and
-  /// verifies it. If the program has an op that the device cannot run, leaves
-  /// `tables` empty and returns success, because writeBundle() later reports
-  /// that op as an error.
+  /// Writes and verifies the program of one position (virtual pipeline rank).
+  /// If the device cannot run an op, leaves `tables` empty and returns success:
+  /// writeBundle() reports the op later.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;
     Status status = writeProgram(facts, position, program);
     if (status.code() == Unsupported)
       return success();
-    // The sizes of weight files are unknown until the bundle is written. Set
-    // them to the largest number, so that the verifier finds no read beyond the
-    // end of a file.
+    // The sizes of weight files are unknown here. With the largest size, the
+    // verifier accepts every read of a file.
     for (auto &file : program.tables.files)
       file->size = UINT64_MAX;
     if (status.ok())
@@ -51,8 +49,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
     return success();
   }
 
-  /// Verifies the program of each pipeline position. Also checks that ranks
-  /// cannot deadlock in calls of communicators (findDeadlock).
+  /// Verifies the programs of all pipeline positions. Also checks that ranks
+  /// cannot deadlock (findDeadlock).
   LogicalResult check(const ModelFacts &facts) {
     std::vector<std::optional<program::ProgramT>> programs(
         facts.numPositions());

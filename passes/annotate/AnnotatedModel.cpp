@@ -33,7 +33,8 @@ public:
   /// because the annotations point to strings of it.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
-  /// The computed annotations, in the form that onnx::writeAnnotated() expects.
+  /// The annotations that the constructor computes: the devices, and the
+  /// shardings and pipeline stages of the model's nodes.
   onnx::Annotation annotation;
   /// Returns the number of values that have no annotation, because ONNX cannot
   /// express their sharding.
@@ -44,8 +45,9 @@ private:
   /// and its pipeline stage. `position` is the index of `node` in the graph's
   /// list of nodes.
   void addNode(const onnx::Node &node, uint32_t position);
-  /// Adds the annotation of one tensor to `own`, the annotation of a node.
-  /// `tensor` is the name of the tensor. `place` is its sharding and stage.
+  /// Adds the sharding of one tensor to `own`, the annotation of a node that
+  /// reads or writes the tensor. `tensor` is the name of the tensor. `place` is
+  /// its sharding and its pipeline stage.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
@@ -54,15 +56,17 @@ private:
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
 
-  /// Decided shardings, by the names that the ONNX model uses.
+  /// Shardings and pipeline stages of the module's values, by the values' names
+  /// in the ONNX model.
   DecidedShardings decided;
   /// Mesh of one stage, without axes of size 1.
   dist::Mesh mesh;
   /// Number of pipeline stages, and number of pipeline positions. A position is
   /// one rank of the pipeline and runs one or more stages.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the model's initializers. Their shapes are fixed, so annotations
-  /// of initializers state the sizes of split dims.
+  /// Names of the model's initializers (weights). An initializer has a fixed
+  /// shape, so its annotation states the size of each split dim. The dims of
+  /// other tensors may be dynamic.
   std::set<std::string_view> initializers;
 };
 } // namespace
@@ -103,9 +107,9 @@ void ModelAnnotation::addTexts(
     texts[name] = dist::toBriefString(sharding, mesh);
 }
 
-/// Annotates each input of the node separately, because the node may read a
-/// value in another sharding than its producer wrote. ONNX annotations cannot
-/// express partial sums, so an input that is a partial sum gets no annotation.
+/// Annotates each input separately, because a node may read a value in another
+/// sharding than its producer wrote. Partial sums get no annotation, because
+/// ONNX cannot express them.
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
   const std::string name = onnx_import::nameInLocations(node);
@@ -143,8 +147,9 @@ void ModelAnnotation::addSpec(std::string_view tensor,
       continue;
     onnx::ShardedDim &target = spec.shardedDims.emplace_back();
     target.axis = static_cast<int64_t>(i);
-    // State the size of a split dim only if it cannot change. A dynamic dim may
-    // get another size later.
+    // An annotation can state the size of each factor of a dim, such as 3 and
+    // 64 of 192. State it in a dim of several factors and in a weight. Any
+    // other dim may be dynamic.
     const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
     for (const dist::Factor &factor : dim.factors) {
       target.simpleShardings.push_back(
@@ -168,15 +173,13 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Sets `prefix` to the relative path from the folder of the written model to
-/// the folder of the weight files. `path` is the written model, and `root` is
-/// the folder of the weight files:
+/// Sets `prefix` to the path of the weight folder `root`, relative to the
+/// folder of the written model `path`:
 ///
 ///     path = out/m.onnx, root = out/weights:   prefix = weights/
 ///
-/// ONNX locations are relative to the model and must not lead upwards. If
-/// `root` does not lie below the folder of `path`, returns an error (exit code
-/// 6).
+/// Returns exit code 6 if `root` does not lie below the folder of `path`,
+/// because ONNX forbids "..".
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

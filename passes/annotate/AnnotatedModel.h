@@ -12,13 +12,12 @@ namespace pcc {
 inline constexpr char writtenConfiguration[] = "pcc";
 
 /// Writes an annotated copy of an ONNX model to the file `path`. `module` was
-/// imported from this model. It must have passed phase 4-shard and no later
-/// phase. The annotations are the shardings and pipeline stages that 4-shard
-/// has decided. They are written as ONNX multi-device annotations and as
-/// metadata.
+/// imported from this model, and has passed phase 4-shard and no later phase.
+/// The annotations state the module's shardings and pipeline stages. Both ONNX
+/// multi-device annotations and metadata are written.
 ///
-/// Annotations cannot express all decisions. If values lack an annotation,
-/// passes a note with their number to `listener`. Errors:
+/// Annotations cannot express all shardings. A note to `listener` states the
+/// number of values without annotation. Errors:
 ///  - exit code 6: `module` was not imported from an .onnx file;
 ///  - exit code 6: the weight files do not lie below the folder of `path` (ONNX
 ///    forbids locations with "..");

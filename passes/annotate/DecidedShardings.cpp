@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the sharding of `value` over ranks, without the time axis of
-/// microbatches; nullopt if it has no sharding.
+/// Returns the sharding of `value`, without the mesh axis `mb`, which counts
+/// microbatches. Returns nullopt if `value` has no sharding.
 static std::optional<dist::Sharding> shardingOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(dist::withoutTime(sharding.getSharding()))
@@ -45,9 +45,8 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Remove all entries of weights whose sharding differs between stages. A tool
-  // that reads the annotated model would apply the sharding of one stage to all
-  // stages.
+  // Remove all entries of weights whose sharding differs between stages.
+  // Annotations of a weight hold for all stages.
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -90,15 +89,12 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Finds the sharding of `value` in the annotated model:
-///  - If `value` is only read through one reshard, it is the sharding after the
-///    reshard. In the annotated model, the node that computes `value` then
-///    outputs the resharded value.
-///  - If `value` is a partial sum and is only read through several reshards, it
-///    is the sharding after the reshard that comes first in the program.
-///  - Otherwise it is the sharding of `value` itself.
-/// A value that is read as a partial sum gets no sharding and is counted in
-/// `partial`.
+/// Records the sharding of `value` under `name`:
+///  - A partial sum that only reshards read: the sharding after the first of
+///    these reshards.
+///  - A partial sum with any other reader: no sharding. `partial` counts it.
+///  - Another value, read only by one reshard: the sharding after the reshard.
+///  - Another value, in all other cases: its own sharding.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -108,8 +104,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // Do not take the result of a windowed read (halo exchange) as a sharding
-      // of the value.
+      // Skip a windowed read (halo exchange). Its result also contains elements
+      // of neighbor ranks, so its sharding does not describe `value`.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -127,8 +123,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // A weight keeps the sharding in which it is stored, even if all ops read it
-  // through one reshard. Different stages may store it differently.
+  // Record a weight in the sharding in which ranks store it. Two stages may
+  // store the same weight in different shardings.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

@@ -13,11 +13,10 @@
 
 namespace pcc {
 
-/// Shardings and pipeline stages of the values of a module after phase 4-shard,
-/// by the names that the values have in the ONNX model. They cover inputs,
-/// outputs, weights, and inner values that still exist in the module. The
-/// shardings omit the time axis (the mesh axis that counts microbatches). A
-/// value for which two different shardings or stages are found has no entry.
+/// Shardings and pipeline stages of a module's values after phase 4-shard, by
+/// the values' names in the ONNX model. Shardings omit the time axis (the mesh
+/// axis that counts microbatches). A value with contradictory shardings or
+/// stages has no entry.
 class DecidedShardings {
 public:
   /// Collects the shardings and stages from all functions of `module`. The
@@ -63,22 +62,23 @@ public:
   /// Returns the shardings in which weights are stored, by name.
   const ByName &weights() const { return weightShardings; }
 
-  /// Returns the number of values for which no sharding is recorded. Counted
-  /// are values that some op reads as partial sums (terms that still have to be
-  /// added over ranks), and weights whose sharding differs between stages.
+  /// Returns the number of values without a recorded sharding:
+  ///  - values that some op reads as partial sums (terms that still have to be
+  ///    added over ranks);
+  ///  - weights whose sharding differs between stages.
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
-  /// Returns the entry of `map` for `key`. Returns null if there is none, or if
-  /// it is nullopt, which marks contradictory entries.
+  /// Returns the entry of `map` for `key`. Returns null if there is no entry,
+  /// or if the entry is nullopt, which marks contradictory values.
   template <typename Key, typename Value>
   static const Value *lookUp(const std::map<Key, std::optional<Value>> &map,
                              const Key &key) {
     auto found = map.find(key);
     return found == map.end() || !found->second ? nullptr : &*found->second;
   }
-  /// Adds an entry to `map`. If `map` already has a different entry for `key`,
-  /// sets the entry to nullopt, which marks a contradiction.
+  /// Sets the entry of `map` for `key` to `value`. If the entry exists and
+  /// differs, sets it to nullopt, which marks contradictory values.
   template <typename Key, typename Value>
   static void enter(std::map<Key, std::optional<Value>> &map, const Key &key,
                     const Value &value) {
@@ -96,12 +96,12 @@ private:
   /// Records the sharding of `value`, a result of an op, under the name `name`.
   void readResult(mlir::Value value, const std::string &name);
 
-  /// Sharding and stage of each value, by the value's name. The entry is
-  /// nullopt if different shardings or stages were found.
+  /// Sharding and stage of each value, by the value's name. An entry is nullopt
+  /// if the module gives several shardings or stages for one name.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Sharding and stage of each operand, by the name of the node that reads it
-  /// and the name of the value. The entry is nullopt if different ones were
-  /// found.
+  /// Sharding and stage in which a node reads a value. The key is the name of
+  /// the node and the name of the value. An entry is nullopt if the node reads
+  /// the value in several shardings or stages.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.
@@ -110,7 +110,8 @@ private:
   ByName inputShardings, outputShardings, weightShardings;
   /// Names of the weights whose sharding differs between stages.
   std::set<std::string> ambiguous;
-  /// Number of values that some op reads as partial sums.
+  /// Number of values for which no sharding is recorded, because an op reads
+  /// them as partial sums (terms that still have to be added over ranks).
   unsigned partial = 0;
 };
 

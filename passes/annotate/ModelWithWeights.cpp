@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 /// Largest size of a model file in bytes. Readers of protocol buffers reject
 /// longer messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Smallest size in bytes of a weight that is moved from the model file to the
-/// data file, OUTPUT.data.
+/// Smallest size in bytes at which a weight moves from the model file to
+/// OUTPUT.data, a second file for large weights.
 static constexpr uint64_t smallestBeside = 1024;
-/// Alignment in bytes of the weights in the data file, so that readers can map
-/// each weight.
+/// Alignment in bytes of the weights in OUTPUT.data, the file for large
+/// weights. A reader can map an aligned weight into memory (mmap).
 static constexpr uint64_t pageSize = 4096;
 
 /// Converts an element type of pcc's runtime to the ONNX type.
@@ -62,8 +62,9 @@ public:
       changed[weight.name] = &weight;
   }
 
-  /// Checks the weights, decides whether a data file is needed, and writes the
-  /// copy.
+  /// Checks that the new weights fit the model, and writes a copy of the model
+  /// with them. Stores large weights in a second file, OUTPUT.data, if the
+  /// model already uses such files or the copy would become too large.
   Status run() {
     PCC_RETURN_IF_ERROR(checkWeights());
     if (onnx::hasNestedExternalData(model))
@@ -81,8 +82,8 @@ public:
   }
 
 private:
-  /// Checks that the model has an initializer of the same type and shape for
-  /// each weight to replace.
+  /// Checks the weights that get new elements. For each, the model must have an
+  /// initializer of the same name, element type and shape.
   Status checkWeights() const {
     std::map<std::string_view, const onnx::Tensor *> initializers;
     for (const onnx::Tensor &tensor : model.graph.initializers)
@@ -118,8 +119,8 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Fills `placed` (the storage of each replaced weight) for a copy without a
-  /// data file: each replaced weight is stored in the model file.
+  /// Records in `placed` that the copy's model file itself contains each weight
+  /// with new elements. `placed` maps the name of a weight to its storage.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -150,9 +151,9 @@ private:
     return file.checkUnchanged(CannotRead);
   }
 
-  /// Writes the elements of `tensor` to `out`. If the tensor is to be replaced,
-  /// first changes the elements. An error is stored in `failure`; later calls
-  /// then write nothing.
+  /// Writes the elements of `tensor` to `out`: new elements if `changed`
+  /// contains the tensor, its original elements otherwise. Stores the first
+  /// error in `failure`. After an error, writes nothing.
   void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
     std::string bytes;
     if (failure.ok())
@@ -168,8 +169,8 @@ private:
   // Files
   //===--------------------------------------------------------------------===//
 
-  /// Writes the content of the file `path` under a temporary name; `content`
-  /// writes the bytes. `file.finish()` gives the file its final name.
+  /// Writes a file under a temporary name; `content` writes the bytes.
+  /// `file.finish()` later renames the file to `path`.
   Status writeUnfinished(const std::string &path, runtime::Unfinished &file,
                          const std::function<void(std::ostream &)> &content) {
     PCC_RETURN_IF_ERROR(file.createFile(path));
@@ -188,15 +189,16 @@ private:
     });
   }
 
-  /// Writes the model file only, without a data file.
+  /// Writes the copy of the model as one file that contains all weights.
   Status writeModel() {
     runtime::Unfinished file;
     PCC_RETURN_IF_ERROR(writeModelUnfinished(file));
     return file.finish();
   }
 
-  /// Writes the data file and the model file. The data file gets its final name
-  /// first, so that the model file never exists without its data file.
+  /// Writes the model file OUTPUT and a second file, OUTPUT.data, with the
+  /// large weights. OUTPUT.data gets its final name first, so that the model
+  /// file never exists without it.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -210,8 +212,8 @@ private:
     return modelFile.finish();
   }
 
-  /// Returns whether the file at `path` holds weights of the original model.
-  /// Overwriting that file would destroy the original model.
+  /// Returns whether the file at `path` holds weights of the original model and
+  /// must not be overwritten.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),
@@ -226,9 +228,11 @@ private:
                        });
   }
 
-  /// Writes large weights to the data file `out`, each at an aligned offset,
-  /// and records their locations in `placed`. A weight is large if it has
-  /// external data in the original model, or at least `smallestBeside` bytes.
+  /// Writes weights to `out`, the file OUTPUT.data at `path`, each at an
+  /// aligned offset. Records their offsets in `placed`. Two kinds of weights go
+  /// there:
+  ///  - weights that lie outside of the model file in the original model;
+  ///  - weights with at least `smallestBeside` (1024) raw bytes.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -250,12 +254,13 @@ private:
   const ModelWithWeightsOptions &options;
   /// Finds the external data of the original model.
   onnx::ExternalData data;
-  /// Weights to replace, by the initializer's name.
+  /// Weights that get new elements in the copy of the model, by initializer
+  /// name.
   std::map<std::string, const ReplacedWeight *> changed;
   /// Memory-mapped files that hold external data, by path.
   std::map<std::string, runtime::MappedFile> files;
-  /// Storage of each weight in the copy, by name: in the model file, or at an
-  /// offset in the data file.
+  /// Storage of weights in the copy of the model, by name. A weight lies in the
+  /// model file, or at an offset in a second file, OUTPUT.data.
   onnx::ReplacedWeights placed;
   /// First error that occurred while elements were being written.
   Status failure;

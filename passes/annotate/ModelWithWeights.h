@@ -17,15 +17,15 @@ namespace pcc {
 /// An initializer (weight) of an ONNX model whose elements are replaced in a
 /// copy of the model.
 struct ReplacedWeight {
-  /// Name of the initializer.
+  /// Name of the weight's initializer in the ONNX model.
   std::string name;
-  /// Element type and shape. Both must equal those of the initializer in the
-  /// model.
+  /// Element type and shape of the weight. Both must be the same as in the
+  /// original model.
   runtime::ElementType type = runtime::ElementType::F32;
   std::vector<int64_t> shape;
-  /// Callback that overwrites the elements in the buffer that is its argument.
-  /// The buffer initially holds the elements of the original model, row-major
-  /// and little-endian. Called at most once, while the copy is being written.
+  /// Callback that receives a buffer with the original elements of the weight,
+  /// row-major and little-endian, and overwrites them. writeModelWithWeights()
+  /// calls `change` at most once.
   std::function<Status(std::span<std::byte>)> change;
 };
 
@@ -36,7 +36,8 @@ struct ModelWithWeightsOptions {
   /// Directory in which files of the model's external data may lie, in addition
   /// to the directory of the model; empty for none.
   std::string externalDataRoot;
-  /// Path of the copy. It must differ from the model's path.
+  /// Path of the model file to write. It must differ from `model`, the path of
+  /// the original file.
   std::string output;
 };
 
@@ -44,9 +45,9 @@ struct ModelWithWeightsOptions {
 /// replaced. The rest of the model is unchanged. `weights` are used during the
 /// call only.
 ///
-/// In two cases, large weights (of at least 1 KiB) are written to one file
-/// OUTPUT.data beside the copy: the model has external data, or the copy would
-/// exceed 2 GiB.
+/// Large weights (at least 1 KiB) are written to the file OUTPUT.data beside
+/// the copy in two cases: the model has external data, or the copy would exceed
+/// 2 GiB.
 ///
 /// If writing fails, no incomplete file remains. Errors:
 ///  - exit code 6: a weight does not fit the model, or the model cannot be

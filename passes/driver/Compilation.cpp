@@ -123,8 +123,7 @@ Status Compilation::writeOnnx(const std::string &path) {
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
-/// Passes may emit the same note for several ops or in several trial runs, but
-/// users see it once.
+/// Drops repeated notes: passes may emit a note for several ops or trial runs.
 Listener Compilation::keepNotes(const Listener &outside) {
   Listener both = outside;
   both.onNote = [this, &outside](const std::string &note) {
@@ -150,9 +149,9 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// Uses the module at the start of the current phase as reproducer. While the
-/// model is being loaded, there is no such module, and the model file is the
-/// reproducer.
+/// Returns an error that names a reproducer for the bug report. While a model
+/// is being loaded, there is no module yet (`before` is null). The reproducer
+/// is then the model file.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
     return reportUnfitText(current, what, options);
@@ -188,8 +187,10 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
-/// Returns the function ImportOptions::trains that --train, --train-only and
-/// --freeze ask for. It refers to `training`. Empty without a loss.
+/// Returns a function that takes the name of a weight and returns whether to
+/// train this weight. The patterns of --train-only and --freeze decide. For
+/// inference, or without --loss, returns an empty function. The result must not
+/// outlive `training`.
 static std::function<bool(StringRef)>
 trainedNames(const TrainingOptions &training) {
   if (!training.train || training.loss.empty())
@@ -247,9 +248,9 @@ Status Compilation::loadText() {
   return checkDump();
 }
 
-/// Returns the earlier phase whose gate (rule check) holds for the dump of
-/// `phase`, too, and whose rules the gate of `phase` relies on. Returns
-/// Phase::None if there is none.
+/// Returns an earlier phase whose rules still hold after `phase`; Phase::None
+/// if there is none. For example, the result of 4-shard must also obey the
+/// rules of 3-place.
 static Phase basisOf(Phase phase) {
   switch (phase) {
   case Phase::Prepare:
@@ -264,7 +265,9 @@ static Phase basisOf(Phase phase) {
   }
 }
 
-/// Returns whether `module` obeys the rules of `phase`, which has ended.
+/// Returns whether `module` is a valid result of `phase`. It must pass
+/// checkDumpRules() and the gate of the phase, a pass that checks the result of
+/// the phase. For some phases, it must also pass the gate of an earlier phase.
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;
@@ -276,9 +279,10 @@ static bool obeysRules(ModuleOp module, Phase phase) {
   return succeeded(manager.run(module));
 }
 
-/// Checks the rules once without diagnostics. If one is broken, parses the file
-/// again with positions in the file as locations, and checks the result. The
-/// error then names the line.
+/// Checks a module that was read from a .mlir file against the rules of its
+/// last phase. The first check emits no diagnostics. If it fails, parses the
+/// file again, with line numbers, and repeats the check. The error can then
+/// name a line of the file.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);
   {
@@ -316,8 +320,9 @@ Status Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// Returns the exit code of a defect if a verification gate (rule check of the
-/// phase) fails or if a pass leaves invalid IR. runGuarded() adds a reproducer.
+/// Runs the passes of `phase` on the module. If a pass fails and leaves invalid
+/// IR, reports a defect of pcc (exit code 1). Otherwise, the phase and the
+/// failed pass determine the exit code.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;

@@ -14,20 +14,20 @@
 
 namespace pcc {
 
-/// Driver of one compilation: holds the module and runs the phases one after
-/// the other. A crash guard turns a crash inside a phase into an internal error
-/// (exit code 1) and writes the module to a file as reproducer. After a crash,
-/// the object must not be destroyed; withCompilation() ensures this.
+/// Driver of one compilation: holds the module and runs the phases in order. A
+/// crash in a phase becomes an internal error (exit code 1) with the module as
+/// reproducer. After a crash, the object must not be destroyed; see
+/// withCompilation().
 class Compilation {
 public:
   /// Creates the MLIR context with all dialects of pcc. Both arguments must
   /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Loads the file `options.model` as the module. The file is an .onnx model,
-  /// or an .mlir file that holds a model or the dump of a phase. Records the
-  /// options in the module of a model. For a dump, checks that the options
-  /// equal the recorded ones. Must be called before the module is used.
+  /// Loads the file `options.model`: an .onnx model, a .mlir model, or a dump
+  /// (the module after a phase). For a model, records the options as attributes
+  /// of the module. For a dump, checks that the options equal those that the
+  /// dump records. Must be called first.
   Status load();
   /// Runs the phases after the module's current phase, up to and including
   /// `last`. Under a memory limit, chooses weights to shard before 4-shard.
@@ -40,9 +40,9 @@ public:
   /// Writes the ONNX model to `path`, with the decided shardings as
   /// annotations. The module must have passed phase 4-shard and no later phase.
   Status writeOnnx(const std::string &path);
-  /// Calls `body` inside the crash guard and returns its status. If it
-  /// crashes, or returns the exit code of a defect, returns an internal error
-  /// that names the current phase.
+  /// Calls `body` inside the crash guard and returns its status. After a crash
+  /// or a defect in `body`, returns an internal error that names the current
+  /// phase.
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
@@ -58,20 +58,20 @@ private:
   /// Returns a listener that forwards notes to `outside` and adds them to the
   /// report. A note that occurs several times is forwarded and added once.
   Listener keepNotes(const Listener &outside);
-  /// Returns the error for a failure of the current phase that no valid input
-  /// causes. It is a defect of pcc (exit code 1), for which a reproducer is
-  /// written: the module at the start of the phase. If the input is a .mlir
-  /// file that pcc has not written as it is, the file may be at fault (exit
-  /// code 3). `what` describes the failure.
+  /// Returns the error for a failure of the current phase, described by `what`:
+  ///  - exit code 3 if the input is a .mlir file that was edited or written by
+  ///    hand;
+  ///  - otherwise exit code 1 (defect of pcc), with the module at the start of
+  ///    the phase as reproducer.
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
   /// Parses the .mlir file `options.model` as the module, and checks that the
-  /// options fit the dump.
+  /// options fit it.
   Status loadText();
-  /// Checks the rules of dumps, and runs the verification gate (rule check) of
-  /// the phase of which the module is a dump. A broken rule is reported as an
-  /// error in the file, because the user may have edited it.
+  /// Checks a module that was read from a .mlir file. The module must obey the
+  /// rules of checkDumpRules() and pass the check that ends its last phase.
+  /// Otherwise, returns an error about the file (exit code 3).
   Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
@@ -87,7 +87,7 @@ private:
   /// Runs one phase and measures its time. Writes the dump of the phase if
   /// --dump-ir is given.
   Status runPhase(Phase phase);
-  /// Runs the passes of one phase. Returns the error if a pass fails.
+  /// Runs the passes of one phase.
   Status runPasses(Phase phase);
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
   /// Does nothing without --dump-ir.
@@ -95,7 +95,8 @@ private:
 
   /// The user's options.
   const CompileOptions &options;
-  /// Receives notes and progress; made by keepNotes().
+  /// Receives the notes and the progress of this compilation and forwards them
+  /// to the user's listener. Drops repeated notes.
   Listener listener;
   /// MLIR context of the module. Not multi-threaded.
   mlir::MLIRContext context;
@@ -117,8 +118,8 @@ private:
 };
 
 /// Creates a compilation with `options`, passes it to `use` and returns the
-/// status of `use`. Destroys the compilation afterwards. If it has crashed,
-/// leaks it instead, because its data may be inconsistent.
+/// status of `use`. Then destroys the compilation, except after a crash: its
+/// data may be inconsistent.
 Status withCompilation(const CompileOptions &options, const Listener &listener,
                        llvm::function_ref<Status(Compilation &)> use);
 

@@ -15,10 +15,10 @@ namespace pcc {
 struct PhaseStats {
   /// Name of the phase, such as "4-shard".
   std::string name;
-  /// Wall-clock seconds of the phase.
+  /// Wall-clock seconds that a phase took.
   double seconds = 0;
-  /// Largest resident memory of the process until the end of the phase, in
-  /// bytes.
+  /// Largest resident memory of the process, in bytes, from its start to the
+  /// end of a phase.
   int64_t peakMemoryBytes = 0;
 };
 
@@ -26,9 +26,8 @@ struct PhaseStats {
 /// notes, and ops that could not be imported.
 class CompileReport {
 public:
-  /// Starts the clock of `phase`. Has no effect if the clock of `phase` is
-  /// already running. Compilation starts the clock of 1-import before it loads
-  /// the model, so the time of loading counts for 1-import.
+  /// Starts the clock of `phase`. Has no effect if this clock is already
+  /// running.
   void begin(Phase phase);
   /// Stops the clock of the current phase and adds the phase to the report.
   void end();
@@ -50,8 +49,8 @@ private:
   std::vector<PhaseStats> phases;
   /// Start of the compilation, and start of the current phase.
   Clock::time_point started = Clock::now(), phaseStarted = started;
-  /// Phase whose clock was started last. Phase::None before the first
-  /// phase.
+  /// Phase for which begin() was called last. Phase::None before the first
+  /// call.
   Phase current = Phase::None;
 };
 

@@ -31,13 +31,14 @@ static CrashReason &crashReason() {
   return reason;
 }
 
-/// Ends the process with an error message. For threads that no crash guard
-/// protects.
+/// Prints the error message `why` and ends the process. Called when a thread
+/// crashes outside of runsWithoutCrash(), where no function catches the crash.
 [[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))
     _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
-  // Not joined to one text, because no memory may be left.
+  // Write the error message in parts. To join the parts would need memory,
+  // which may be exhausted.
   for (const std::string_view part :
        {std::string_view("pcc: error: "), std::string_view(why),
         std::string_view("\n")})
@@ -46,8 +47,9 @@ static CrashReason &crashReason() {
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
 }
 
-/// Records `why` as the reason of the crash and aborts. The crash guard of this
-/// thread catches the abort; without a crash guard, the process ends.
+/// Records `why` as the reason of a crash and aborts. In a call of
+/// runsWithoutCrash(), only this call ends. Outside of such a call, the process
+/// ends with the error message `why`.
 static void abortWith(const std::string &why,
                       GuardedEnd end = GuardedEnd::Crashed) {
   if (!llvm::CrashRecoveryContext::GetCurrent())
@@ -70,8 +72,12 @@ static void abortWithException() {
 /// The handler that LLVM has installed for SIGSEGV.
 static struct sigaction handlerOfLlvm;
 
-/// Handles SIGSEGV. A library that does not check an allocation may raise it
-/// when memory is exhausted, also in a thread that no crash guard protects.
+/// Handles the signal SIGSEGV:
+///  - If memory is exhausted, reports that. A failed allocation in a library
+///    may have caused the signal.
+///  - Otherwise, if the thread is in a call of runsWithoutCrash(), ends this
+///    call.
+///  - Otherwise, ends the process with an error message.
 static void onInvalidAccess(int signal, siginfo_t *, void *) {
   if (runtime::isMemoryExhausted()) {
     abortWithoutMemory();
@@ -83,9 +89,9 @@ static void onInvalidAccess(int signal, siginfo_t *, void *) {
         GuardedEnd::Crashed);
 }
 
-/// Makes onInvalidAccess() the handler of SIGSEGV, and makes it run on a
-/// separate stack, which belongs to the calling thread. It must run even after
-/// the thread's stack has overflowed.
+/// Installs onInvalidAccess() as the handler of SIGSEGV. Gives the calling
+/// thread a second stack for this handler, because its first stack may have
+/// overflowed.
 static void handleInvalidAccess() {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -104,9 +110,8 @@ static void handleInvalidAccess() {
 }
 
 namespace {
-/// Crash handlers are installed while at least one object of this class lives.
-/// The last destructor restores the process's previous handlers, such as those
-/// of a Python interpreter.
+/// Keeps crash handlers installed while at least one object of this class
+/// lives. The last destructor restores the previous handlers of the process.
 class Handlers {
 public:
   Handlers() {
@@ -126,7 +131,7 @@ public:
 
 private:
   /// Installs handlers that record the reason of a fatal error and abort
-  /// without a message. The crash guard reports the reason.
+  /// without a message.
   static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
@@ -137,7 +142,8 @@ private:
     llvm::CrashRecoveryContext::Enable();
   }
 
-  /// Restores the handlers that the process had before install().
+  /// Removes the error handlers that install() has set, and restores the
+  /// earlier handlers of the process.
   static void remove() {
     llvm::CrashRecoveryContext::Disable();
     std::set_terminate(terminate);
@@ -146,11 +152,12 @@ private:
     llvm::remove_fatal_error_handler();
   }
 
-  /// Protects the static members below.
+  /// Protects `users`, `newHandler` and `terminate` against concurrent access.
   static inline std::mutex mutex;
-  /// Number of objects of this class that exist.
+  /// Number of `Handlers` objects that exist.
   static inline int users = 0;
-  /// Handlers that the process had before install().
+  /// The process's own handlers for failed allocations and for uncaught
+  /// exceptions. install() saves them here, and remove() restores them.
   static inline std::new_handler newHandler = nullptr;
   static inline std::terminate_handler terminate = nullptr;
 };

@@ -9,17 +9,16 @@
 
 namespace pcc {
 
-/// How runsWithoutCrash() ended.
+/// Outcome of runsWithoutCrash().
 enum class GuardedEnd {
   Returned,  ///< the function has returned
   Exhausted, ///< memory or another resource of the system was exhausted
   Crashed    ///< the function has crashed, by a signal or an abort
 };
 
-/// Calls `body`. If `body` does not return, sets `why` to the reason in one
-/// line. Objects that `body` used may be inconsistent then and must be neither
-/// used nor destroyed. Calls may be nested. A thread that `body` starts and
-/// that crashes ends the process with an error message.
+/// Calls `body`. If `body` crashes, sets `why` to the reason in one line.
+/// Objects that `body` used must then be neither used nor destroyed. Calls may
+/// be nested. A crash in a thread that `body` starts ends the process.
 GuardedEnd runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

@@ -8,11 +8,11 @@
 
 namespace pcc {
 
-/// Collects the diagnostics of an MLIR context during the lifetime of this
-/// object. Keeps the first error to show it to the user, with notes that name
-/// the ONNX node and the source line of its location. Drops later errors,
-/// because they are consequences of the first. Passes warnings and remarks to
-/// the listener as notes at once.
+/// Collects the diagnostics of an MLIR context while this object lives:
+///  - keeps the first error, with notes that name its ONNX node and source
+///    line;
+///  - drops later errors, which are consequences of the first;
+///  - passes warnings and remarks to the listener as notes.
 class Diagnostics {
 public:
   /// Registers a diagnostic handler with `context`. `listener` must outlive
@@ -34,8 +34,8 @@ private:
   std::string message;
   /// Notes of the first error.
   std::vector<std::string> notes;
-  /// Registration of the function `take` with the context. It must be the last
-  /// member, because the last member is destroyed first.
+  /// Registration of `take` as a diagnostic handler. Must be the last member,
+  /// so that it is destroyed first.
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -11,11 +11,11 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Most ranks of a plan, and most pairs of stage and microbatch.
+/// Largest number of ranks of a plan, and largest number of forward passes in a
+/// step. The number of forward passes is stages * microbatches.
 static constexpr int64_t mostRanks = 65536, mostForwards = 1 << 22;
 
-/// Returns the product of two numbers of at least 0, or INT64_MAX if it is
-/// larger.
+/// Returns the product of two non-negative numbers, at most INT64_MAX.
 static int64_t multiply(int64_t a, int64_t b) {
   int64_t product = 0;
   return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
@@ -27,8 +27,12 @@ static int64_t countOf(ModuleOp module, StringRef name) {
   return attribute ? attribute.getInt() : 1;
 }
 
-/// Checks that the axes of the mesh are distinct and that none has a name with
-/// another meaning: `pp` counts positions, and `mb` counts microbatches.
+/// Checks the mesh axes:
+///  - No two axes have the same name.
+///  - No axis has the name `pp`, which pcc reserves for the pipeline.
+///  - An axis `mb` counts microbatches. It comes first, and its size is the
+///    number of microbatches.
+///  - If there are several microbatches, the mesh has the axis `mb`.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
@@ -54,7 +58,7 @@ static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks the numbers of ranks, stages and microbatches of the request.
+/// Checks the numbers of ranks, stages and microbatches.
 static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t stages = countOf(module, pipe::stagesName);
   int64_t ranks = stages / countOf(module, pipe::virtualStagesName);
@@ -71,8 +75,9 @@ static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks that `op`, which is at the top level of the module, is a function
-/// with one block, or no function.
+/// Checks one top-level op of a module. A function must have a body of one
+/// block. After phase 6-schedule, a function must also have the attribute
+/// `pipe.stage`, the number of its pipeline stage. Any other op passes.
 static LogicalResult checkFunction(Operation *op, Phase passed) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
@@ -86,8 +91,7 @@ static LogicalResult checkFunction(Operation *op, Phase passed) {
   return success();
 }
 
-/// Checks that each input and output of the model has a name, by which users
-/// refer to it.
+/// Checks that each input and output of the model has a name.
 static LogicalResult checkNames(func::FuncOp main) {
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (!main.getArgAttr(i, graph::nameName))
@@ -107,7 +111,8 @@ static LogicalResult checkValue(Value value, Operation *op) {
   if (!tensor || !tensor.hasStaticShape())
     return op->emitOpError("has a value of type ")
            << value.getType() << ", expected a tensor of static shape";
-  // Count a dim of size 0 as 1, so that it does not hide others that overflow.
+  // Multiply the sizes of all dims, but count a size of 0 as 1. With a factor
+  // of 0, the product would be 0 even if the other sizes overflow.
   int64_t elements = 1;
   for (int64_t size : tensor.getShape())
     elements = multiply(elements, std::max<int64_t>(size, 1));
@@ -142,7 +147,8 @@ LogicalResult pcc::checkDumpRules(ModuleOp module, Phase passed) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (main && passed < Phase::Schedule && failed(checkNames(main)))
     return failure();
-  // The gate of 1-import checks a model.
+  // `passed` is Phase::None for a model that no phase has processed. Do not
+  // check the values of such a model here: phase 1-import checks them.
   if (passed == Phase::None)
     return success();
   if (!main && passed < Phase::Schedule)

@@ -8,18 +8,21 @@
 
 namespace pcc {
 
-/// Checks rules of a module that has passed `passed`, or of a model if that is
-/// Phase::None, which concern several dialects and several phases:
-///  - the mesh has the time axis `mb` if and only if there are microbatches,
-///    and the plan has at most 65,536 ranks;
-///  - the products of stages, microbatches and ranks are small enough for
-///    tables;
-///  - every function has one block, and the function of the model is @main
-///    before 6-schedule, the functions of stages have stages afterwards;
-///  - every input and output of the model has a name;
-///  - every value is a tensor of static shape with at most 2^50 elements.
-/// The gates of the phases rely on these rules. Emits an error at the op if one
-/// is broken.
+/// Checks rules that concern several dialects. `passed` is the last phase that
+/// `module` has passed; Phase::None for a model that no phase has processed.
+///  - If there are several microbatches, the first mesh axis is `mb`, which
+///    counts them.
+///  - There are at most 65,536 ranks.
+///  - stages * microbatches is at most 2^22.
+///  - Every function has a body of one block.
+///  - Before phase 6-schedule, the model is the function @main. Each of its
+///    inputs and outputs has a name.
+///  - After phase 6-schedule, every function has the attribute `pipe.stage`,
+///    the number of its pipeline stage.
+///  - After any phase, every value is a tensor of static shape with at most
+///    2^50 elements.
+///
+/// Emits an error at the op that breaks a rule.
 mlir::LogicalResult checkDumpRules(mlir::ModuleOp module, Phase passed);
 
 } // namespace pcc

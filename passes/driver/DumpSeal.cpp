@@ -7,7 +7,7 @@
 
 using namespace pcc;
 
-/// Returns the comment that belongs to `text`.
+/// Returns a comment line with the SHA-256 of `text`.
 static std::string sealOf(llvm::StringRef text) {
   const auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
   return "// pcc: sha256 " + llvm::toHex(hash, /*LowerCase=*/true) + "\n";

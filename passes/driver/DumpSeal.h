@@ -8,17 +8,17 @@
 
 namespace pcc {
 
-/// Returns `text`, the text of a module, with a comment as last line that holds
-/// the SHA-256 of all text before it:
+/// Returns `text`, the text of a module, followed by a comment with its
+/// SHA-256:
 ///
 ///     // pcc: sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15
 ///
-/// The comment tells a dump as pcc wrote it from one that was edited: what
-/// fails on the first is a defect of pcc, what fails on the second may be a
-/// mistake of the edit. It is no protection against forgery.
+/// The comment shows later whether a dump was edited. It does not protect
+/// against forgery.
 std::string sealDump(std::string text);
 
-/// Returns whether sealDump() has returned this text.
+/// Returns whether `text` still ends with the comment that sealDump() has
+/// appended.
 bool isSealedDump(std::string_view text);
 
 } // namespace pcc

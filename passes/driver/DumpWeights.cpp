@@ -33,8 +33,8 @@ static std::string pathOf(ModuleOp module, const std::string &name) {
   return (root ? root.str() : std::string(".")) + "/" + name;
 }
 
-/// Sets `fingerprint` to the size of the file at `path` and a hash of its
-/// sampled pages.
+/// Sets `fingerprint` to a text that identifies the content of the file at
+/// `path`: the file's size, and a hash of at most 16 of its pages.
 static Status takeFingerprint(const std::string &path,
                               std::string &fingerprint) {
   program::WeightFileT file;
@@ -66,7 +66,8 @@ Status pcc::recordWeightFiles(ModuleOp module) {
   return Status::success();
 }
 
-/// Returns whether the dump was made from the file `name` as it is now.
+/// Returns whether the weight file `name` still has the size and hash that
+/// `module` records.
 static bool isRecorded(ModuleOp module, const std::string &name) {
   auto files = module->getAttrOfType<DictionaryAttr>(weightFilesName);
   auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr();
@@ -75,7 +76,11 @@ static bool isRecorded(ModuleOp module, const std::string &name) {
          recorded.getValue() == fingerprint;
 }
 
-/// Checks one weight file, which may be anywhere.
+/// Checks whether pcc may read the weight file `name` of `module`. Accepts the
+/// file in three cases:
+///  - it does not exist;
+///  - it has the size and hash that `module` records;
+///  - its location obeys the rules of ONNX external data (`permitted`).
 static Status checkFile(ModuleOp module, const std::string &name,
                         const onnx::ExternalData &permitted,
                         const CompileOptions &options) {

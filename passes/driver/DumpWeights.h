@@ -24,15 +24,18 @@
 
 namespace pcc {
 
-/// Records in the module the size and a hash of each weight file that its
-/// parameters refer to and that exists. Returns an error if a file cannot be
-/// read.
+/// Records in the module the size and a hash of each existing weight file.
+/// Returns an error if a file cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
-/// Checks that the .mlir file `options.model`, from which `module` was read,
-/// may refer to the weight files and to the model that it names. Files that do
-/// not exist are not checked; an error is reported when they are read. Returns
-/// exit code 3, with the path, for a file that it may not refer to.
+/// Checks that pcc may read each weight file that the .mlir file
+/// `options.model` names. Accepts a weight file in three cases:
+///  - it does not exist;
+///  - it has the size and hash that the .mlir file records;
+///  - it lies in the directory of the .mlir file or in --external-data-root.
+///
+/// For any other weight file, returns exit code 3 with its path. Returns exit
+/// code 3, too, if the name of the original model contains a directory.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace pcc

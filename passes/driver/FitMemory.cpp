@@ -15,21 +15,19 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of size thresholds to try. With a threshold of n bytes, all
-/// weights of at most n bytes per rank are candidates for sharding.
+/// Largest number of size thresholds that the search tries. With a threshold of
+/// n bytes, it shards only weights that have at most n bytes per rank.
 static constexpr size_t mostSizes = 8;
 
-/// Largest number of attempts to shard only some of the candidates (weights up
-/// to a size threshold). An attempt may still exceed the limit, because
-/// gathered weights need buffers. If all attempts exceed the limit, all
-/// candidates are sharded.
+/// Largest number of trials that reduce a set of sharded weights. The search
+/// makes them once a plan meets the memory limit with the whole set. If all of
+/// these trials fail, it shards the whole set.
 static constexpr int mostTrials = 6;
 
 namespace {
 /// Chooses which weights to shard over ranks that would otherwise hold copies.
-/// A sharded weight is gathered whenever it is used, which costs memory and
-/// time, more so if it is large. Therefore the search shards the smallest
-/// weights that suffice.
+/// A sharded weight must be gathered for use, which costs memory and time.
+/// Therefore the search prefers small weights.
 class MemoryFitter : MemoryTrials {
 public:
   MemoryFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -44,8 +42,9 @@ public:
     if (fitsWithoutRecomputation())
       return Status::success();
     auto undivided = measure({});
-    // If the trial fails, return success. The compilation of the module itself
-    // then fails in the same way and reports the error.
+    // A null `undivided` means that a trial compilation has failed. Return
+    // success in this case: the real compilation also fails, and reports the
+    // error.
     if (!undivided || fits(*undivided))
       return Status::success();
     if (holdsNothing(listener))
@@ -73,11 +72,10 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns whether `pipe.recompute` is auto and the plan without
-  /// recomputation meets the limit. In mode auto, measure() tests the plan that
-  /// recomputes as much as possible. Recomputing as much as possible does not
-  /// always need the least memory. Therefore this function tests the plan
-  /// without recomputation.
+  /// Returns whether `pipe.recompute` is auto and a plan without recomputation
+  /// meets the memory limit. This plan needs its own test: with
+  /// `pipe.recompute` = auto, measure() tests a plan with as much recomputation
+  /// as possible, which may need more memory.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -88,10 +86,9 @@ private:
     return positions && fits(*positions);
   }
 
-  /// Forbids keeping values in memory for a whole step, such as weights that
-  /// are gathered once for all microbatches. Returns true if this changes the
-  /// plan. Returns false if there is only one microbatch, or if
-  /// `pipe.max_held_bytes` is set already.
+  /// Sets `pipe.max_held_bytes` to 0. A rank then keeps no value, such as a
+  /// gathered weight, from one microbatch to the next. Returns false, without a
+  /// change, if the attribute is already set or there is only one microbatch.
   bool holdsNothing(const Listener &listener) {
     auto microbatches =
         module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
@@ -105,8 +102,9 @@ private:
     return true;
   }
 
-  /// Returns up to `mostSizes` size thresholds in bytes, ascending. Each
-  /// threshold is the size (see sizeOf) of some weight.
+  /// Returns at most `mostSizes` different sizes of weights, in bytes per rank,
+  /// in ascending order. The search tries each as the largest size of the
+  /// weights that it shards.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -127,13 +125,12 @@ private:
     return small;
   }
 
-  /// Returns whether sharding the weights `small` may meet the limit, so that a
-  /// trial is needed. Estimates the least memory of each pipeline position (the
-  /// stages that one rank runs):
-  ///  - `small`, all gradients and all optimizer state are divided by the
-  ///    number of ranks;
-  ///  - gathered weights need no memory.
-  /// Returns false if the estimate of a position exceeds the limit.
+  /// Returns false if no plan that shards only the weights `small` can meet the
+  /// memory limit. Compares the limit with a lower bound for each pipeline
+  /// position (the stages that one rank runs). For this bound:
+  ///  - `small`, all gradients and all optimizer state are split over all
+  ///    ranks;
+  ///  - a copy of a weight that a rank gathers for use takes no memory.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -144,10 +141,11 @@ private:
     });
   }
 
-  /// Returns some of the weights `small` whose sharding meets the limit, or all
-  /// of `small` if no such choice is found. Each attempt chooses weights that
-  /// save a required number of bytes. If the resulting plan exceeds the limit
-  /// by n bytes, the next attempt is required to save n bytes more.
+  /// Chooses a subset of the weights `small` to shard, such that the plan meets
+  /// the memory limit. `undivided` and `divided` are the memory without and
+  /// with all of `small` sharded. If a trial exceeds the limit by n bytes, the
+  /// next trial saves n bytes more. Returns all of `small` if no trial meets
+  /// the limit.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -171,9 +169,8 @@ private:
     return small;
   }
 
-  /// Returns the size of a weight in bytes per rank. If its size differs
-  /// between pipeline positions (each the stages that one rank runs), returns
-  /// the largest one.
+  /// Returns the largest bytes per rank of the weight `name` at any pipeline
+  /// position. A position is the stages that one rank runs.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -181,8 +178,8 @@ private:
     return size;
   }
 
-  /// Returns the memory, in bytes per rank, of the pipeline position (the
-  /// stages that one rank runs) that needs most.
+  /// Returns the largest memory of any pipeline position (the stages that one
+  /// rank runs), in bytes per rank.
   static int64_t largest(const Positions &positions) {
     int64_t bytes = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -190,26 +187,26 @@ private:
     return bytes;
   }
 
-  /// Returns the size in bytes per rank of the weight `name` at one pipeline
-  /// position (the stages that one rank runs); 0 if the position does not hold
-  /// the weight.
+  /// Returns the bytes of the weight `name` on one rank of a pipeline position
+  /// (the stages that one rank runs). Returns 0 if these stages do not use the
+  /// weight.
   static int64_t bytesOf(const emit::PositionMemory &memory,
                          const std::string &name) {
     auto it = memory.weights.find(name);
     return it == memory.weights.end() ? 0 : it->second;
   }
 
-  /// Returns whether all pipeline positions (each the stages that one rank
-  /// runs) meet the memory limit.
+  /// Returns whether all pipeline positions meet the memory limit. A position
+  /// is the stages that one rank runs.
   bool fits(const Positions &positions) const {
     return llvm::all_of(positions, [&](const emit::PositionMemory &memory) {
       return memory.total() <= limit;
     });
   }
 
-  /// Returns the memory of all pipeline positions (each the stages that one
-  /// rank runs) if the weights `chosen` are sharded. Returns nullopt if a phase
-  /// fails.
+  /// Returns the memory of all pipeline positions if the weights `chosen` are
+  /// sharded; nullopt if a phase fails. A position is the stages that one rank
+  /// runs.
   std::optional<Positions> measure(const Names &chosen) {
     return measureWith([&](ModuleOp copy) { setDivided(copy, chosen); });
   }
@@ -234,9 +231,9 @@ private:
                     "used, to stay below --memory-limit");
   }
 
-  /// Returns the error (exit code 6) for a memory limit that cannot be met.
-  /// `positions` holds, per pipeline position, the smallest memory that any
-  /// attempt has reached.
+  /// Returns the error (exit code 6) that no plan meets the memory limit.
+  /// `positions` is the memory of each pipeline position (the stages that one
+  /// rank runs) in the best plan that was found.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
     status.addNote("storing other weights in parts does not help; use more "
@@ -244,8 +241,7 @@ private:
     return status;
   }
 
-  /// Number of ranks of one stage, which is the largest number of shards of a
-  /// weight.
+  /// Number of ranks that run one stage. A weight has at most this many shards.
   int64_t numRanks;
   /// Names of all weights.
   Names names;

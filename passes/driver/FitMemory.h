@@ -9,20 +9,18 @@
 
 namespace pcc {
 
-/// Changes the plan of `module` if it exceeds the memory limit
-/// `rank.memory_limit`. Does nothing if there is no limit. The changes are:
-///  - First, no values are kept in memory for all microbatches
-///    (`pipe.max_held_bytes` = 0).
-///  - If that is not enough, weights are stored sharded over the ranks that
-///    would hold copies (ZeRO, Rajbhandari et al. 2020; FSDP). `dist.divided`
-///    lists these weights. They must be gathered for use, so the choice keeps
-///    the gathered bytes small.
+/// Changes the plan of `module` so that no rank needs more than
+/// `rank.memory_limit` bytes. Does nothing without this attribute. Tries the
+/// first change alone, then both:
+///  - Sets `pipe.max_held_bytes` to 0. A rank then keeps no value, such as a
+///    gathered weight, from one microbatch to the next.
+///  - Sets `dist.divided` to a list of weights. Ranks that would hold copies of
+///    such a weight hold shards instead (ZeRO, Rajbhandari et al. 2020; FSDP).
 ///
-/// `module` must have passed phase 3-place and no later phase. Memory is
-/// measured on copies of `module`. `runRest` runs the phases 4-shard to 7-emit
-/// on a copy, without diagnostics, and returns whether they succeed. If they
-/// fail, no weight is chosen, and success is returned: the compilation of
-/// `module` itself then reports the error.
+/// `module` must have passed phase 3-place and no later phase. Trials on copies
+/// of `module` measure the memory. `runRest` runs the phases 4-shard to 7-emit
+/// on a copy, without diagnostics, and returns whether they succeed. If a trial
+/// fails, fitMemory() shards no weight and returns success.
 ///
 /// Returns exit code 6 if some rank exceeds the limit even with all weights
 /// sharded.

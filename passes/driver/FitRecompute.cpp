@@ -9,30 +9,30 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of trials that correct the activation budgets (bytes of
-/// activations that may be kept).
+/// Largest number of trials in the search for activation budgets (bytes of
+/// activations that a rank may keep).
 static constexpr int mostTrials = 6;
 
-/// The search for the budget of a pipeline position (the stages that one rank
-/// runs) ends if less than 1/unusedShare of the memory limit is unused. The
-/// value 100 stands for 1% of the limit.
+/// Accuracy of the search for activation budgets (bytes of activations that a
+/// rank may keep). The search accepts a budget if less than 1/unusedShare (1 %)
+/// of the memory limit remains unused.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
 /// Finds the activation budget of each pipeline position (the stages that one
-/// rank runs): the bytes of activations that it may keep. The size of all other
-/// values is known only after all phases. Therefore each trial measures the
-/// memory of the whole plan. Then limit minus measured memory is added to the
-/// budget. Example for a limit of 100:
+/// rank runs): the bytes of activations that the rank may keep. Each trial
+/// measures the memory with one budget. The next budget is
+///
+///     budget + limit - measured memory
+///
+/// For a limit of 100:
 ///
 ///     budget 40, measured  90: the next budget is 50
 ///     budget 50, measured 105: the next budget is 45
 ///
-/// If the next budget lies outside the known bounds, the midpoint of the bounds
-/// is tried instead.
-///
-/// Invariant: a position that needs recomputation meets the limit with the
-/// budget `fits`, and exceeds it with `tooLarge`.
+/// The next budget must lie between the largest budget that met the limit and
+/// the smallest one that exceeded it. If it does not, the search tries their
+/// midpoint.
 class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -41,8 +41,9 @@ public:
 
   Status run(const Listener &listener) {
     auto nothing = measure({});
-    // If the trial fails, return success. The compilation of the module itself
-    // then fails in the same way and reports the error.
+    // A null `nothing` means that a trial compilation has failed. Return
+    // success in this case: the real compilation also fails, and reports the
+    // error.
     if (!nothing)
       return Status::success();
     begin(*nothing);
@@ -59,17 +60,16 @@ public:
   }
 
 private:
-  /// Value that stands for no budget: the pipeline position meets the limit
-  /// without recomputation.
+  /// Activation budget (bytes of activations that a rank may keep) without a
+  /// bound: the rank keeps all activations.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the first activation budgets. `nothing` is the memory without
-  /// recomputation. A pipeline position (the stages that one rank runs) that
-  /// meets the limit gets no bound. Any other position gets the budget
+  /// Sets the first activation budget of each pipeline position (the stages
+  /// that one rank runs). `nothing` is the memory of each position without
+  /// recomputation. A position that meets the limit may keep all activations.
+  /// Any other position gets the memory that the limit leaves for activations:
   ///
-  ///     limit - memory outside of the arena - gradients
-  ///
-  /// The arena is the buffer of all computed values.
+  ///     limit - weights - optimizer state - gradients
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -84,15 +84,17 @@ private:
       set(module, fits);
   }
 
-  /// Returns whether all pipeline positions (each the stages that one rank
-  /// runs) meet the limit without recomputation.
+  /// Returns whether all pipeline positions meet the limit without
+  /// recomputation. A position is the stages that one rank runs.
   bool isDone() const {
     return llvm::all_of(next,
                         [](int64_t budget) { return budget == unbounded; });
   }
 
-  /// Measures plans with the activation budgets `next` and corrects the
-  /// budgets. Ends when no budget changes, or after `mostTrials` trials.
+  /// Searches for the largest activation budgets (bytes of activations that a
+  /// rank may keep) that meet the limit. Each trial measures the memory with
+  /// the budgets in `next` and computes better ones. Ends when no budget
+  /// changes, or after `mostTrials` trials.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -104,10 +106,9 @@ private:
     }
   }
 
-  /// Updates the bounds of one pipeline position (the stages that one rank
-  /// runs) after the trial of its activation budget, and chooses its next
-  /// budget. `left` is the limit minus the measured bytes; negative if the
-  /// position exceeds the limit.
+  /// Changes the activation budget of one pipeline position (the stages that
+  /// one rank runs) after a trial. `left` is the memory limit minus the memory
+  /// that the trial measured. It is negative if the position exceeds the limit.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -120,8 +121,8 @@ private:
   }
 
   /// Returns the memory of all pipeline positions (each the stages that one
-  /// rank runs) with the activation budgets `budgets`, or without recomputation
-  /// if `budgets` is empty. Returns nullopt if a phase fails.
+  /// rank runs) with the activation budgets `budgets`. Empty `budgets` mean no
+  /// recomputation. Returns nullopt if a phase fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     return measureWith([&](ModuleOp copy) {
       if (budgets.empty())
@@ -137,9 +138,9 @@ private:
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
-  /// Returns an error (exit code 6) if a pipeline position (the stages that one
-  /// rank runs) exceeds the limit even with `least`, the memory when as much as
-  /// possible is recomputed. Otherwise returns success.
+  /// Returns exit code 6 if a pipeline position (the stages that one rank runs)
+  /// exceeds the memory limit. `least` is the memory of each position with as
+  /// much recomputation as possible.
   Status refuse(const Positions &least) const {
     Status status = emit::checkMemory(module, least);
     if (!status.ok())
@@ -149,9 +150,11 @@ private:
     return status;
   }
 
-  /// For each pipeline position: largest budget known to meet the limit,
-  /// smallest budget known to exceed it, and next budget to try. All are bytes
-  /// of activations.
+  /// Activation budgets in bytes, one per pipeline position (the stages that
+  /// one rank runs):
+  ///  - `fits`: the largest budget that met the limit in a trial;
+  ///  - `tooLarge`: the smallest budget that exceeded the limit in a trial;
+  ///  - `next`: the budget for the next trial.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

@@ -9,19 +9,21 @@
 
 namespace pcc {
 
-/// Does nothing unless `pipe.recompute` is auto. Otherwise chooses an
-/// activation budget for each pipeline position (the stages that one rank
-/// runs): the bytes of activations that it may keep. Records the budgets in
-/// `pipe.activation_bytes`. Phase 6-schedule recomputes all other activations
-/// in the backward pass (activation checkpointing, Chen et al. 2016). The
-/// budgets are as large as `rank.memory_limit` allows, so that little is
-/// recomputed. If there is no limit, sets `pipe.recompute` to none.
+/// Sets `pipe.activation_bytes`: the bytes of activations that each pipeline
+/// position (the stages that one rank runs) may keep. Phase 6-schedule
+/// recomputes all other activations (activation checkpointing, Chen et al.
+/// 2016). The values are as large as the memory limit, `rank.memory_limit`,
+/// allows.
 ///
-/// `module` must have passed phase 5-localize and no later phase. Memory is
-/// measured on copies of `module`. `runRest` runs the phases 6-schedule and
-/// 7-emit on a copy, without diagnostics, and returns whether they succeed.
-/// Returns exit code 6 if a position exceeds the limit even when as much as
-/// possible is recomputed.
+/// Does nothing unless `pipe.recompute` is auto. Without a memory limit, sets
+/// `pipe.recompute` to none.
+///
+/// `module` must have passed phase 5-localize and no later phase. Trials on
+/// copies of `module` measure the memory. `runRest` runs the phases 6-schedule
+/// and 7-emit on a copy, without diagnostics, and returns whether they succeed.
+///
+/// Returns exit code 6 if a position exceeds the limit even with as much
+/// recomputation as possible.
 Status fitRecompute(mlir::ModuleOp module,
                     llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                     const Listener &listener);

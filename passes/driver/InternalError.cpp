@@ -20,9 +20,9 @@ Status pcc::writeModule(ModuleOp module, const std::string &path, bool isOwn) {
   });
 }
 
-/// Writes `before` to a new temporary file and returns the file's path; empty
-/// if that fails. Printing is guarded against crashes, because the crash may
-/// have corrupted the module.
+/// Writes `before`, the module at the start of `phase`, to a new temporary
+/// file. Returns the path of the file; empty on failure. Catches a crash of the
+/// printer, because `before` may be corrupted.
 static std::string writeReproducer(Phase phase, ModuleOp before) {
   SmallString<128> path;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
@@ -41,8 +41,8 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   return end == GuardedEnd::Returned && written.ok() ? unique.str().str() : "";
 }
 
-/// Returns the user's whole command. `options.command` lacks the --dim options,
-/// so they are appended.
+/// Returns the user's complete command for a message. `options.command` is the
+/// command without its --dim options, so this function appends them.
 static std::string wholeCommand(const CompileOptions &options) {
   std::string command = options.command;
   for (auto &[name, size] : options.dims)

@@ -12,25 +12,25 @@
 
 namespace pcc {
 
-/// Base class of the searches for a plan that meets --memory-limit. Measures
-/// how much memory a change of the module needs: applies the change to a copy
-/// and runs all later phases on the copy.
+/// Base class of the searches for a plan that meets --memory-limit. A trial
+/// changes a copy of the module, runs on it all phases that the module has not
+/// passed, and measures the memory of each rank.
 class MemoryTrials {
 protected:
   /// Memory of each pipeline position (the stages that one rank runs), in the
   /// order of positions.
   using Positions = std::vector<emit::PositionMemory>;
 
-  /// Prepares trials on copies of `module`. `runRest` runs the later phases on
-  /// a copy, without diagnostics, and returns whether they succeed. `limit` is
-  /// in bytes per rank.
+  /// Prepares trials on copies of `module`. `runRest` runs on a copy all phases
+  /// that `module` has not passed, without diagnostics. It returns whether they
+  /// succeed. `limit` is the largest memory that a rank may need, in bytes.
   MemoryTrials(mlir::ModuleOp module,
                llvm::function_ref<bool(mlir::ModuleOp)> runRest, int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}
 
-  /// Applies `change` to a copy of the module, runs the later phases on the
-  /// copy, and returns the memory of all pipeline positions (each the stages
-  /// that one rank runs). Returns nullopt if a phase fails.
+  /// Applies `change` to a copy of the module and runs on it all phases that
+  /// the module has not passed. Returns the memory of each pipeline position
+  /// (the stages that one rank runs); nullopt if a phase fails.
   std::optional<Positions>
   measureWith(llvm::function_ref<void(mlir::ModuleOp)> change) const {
     mlir::OwningOpRef<mlir::ModuleOp> copy =

@@ -30,8 +30,9 @@ static LogicalResult verifyAll(ModuleOp module) {
            .wasInterrupted());
 }
 
-/// Greatest accepted depth of brackets and of signs. The parser is recursive,
-/// so it needs a bound; dumps need less than 20.
+/// Largest accepted depth of nested brackets. Also the largest accepted number
+/// of successive minus signs. The parser is recursive, so more of either could
+/// overflow its stack.
 static constexpr int greatestDepth = 256;
 
 /// Returns the position behind the string literal or comment that begins at
@@ -47,9 +48,9 @@ static size_t skipOpaque(StringRef text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// Returns the position of the first bracket or sign that is nested too deeply;
-/// StringRef::npos if there is none. Counts `(`, `[`, `{` and `<`, which `->`
-/// and `>=` do not close, and signs that follow each other.
+/// Returns the first position at which more than `greatestDepth` (256) brackets
+/// are open, or more than 256 minus signs follow each other; StringRef::npos if
+/// there is none. The `>` of `->` and of `>=` closes no bracket.
 static size_t findTooDeep(StringRef text) {
   int depth = 0, signs = 0;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -99,8 +100,8 @@ static Location locationOf(const ModuleText &file, size_t at,
                              unsigned(at - (before.rfind('\n') + 1) + 1));
 }
 
-/// Checks that the parser can process the text, which may come from strangers.
-/// The parser would crash on some texts.
+/// Checks that the parser can process the text. The parser would crash on some
+/// texts.
 static LogicalResult checkForm(const ModuleText &file, MLIRContext *context) {
   if (isBytecode(llvm::MemoryBufferRef(file.text, file.path)))
     return emitError(locationOf(file, 0, context),

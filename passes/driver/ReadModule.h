@@ -9,32 +9,32 @@
 
 namespace pcc {
 
-/// A text in MLIR's syntax, and the path of the file that has it. The path is
-/// used in messages only.
+/// Text of a .mlir file, and the file's path for messages.
 struct ModuleText {
   std::string path;
   std::string text;
 };
 
-/// Reads the .mlir file at `path`. Returns exit code 3 if there is no such
-/// file, if it is not a regular file, or if it changes meanwhile; 7 if the
-/// system refuses access.
+/// Reads the .mlir file at `path`. Errors:
+///  - exit code 3: `path` is no regular file, or the file changes during the
+///    call;
+///  - exit code 7: the system refuses access.
 Status readModuleText(const std::string &path, ModuleText &file);
 
-/// Parses and verifies the text of a .mlir file. Returns null after an error,
-/// which is emitted at the line of the file. Ops keep the locations that the
-/// file gives them, which are usually places in the model.
-///
-/// Every attribute of an op must belong to a registered dialect: users edit
-/// dumps, and an attribute with a misspelt prefix would have no effect. Text
-/// that is nested too deeply for the parser is an error, as is bytecode.
+/// Parses and verifies the text of a .mlir file. Ops keep the locations that
+/// the text gives them, usually places in the original model. After an error,
+/// emits a diagnostic that names a line of the file, and returns null. MLIR's
+/// own rules apply, and three more:
+///  - The attributes of ops belong to registered dialects.
+///  - The text does not crash MLIR's parser, for example by too deep nesting.
+///  - The file is not bytecode.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(const ModuleText &file,
                                              mlir::MLIRContext *context);
 
-/// Parses the text of a .mlir file without verifying it. Returns a module that
-/// contains what the file has at its top level. Each op and each argument has
-/// its position in the file as location, together with the location that the
-/// file gives it. Returns null if the file cannot be parsed.
+/// Parses the text of a .mlir file without verifying it. Returns null on
+/// failure. Returns a new module that contains the file's top-level ops. Each
+/// op and block argument gets a fused location of two parts: its line and
+/// column in the file, and the location that the text gives.
 mlir::OwningOpRef<mlir::ModuleOp> readPositions(const ModuleText &file,
                                                 mlir::MLIRContext *context);
 

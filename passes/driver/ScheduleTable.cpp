@@ -6,8 +6,7 @@
 
 using namespace pcc;
 
-/// Largest accepted size of a schedule file. The largest accepted table has 4
-/// million forward actions, which need fewer bytes.
+/// Largest accepted size of a schedule file in bytes.
 static constexpr size_t mostScheduleBytes = size_t(256) << 20;
 
 Status pcc::readScheduleTable(CompileOptions &options) {

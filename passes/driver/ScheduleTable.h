@@ -8,11 +8,11 @@
 
 namespace pcc {
 
-/// If --schedule names a CSV file and the model is trained, reads the file into
-/// `options.scheduleTable`, and sets `microbatches` and `virtualStages` to the
-/// numbers in the file. Returns exit code 7 if the file cannot be read or is
-/// not a regular file, and exit code 6 if the schedule contradicts other
-/// options or deadlocks.
+/// Reads the CSV file that --schedule names into `options.scheduleTable`. Sets
+/// `microbatches` and `virtualStages` to the numbers in the file. Does nothing
+/// for inference, or if --schedule names no file. Errors:
+///  - exit code 7: the file cannot be read or is no regular file;
+///  - exit code 6: the schedule contradicts other options or deadlocks.
 Status readScheduleTable(CompileOptions &options);
 
 } // namespace pcc

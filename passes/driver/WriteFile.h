@@ -11,10 +11,11 @@
 
 namespace pcc {
 
-/// Writes the text that `print` prints to the file at `path`. A regular file is
-/// replaced atomically: at any time it contains either its previous content or
-/// all of the text. For a symbolic link, the target of the link is replaced.
-/// For a device or a pipe, the text is written to the device or pipe itself.
+/// Writes the text that `print` prints to the file at `path`:
+///  - A regular file is replaced atomically: readers see the old or the new
+///    content.
+///  - For a symbolic link, the target of the link is replaced.
+///  - A device or pipe receives the text.
 /// Returns exit code 7 if the file cannot be opened or written.
 Status writeFile(const std::string &path,
                  llvm::function_ref<void(llvm::raw_ostream &)> print);

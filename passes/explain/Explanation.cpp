@@ -69,8 +69,8 @@ public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
       : facts(facts), cluster(cluster) {}
 
-  /// Collects all collectives and transfers of a step, the totals of their
-  /// bytes and seconds, and the lints (warnings about suspicious shardings).
+  /// Collects all collectives, transfers, totals and lints (warnings about
+  /// suspicious shardings).
   Explanation run() {
     readHead();
     for (int stage = 0; stage < facts.numStages(); ++stage)
@@ -107,8 +107,9 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds a collective of the pipeline stage `stage`. `entry` may stand for
-  /// several equal ops. Their price and cause are taken from the first op.
+  /// Adds the collectives that `entry` describes to the explanation: one op, or
+  /// several equal ones of the pipeline stage `stage`. The predicted time and
+  /// the cause are those of the first op.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -122,25 +123,26 @@ private:
     explanation.collectives.push_back(std::move(made));
   }
 
-  /// Formats a sharding as text. The time axis (the microbatches) is left out.
+  /// Formats a sharding as text, such as "[tp,-]". Leaves out the mesh axis
+  /// `mb`, which counts microbatches.
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());
   }
 
-  /// Adds the collective `made` to the totals of the pipeline position (the
-  /// stages that one rank runs) that executes it.
+  /// Adds the calls, bytes and seconds of a collective to `explanation.totals`,
+  /// the communication of each pipeline position (the stages that one rank
+  /// runs).
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// Adds a transfer between stages to the totals of the receiving pipeline
-  /// position (the stages that one rank runs). A rank receives from the rank
-  /// with equal mesh coordinates in the sending position. For example, with 4
-  /// ranks per position, rank 5 of position 1 receives from rank 1 of position
-  /// 0.
+  /// Adds a transfer between two stages to `explanation.totals`, as
+  /// communication of the pipeline position (the stages that one rank runs)
+  /// that receives it. A rank receives from the rank with the same mesh
+  /// coordinates: with 4 ranks per position, rank 5 receives from rank 1.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
@@ -153,7 +155,8 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds one entry to the totals. `each.calls` is the number of calls per
+  /// Adds `each` to the entry of `explanation.totals` that has the same
+  /// pipeline position, axes and kind. `each.calls` is the number of calls per
   /// step. `each.receivedBytes` and `each.seconds` are those of one call.
   void count(const CommunicationTotal &each) {
     auto total =

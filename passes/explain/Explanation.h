@@ -12,66 +12,66 @@
 
 namespace pcc::explain {
 
-/// A producer or consumer of a resharded value, with the decision recorded for
-/// it along one mesh axis. A decision is the choice of a split that the
-/// sharding search made. `place` and `decision` point into
-/// `ExplainedCollective::cause`.
+/// A producer or consumer of a value that a collective reshards, and how the
+/// sharding search decided to compute this op along one mesh axis. Both
+/// pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// The producer or consumer of the resharded value. Never null in the result
-  /// of ExplainedCollective::decisions().
+  /// The producer or a consumer of a value that a collective reshards.
+  /// ExplainedCollective::decisions() never returns null here.
   const dist::Endpoint *place = nullptr;
-  /// Decision of the sharding search about the producer or consumer. Null if
-  /// none was recorded, for example because the user has pinned the sharding.
+  /// Decision of the sharding search about the op `place` along one mesh axis,
+  /// such as "split dim 1 of 'w'". Null if there is none, for example because
+  /// the user has fixed (pinned) the sharding.
   const dist::Decision *decision = nullptr;
 };
 
 /// One collective of the compiled plan, with the reason why it exists and its
-/// predicted time. `pcc inspect` lists the same collectives in the field
-/// `collectives` of its output.
+/// predicted time.
 struct ExplainedCollective {
   /// Kind, mesh axes, received bytes and number of calls of the collective.
   emit::CollectiveFacts facts;
   /// Pipeline stage that executes the collective.
   int64_t stage = 0;
-  /// Global shape of the resharded tensor: the shape before it is split over
-  /// ranks.
+  /// Shape of the tensor that a collective moves or reduces, before the tensor
+  /// is split over ranks (global shape).
   std::vector<int64_t> shape;
-  /// Shardings before and after the collective, as text. The time axis (the
-  /// microbatches) is left out.
+  /// Shardings of the tensor before and after a collective, as text such as
+  /// "[tp,-]". The mesh axis `mb`, which counts microbatches, is left out.
   std::string from, to;
   /// Predicted seconds of one execution of the collective, computed from the
   /// latencies and bandwidths of the cluster.
   double seconds = 0;
-  /// Producer and consumers of the value that the collective reshards; nullopt
-  /// if the module does not record them.
+  /// Producer and consumers of the value whose sharding a collective changes;
+  /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
 
-  /// Returns the decisions of the sharding search that caused the collective,
-  /// the most informative one first. At most two ops have an entry:
-  ///  - the first consumer that has a decision or a pin (sharding fixed by the
-  ///    user);
-  ///  - the producer, if it has a decision or a pin.
-  /// For a reduction, the producer comes first, because it makes the partial
-  /// sum. For any other collective, the consumer comes first. The pointers are
-  /// valid as long as this object.
+  /// Returns at most two decisions of the sharding search that explain this
+  /// collective: one about the producer of its operand, and one about a
+  /// consumer of its result. The consumer is the first one with a decision or a
+  /// pin (sharding requested by the user). For a reduction, the decision about
+  /// the producer comes first; for any other collective, it comes last. A
+  /// producer without a decision or a pin is left out. The result holds
+  /// pointers into this object.
   std::vector<EndpointDecision> decisions() const;
 };
 
-/// Total of the communication of one rank in one step, for one kind of
-/// collective over one set of mesh axes. All ranks of a pipeline position (the
-/// stages that one rank runs) have equal totals. Data received from another
-/// pipeline position are listed with the axes "pp" and the kind "transfer".
+/// Communication of one rank in one step, by one kind of collective over one
+/// set of mesh axes. All ranks of a pipeline position (the stages that one rank
+/// runs) have equal totals. Transfers between positions have the axes "pp" and
+/// the kind "transfer".
 struct CommunicationTotal {
-  /// Index of the pipeline position.
+  /// Index of a pipeline position (the stages that one rank runs).
   int position = 0;
-  /// `axes`: names of the mesh axes, joined by '+', such as "dp+tp". `kind`:
-  /// kind of the collective, such as "all_reduce".
+  /// `axes`: names of the mesh axes, such as "dp+tp". `kind`: kind of the
+  /// collective, such as "all_reduce".
   std::string axes, kind;
-  /// Number of calls in one step, over all microbatches.
+  /// Number of calls of one kind of collective that a rank makes in one step,
+  /// over all microbatches.
   int64_t calls = 0;
-  /// Bytes that a rank receives in one step.
+  /// Bytes that a rank receives in one step from one kind of collective.
   int64_t receivedBytes = 0;
-  /// Predicted seconds of all calls in one step.
+  /// Predicted seconds that a rank spends in one step on one kind of
+  /// collective.
   double seconds = 0;
 };
 
@@ -94,11 +94,12 @@ struct Explanation {
   std::vector<ExplainedCollective> collectives;
   /// Values that one stage sends to another.
   std::vector<emit::StageTransfer> transfers;
-  /// Totals of collectives and transfers, ordered by pipeline position, axes
-  /// and kind.
+  /// Calls, bytes and seconds of all communication in one step. There is one
+  /// entry per pipeline position (the stages that one rank runs), set of mesh
+  /// axes and kind of collective, ordered by these three.
   std::vector<CommunicationTotal> totals;
-  /// For each pipeline position, the bytes that one of its ranks receives in
-  /// one step, by collectives and transfers.
+  /// For each pipeline position (the stages that one rank runs), the bytes that
+  /// one of its ranks receives in one step, from collectives and other stages.
   std::vector<int64_t> receivedBytesOfPosition;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;
@@ -108,17 +109,15 @@ struct Explanation {
 };
 
 /// Builds the explanation of `module`, which must have passed phase 6-schedule
-/// and no later phase. The communication is priced with the latencies and
-/// bandwidths of `cluster`. `Explanation::values` stays empty. If the module
-/// lacks an attribute that the explanation needs, returns an error that names
-/// the attribute.
+/// and no later phase. `cluster` gives latencies and bandwidths.
+/// `Explanation::values` stays empty. Returns an error if `module` lacks an
+/// attribute that the explanation needs.
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 
-/// Returns the predicted seconds of `choice`, one alternative of a sharding
-/// decision: the time of computation and communication that the search has
-/// recorded. If the search recorded no time, returns the time of the
-/// communication alone, computed from `cluster`.
+/// Returns the predicted seconds of `choice`, one way to compute an op that the
+/// sharding search considered. If `choice` has no recorded time, computes the
+/// time of its communication from the bandwidths in `cluster`.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
 /// Formats the explanation as text for the terminal. If `explanation.values` is

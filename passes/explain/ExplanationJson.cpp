@@ -9,8 +9,8 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Writes the explanation as JSON. If `pcc inspect --json` prints a field as
-/// well, both outputs have equal names and values for this field.
+/// Writes the explanation as JSON. Fields that `pcc inspect --json` prints as
+/// well have equal names and values.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
@@ -97,10 +97,11 @@ private:
     return json;
   }
 
-  /// Returns a collective as JSON. The field `decision` is the most informative
-  /// decision of the sharding search about the collective. `alternatives` lists
-  /// the choices that this decision rejected. `further_decisions` lists the
-  /// remaining decisions about the collective.
+  /// Returns a collective as JSON. Three fields tell how the sharding search
+  /// decided to compute the producer or a consumer of its value:
+  ///  - `decision`: the first decision of ExplainedCollective::decisions();
+  ///  - `alternatives`: the alternatives that the first decision rejected;
+  ///  - `further_decisions`: the other decisions.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

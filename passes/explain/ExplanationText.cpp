@@ -37,8 +37,9 @@ static std::string counted(int64_t count, const std::string &thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
-/// Returns whether `place.node` is the name of an input, output, weight or
-/// pinned value. If false, it is the name of an ONNX node.
+/// Returns whether `place` is an input, output, weight or pin (requested
+/// sharding) of the model. In these cases, `place.node` is the name of a value.
+/// Otherwise, `place` is an op, and `place.node` is the name of an ONNX node.
 static bool namesItself(const dist::Endpoint &place) {
   return place.op == "input" || place.op == "output" || place.op == "weight" ||
          place.op == "pin";
@@ -71,9 +72,8 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 //===----------------------------------------------------------------------===//
 
 /// Returns in a few words why the alternative `loser` was rejected in favor of
-/// `chosen`: "costs more time", "not allowed", … A rejected alternative may be
-/// cheaper by itself, but make other ops more expensive. Then the result is
-/// "costs more elsewhere".
+/// `chosen`, such as "costs more time". "costs more elsewhere" means that
+/// `loser` is cheaper by itself, but makes other ops more expensive.
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -91,8 +91,9 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "costs more memory" : "tie";
 }
 
-/// Formats one choice (priced alternative of a decision) as a line: verdict,
-/// bytes, seconds, description and communication steps.
+/// Formats `choice`, one way to compute an op, as a line. The line contains
+/// `verdict` (such as "chosen" or "costs more time"), received bytes, seconds,
+/// a description and the communication.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -106,8 +107,9 @@ static std::string choiceText(const std::string &verdict,
   return text + (choice.refused.empty() ? "" : "; " + choice.refused) + "\n";
 }
 
-/// Formats a decision: one line for the chosen alternative, then one line for
-/// each of the best `numOthers` rejected alternatives.
+/// Formats the decision of the sharding search about one op: one line for the
+/// chosen way to compute the op, then one line for each of the best `numOthers`
+/// alternatives.
 static std::string decisionText(const dist::Decision &decision,
                                 size_t numOthers,
                                 const plan::Cluster &cluster) {
@@ -120,9 +122,9 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
-/// Formats one decision about a collective. If a pin (sharding requested by the
-/// user) fixed the sharding, returns the option that set the pin. Otherwise
-/// lists the chosen and the rejected alternatives.
+/// Formats one decision about a collective: the chosen and the rejected
+/// alternatives. For a pin (sharding requested by the user), returns the option
+/// that set the pin.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -148,9 +150,9 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Formats one line with the node names of all collectives of a group except
-/// the first. The first collective is left out, because repeatedText prints it
-/// in full. Returns an empty string if the group has only one collective.
+/// Formats one line with the ONNX nodes of the second and later collectives of
+/// `group`: "likewise 'h.1.fc', 'h.2.fc'". Returns an empty string if `group`
+/// has only one collective.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -182,9 +184,8 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Formats the section about a group of equal collectives. It has the heading
-/// of the group, then producer, consumers and decisions of the first
-/// collective.
+/// Formats the section about a group of equal collectives: heading, then
+/// producer, consumers and decisions of the first collective.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -264,9 +265,8 @@ static std::string lintsText(const std::vector<FoundLint> &lints) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Joins `steps`, the path from a value to the op that decided its sharding, by
-/// arrows: "add 'y' <- matmul 'fc1'". In a long list, a count replaces the
-/// middle steps.
+/// Joins the steps from a value to the op that decided its sharding: "add 'y'
+/// <- matmul 'fc1'". In a long list, a count replaces the middle steps.
 static std::string wayText(const std::vector<std::string> &steps) {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -281,8 +281,9 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the effect of one mesh axis on a value, the reason for this effect,
-/// and the decisions of the search behind it.
+/// Formats the effect of one mesh axis on a value, such as "dim 1 is split".
+/// Adds the path to the op that causes this effect, a text about the reason,
+/// and the decisions of the sharding search about this op.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -294,7 +295,8 @@ static std::string originText(const Origin &origin,
   return text;
 }
 
-/// Formats the line about one reader of a value.
+/// Formats one line about a reader of a value: its name, the sharding in which
+/// it reads the value, and the communication that this needs.
 static std::string useText(const ValueUse &use, bool hasStages) {
   std::string text =
       "  read by " + placeText(use.place) + " as " + use.sharding;

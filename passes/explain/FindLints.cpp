@@ -36,8 +36,8 @@ namespace {
 /// with a count.
 class CountedMessages {
 public:
-  /// Adds a message about `op`. If an equal message was added before,
-  /// increments its count and keeps the node of the op that was added first.
+  /// Adds a message about `op`. For a repeated message, only increments the
+  /// count.
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
     if (isNew)
@@ -45,9 +45,8 @@ public:
     ++entry->second.count;
   }
 
-  /// Appends all messages to `lints`. A message that was added several times
-  /// gets a suffix with its count, such as " (24 values)". `things` is the noun
-  /// of this suffix, such as "values".
+  /// Appends all messages to `lints`. A repeated message gets a suffix with its
+  /// count, such as " (24 values)". `things` is the noun of the suffix.
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -60,8 +59,7 @@ public:
   }
 
 private:
-  /// Number of times that a message was added, and the ONNX node of the op for
-  /// which it was added first.
+  /// Count of one message, and the ONNX node of the first op with this message.
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
@@ -99,9 +97,8 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether `op` is an all-gather of all elements of its operand.
-  /// Returns false for an all-gather of selected rows (the tokens that experts
-  /// need).
+  /// Returns whether `op` is an all-gather of all elements. An all-gather of
+  /// selected rows (the tokens that experts need) does not count.
   static bool isGather(dist::CollectiveOp op) {
     return op.getKind() == dist::CollectiveKind::AllGather &&
            op.getRows().empty();
@@ -125,10 +122,11 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Goes backwards from `value` through ops that only move elements:
-  /// collectives, transposes and reshapes. Returns the value that it reaches.
-  /// Stops at reductions and windowed reads, because their results have other
-  /// elements than their operands.
+  /// Returns the earliest value that holds the same elements as `value`. Goes
+  /// back through collectives, transposes and reshapes. Example: x is
+  /// all-gathered to y, and y is transposed to z. The result for z is x. Stops
+  /// at ops that change elements: reductions and windowed reads (halo
+  /// exchanges).
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
@@ -174,13 +172,13 @@ private:
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// Returns the size in bytes above which a weight is large: a fixed fraction
+  /// Returns the size in bytes above which a weight is large, a fixed fraction
   /// of
   ///
   ///     bytes of all weights / number of blocks (layers)
   ///
-  /// Weights of rank 0 and 1 do not count. The number of blocks is estimated as
-  /// the number of weights that have the most frequent shape.
+  /// Weights of rank 0 and 1 do not count. The largest number of weights with
+  /// equal shapes serves as the number of blocks.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -195,11 +193,11 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Returns groups of mesh axes that can split weights. Every large weight
-  /// should be split by at least one axis of each group. For example, the mesh
-  /// {dp=2, tp=4, a=2, b=2} has the groups {tp} and {a, b}. The second group
-  /// has all axes with names that the user defined. `dp` and `cp` are in no
-  /// group.
+  /// Returns groups of mesh axes that are meant to split weights. The axis `tp`
+  /// is one group. All axes with other names than `tp`, `dp`, `cp` and `mb` are
+  /// another group. Example: the mesh {dp=2, tp=4, a=2, b=2} has the groups
+  /// {tp} and {a, b}. A lint reports a large weight that no axis of a group
+  /// splits.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -218,8 +216,9 @@ private:
     return groups;
   }
 
-  /// PCC-L002: a large weight is split by no axis of some group of
-  /// weightAxes(), so every rank along these axes stores the whole weight.
+  /// PCC-L002: finds each large weight that no axis of some group splits.
+  /// weightAxes() returns the groups. Every rank along such a group of axes
+  /// stores the whole weight.
   void findWholeWeights() {
     const double large = largeWeight();
     const SymbolTable parameters(module);
@@ -256,7 +255,7 @@ private:
   }
 
   /// Returns the message about the weights `names`, which no axis of `axes`
-  /// splits. `whole` maps the name of each such weight to its size in bytes.
+  /// splits. `whole` maps the name of each weight to its size in bytes.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -293,8 +292,8 @@ private:
   }
 
   /// Adds a message to `found` if a large fraction of `factor` is padding. A
-  /// factor is a part of a dim that is split by itself: the dim [3|64@tp] has
-  /// the factors 3 and 64, and tp splits the factor 64.
+  /// dim of 192 elements can have the factors 3 and 64, written [3|64@tp]. The
+  /// axis tp then splits only the factor 64.
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -333,9 +332,9 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // Ops added by phase 5-localize have no recorded shardings. Count such
-        // an op only if the axis splits an operand or result, such as the
-        // weights of a grouped matmul.
+        // Ops that phase 5-localize has added have no recorded shardings. Count
+        // such an op only if one of its operands or results is split or partial
+        // along `axis`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();

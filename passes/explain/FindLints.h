@@ -25,9 +25,8 @@ struct FoundLint {
 };
 
 /// Returns all lints of `module`, ordered by lint code (PCC-L001, …) and then
-/// in program order. The module must have passed phase 6-schedule. In a module
-/// that has also passed phase 7-emit, fused kernels contain most ops. Then only
-/// collectives and weights are examined.
+/// in program order. The module must have passed phase 6-schedule. After
+/// 7-emit, only collectives and weights are examined.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

@@ -26,8 +26,7 @@ static std::string withoutNumbers(const std::string &text) {
 }
 
 /// Returns a key for a choice, one priced alternative of a sharding decision.
-/// Choices whose texts differ only in numbers inside quoted names, such as the
-/// block numbers of a transformer, have equal keys.
+/// Choices that differ only in numbers inside quoted names have equal keys.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)
@@ -36,8 +35,8 @@ static std::string keyOf(const dist::Choice &choice) {
   return key;
 }
 
-/// Returns a key for a collective. Collectives with equal keys are in one group
-/// of findRepeatedCollectives.
+/// Returns a key for a collective. Collectives with equal keys, such as the
+/// all-reduces of all layers, form one group in the output of `pcc explain`.
 static std::string keyOf(const ExplainedCollective &made) {
   const auto &facts = made.facts;
   std::string key = (facts.isShared ? "1 " : "") + facts.kind +

@@ -11,20 +11,20 @@ namespace pcc::explain {
 /// example, the all-reduces of all layers of a transformer ('h.0.w', 'h.1.w',
 /// …) form one group.
 struct RepeatedCollective {
-  /// The collectives of the group in program order. The pointers point into the
-  /// list that was passed to findRepeatedCollectives.
+  /// Collectives that differ only in numbers inside names, in program order.
+  /// The pointers point into the argument of findRepeatedCollectives().
   std::vector<const ExplainedCollective *> all;
-  /// Number of executions per microbatch, summed over the group.
+  /// Number of collectives in a group. An element of `all` may stand for
+  /// several equal collectives of one ONNX node.
   int64_t count = 0;
-  /// Numbers of the pipeline stages that execute the collectives, as text,
-  /// without duplicates.
+  /// Numbers of the pipeline stages that execute the collectives of a group, as
+  /// text, without duplicates.
   std::vector<std::string> stages;
 };
 
-/// Groups the collectives `all`. All collectives of a group have equal kind,
-/// axes, bytes, shardings, cause and decisions. Only numbers inside quoted
-/// names may differ. The groups are in the order of their first collectives and
-/// contain pointers into `all`.
+/// Groups the collectives `all`. Collectives of a group differ only in numbers
+/// inside quoted names. The groups are in the order of their first collectives
+/// and contain pointers into `all`.
 std::vector<RepeatedCollective>
 findRepeatedCollectives(const std::vector<ExplainedCollective> &all);
 

@@ -65,10 +65,11 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Sets `origin.reason` to a text that names the consumer for which `reshard`
-/// changes the sharding. Sets `origin.decisions` to the decisions about the
-/// producer if the reshard is a reduction, otherwise to those about the
-/// consumer.
+/// Writes to `origin` why the program contains `reshard`, a change of sharding.
+/// `origin.reason` names the first consumer that needs the new sharding.
+/// `origin.decisions` are the decisions of the sharding search about this
+/// consumer along `axis`. For a reshard of partial sums, they are those about
+/// the producer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -86,12 +87,13 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why an axis splits a value, the strongest first:
-///  - Pinned: the user fixed the sharding.
-///  - ByRole: the axis splits the batch or the sequence of an input.
-///  - Priced: the search compared prices.
-///  - Weight: a weight is split.
-///  - Nothing: no reason was found.
+/// Kinds of reasons why a mesh axis splits a value, the strongest first:
+///  - Pinned: the user has requested the sharding.
+///  - ByRole: the axis splits the batch or the sequence of a model input.
+///  - Priced: the sharding search chose the split by its cost, or a reshard
+///    made the split.
+///  - Weight: the value is a weight, and each rank stores only a part.
+///  - Nothing: no other reason was found.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
 /// Breadth-first search for the reason why a mesh axis splits a value. Visits
@@ -100,8 +102,9 @@ class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
 
-  /// Sets the steps and the reason of `origin` for the value `start`, which the
-  /// axis splits.
+  /// Finds the reason why `axis` splits the value `start`. Sets `origin.reason`
+  /// to a text about it, and `origin.steps` to the path from `start` to the op
+  /// or value that is the reason.
   void run(Value start, Origin &origin) {
     visit(start, Value());
     for (size_t i = 0; i < order.size(); ++i)
@@ -114,28 +117,28 @@ public:
   }
 
 private:
-  /// A possible reason for the split, of kind `strength`. `value` is the
-  /// visited value to which the reason applies. `op` is the op that gives the
-  /// reason: it computes or reads `value`. `op` is null if no op gives the
-  /// reason.
+  /// A possible reason why `axis` splits `value`. If `op` is not null, the
+  /// reason is this op, which computes or reads `value`. If `op` is null, the
+  /// reason is a property of `value`, such as a sharding that the user has
+  /// requested.
   struct Anchor {
     Value value;
     Operation *op;
     Strength strength;
   };
 
-  /// Adds `value` to the search if the axis splits it and the search has not
-  /// visited it before. `from` is the value from which the search reached
-  /// `value`; null for the first value.
+  /// Adds `value` to the list `order` if `axis` splits it and the list does not
+  /// contain it. `from` is the value before it on the path from the start of
+  /// the search; null for the start itself.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
       order.push_back(value);
   }
 
-  /// Visits the operands and results of `op` that the axis splits, because they
-  /// are split by one common choice for `op`. If `op` is a reshard that moves
-  /// the axis to another dim, visits none of them.
+  /// Adds the operands and results of `op` that `axis` splits to the list
+  /// `order`. Adds none if `op` is a reshard that moves `axis` to another dim.
+  /// `from` is the value from which the search reached `op`.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -157,9 +160,8 @@ private:
   }
 
   /// Returns the option by which the user has pinned (fixed) the sharding of
-  /// `value` or of the op that computes `value`. If `value` is a model output,
-  /// a pin of this output counts as well. Returns an empty string if there is
-  /// no pin.
+  /// `value`; empty if there is no pin. A pin of the op that computes `value`,
+  /// or of a model output, counts, too.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -173,8 +175,8 @@ private:
     return "";
   }
 
-  /// Returns the strongest reason for the split among those that `value`, its
-  /// producer and its readers provide.
+  /// Returns the strongest reason why `axis` splits `value`. Examines only
+  /// `value`, the op that computes it and the ops that read it.
   Anchor anchorAt(Value value) const {
     if (!pinOf(value).empty())
       return {value, nullptr, Pinned};
@@ -195,8 +197,8 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// Returns whether the axis splits the input `argument` because of its role:
-  /// dp splits the dim of the batch, cp the dim of the sequence.
+  /// Returns whether `axis` splits `argument` as its role demands: the axis dp
+  /// splits the batch dim of a model input, and cp splits the sequence dim.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName
@@ -209,9 +211,9 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Sets `origin.steps` to the path from the explained value to the op or
-  /// value of the reason `best`. Sets `origin.reason` to the text of this
-  /// reason.
+  /// Writes the reason `best` to `origin`. Sets `origin.steps` to the path from
+  /// the start of the search to the op or value of `best`, and `origin.reason`
+  /// to a text such as "pinned by --shard 'y=[-,tp]'".
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -246,19 +248,21 @@ private:
     }
   }
 
-  /// The mesh axis whose split of the value is explained.
+  /// Mesh axis that splits a value. The class searches for the reason of this
+  /// split.
   const dist::Axis &axis;
-  /// For each visited value, the value from which the search reached it; null
-  /// for the value at which the search starts.
+  /// Maps each value in `order` to the value from which the search reached it.
+  /// Maps the start of the search to null.
   DenseMap<Value, Value> cameFrom;
-  /// Visited values in the order in which they were reached.
+  /// Values that the search has reached, in this order. The first is the start.
   std::vector<Value> order;
 };
 } // namespace
 
-/// Explains why `axis` does not split `start`. Searches backwards from `start`
-/// for the nearest reshard whose operand the axis splits or leaves partial, and
-/// sets steps and reason of `origin` to those of this reshard.
+/// Writes to `origin` why `axis` splits no dim of `start`. Searches backward
+/// from `start`, from results to operands. The reason is the nearest reshard
+/// whose operand `axis` splits or leaves as partial sums: this reshard removes
+/// the axis from the sharding.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

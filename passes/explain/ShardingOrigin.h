@@ -9,15 +9,15 @@
 
 namespace pcc::explain {
 
-/// Finds the reason for the effect of the mesh axis `axis` on `value`. There
-/// are three cases:
-///  - The axis leaves `value` partial: the reason is the op that computes
-///    `value`.
-///  - The axis leaves `value` whole: the reason is the nearest reshard before
-///    `value` whose operand the axis splits or leaves partial.
-///  - The axis splits `value`: a search visits all values that are split
-///    together with `value`, without a reshard in between. It finds the
-///    strongest reason and, among equally strong ones, the nearest:
+/// Finds the reason why the mesh axis `axis` splits `value`, makes it partial
+/// or keeps it whole. The reason depends on this effect:
+///  - partial: the op that computes `value`;
+///  - whole: the nearest earlier reshard (change of sharding) whose operand the
+///    axis splits or leaves partial;
+///  - split: the strongest reason in the list below. Candidates are the reasons
+///    of all values that are split together with `value`.
+///
+/// Reasons for a split, the strongest first:
 ///
 ///   1. a pin: the user fixes the sharding
 ///   2. the role of the axis: dp splits the batch of an input, cp the sequence
@@ -28,10 +28,9 @@ namespace pcc::explain {
 /// phase.
 Origin originOf(mlir::Value value, const dist::Axis &axis);
 
-/// Returns the value from which reshards and transfers between stages make
-/// `value`. For example, if x is resharded to y and y is transferred to z, the
-/// result for z is x. Returns `value` if it is not the result of a reshard or
-/// transfer.
+/// Returns the value that `value` was before all reshards (changes of sharding)
+/// and transfers (to another stage). Example: x is resharded to y, and y is
+/// sent to another stage as z. The result for z is x.
 mlir::Value stripReshards(mlir::Value value);
 
 } // namespace pcc::explain

@@ -42,8 +42,8 @@ forEachName(ModuleOp module,
 }
 
 namespace {
-/// Builds explanations of single values. One planner with a cache plans the
-/// reshards of all of them.
+/// Explains values of one module: their shardings, the reasons for these, and
+/// the ops that read the values.
 class ValueExplainer {
 public:
   explicit ValueExplainer(ModuleOp module)
@@ -73,14 +73,14 @@ private:
     return text;
   }
 
-  /// Formats a sharding as text. The time axis (the microbatches) is left out.
+  /// Formats a sharding as text, such as "[tp, -]". Leaves out the time axis
+  /// (the mesh axis that counts microbatches).
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
   /// Sets the fields of `story` that depend on `sharding`, the sharding of
-  /// `value`: its text, shape and bytes on one rank, and the reason for each
-  /// mesh axis.
+  /// `value`.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -93,10 +93,9 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds the readers of `value` to `story`. `before` lists the communication
-  /// steps that made `value`. A reshard does not count as a reader: the readers
-  /// of its result count. For example, if an all_gather reshards x to y, and a
-  /// matmul reads y, the matmul is a reader of x after the step all_gather.
+  /// Adds the readers of `value` to `story.uses`. If `value` is resharded, adds
+  /// the readers of the resharded copy, too. `before` is the communication that
+  /// has already changed the explained value to `value`.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -112,9 +111,9 @@ private:
       }
   }
 
-  /// Returns the pipeline stage that reads a value. If the reader is a
-  /// transfer, it is the receiving stage. If the reader is an output of the
-  /// model, it is the stage that computes the value.
+  /// Returns the pipeline stage of the reader of a value. For a transfer, it is
+  /// the receiving stage; for a model output, the stage that computes the
+  /// value.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))
@@ -124,7 +123,8 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
-  /// Appends to `steps` each step of `reshard` that communicates.
+  /// Appends the communications of `reshard`, such as an all_gather, to
+  /// `steps`. Leaves out steps without communication, such as a slice.
   void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(
@@ -140,8 +140,8 @@ private:
 };
 } // namespace
 
-/// Explains each matching value. A value that is listed twice under one name,
-/// such as an op result that is an output, is explained only once.
+/// Explains each value whose name matches `pattern`. An op result that is also
+/// an output is explained only once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;

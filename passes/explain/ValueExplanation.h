@@ -13,7 +13,7 @@ namespace pcc::explain {
 
 /// The effect of one mesh axis on a value, and the reason for it.
 struct Origin {
-  /// Name of the mesh axis.
+  /// Name of the mesh axis whose effect on the value is explained.
   std::string axis;
   /// Effect of the mesh axis on the value: "dim 1 is split", "partial" or
   /// "whole".
@@ -21,25 +21,28 @@ struct Origin {
   /// Path through the program from the explained value to the op or value that
   /// decided the sharding. Each element is a text such as "matmul 'fc1'".
   std::vector<std::string> steps;
-  /// One line of text: why the op or value at the end of `steps` causes the
-  /// effect of the axis.
+  /// One line of text: why the op or value in the last of `steps` led to this
+  /// effect of the mesh axis.
   std::string reason;
-  /// Decisions of the sharding search about the last op of `steps`, along this
-  /// mesh axis. Each has its priced alternatives. May be empty.
+  /// Decisions of the sharding search for the op in the last of `steps`, along
+  /// the mesh axis `axis`. Each decision lists alternatives with their costs.
+  /// The list may be empty.
   std::vector<dist::Decision> decisions;
 };
 
 /// One reader of a value: an op, a pin (sharding requested by the user) or an
 /// output of the model.
 struct ValueUse {
-  /// The reader of the value: an op, a pin or an output.
+  /// The reader: an op, an output of the model, or a pin (a sharding that the
+  /// user requests).
   dist::Endpoint place;
-  /// Number of the pipeline stage that reads the value.
+  /// Number of the pipeline stage that reads the value. For a transfer between
+  /// stages, the number of the receiving stage.
   int64_t stage = 0;
-  /// Sharding in which the value is read, as text.
+  /// Sharding in which this reader takes the value, as text such as "[tp, -]".
   std::string sharding;
-  /// Communication steps that bring the value into this sharding; empty if none
-  /// are needed.
+  /// Communication that changes the sharding of the value to `sharding`; empty
+  /// if none is needed.
   std::vector<dist::PricedStep> reshard;
 };
 
@@ -54,15 +57,18 @@ struct ValueExplanation {
   int64_t stage = 0;
   /// Element type, such as "f32".
   std::string dtype;
-  /// Global shape, and shape on one rank, padding included.
+  /// Shape of the whole value (`shape`), and shape of the part on one rank with
+  /// its padding (`localShape`).
   std::vector<int64_t> shape, localShape;
-  /// Size in bytes on one rank.
+  /// Number of bytes of the value on one rank.
   int64_t localBytes = 0;
-  /// Sharding of the value, as text; empty if it has none.
+  /// Sharding of the value, as text such as "[tp, -]". Empty if the value has
+  /// no sharding.
   std::string sharding;
   /// Reasons for the sharding, one per mesh axis of more than one rank.
   std::vector<Origin> origins;
-  /// Readers of the value, including those that read it through a reshard.
+  /// Readers of the value. Readers of a copy with another sharding (the result
+  /// of a reshard) count as well.
   std::vector<ValueUse> uses;
 };
 

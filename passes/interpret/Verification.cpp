@@ -15,7 +15,7 @@ using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
 
-/// Number of training steps that are executed.
+/// Number of training steps that a verification executes.
 static constexpr int numSteps = 3;
 
 Verification::Verification(ModuleOp whole, Numerics numerics)
@@ -110,8 +110,8 @@ Verification::writeInputs(const std::string &folder,
   return Status::success();
 }
 
-/// Cuts the global tensor in each output file into the shards of the ranks, so
-/// that a difference is attributed to a rank.
+/// Splits each output file into the shards of the ranks. The comparison can
+/// then name the rank of an element that differs.
 Status Verification::compareOutputs(const std::string &folder) {
   std::vector<std::string> names;
   for (const VerifiedValue &output : found.outputs)
@@ -125,8 +125,8 @@ Status Verification::compareOutputs(const std::string &folder) {
       return Status::error(Defect, "output '" + found.outputs[i].name +
                                        "': " + status.message());
     VerifiedValue output = found.outputs[i];
-    // Executables compute in the model's element types, even if simulate()
-    // computed in f64. Compare with the tolerance for these types.
+    // Executables compute in the model's element types, even if the simulation
+    // computed in f64. Use the tolerance for the model's types.
     output.comparison = Comparison(output.comparison.whole(),
                                    toleranceOf(value, Numerics::Model));
     for (const RankShard &shard : shards[i])
@@ -137,8 +137,8 @@ Status Verification::compareOutputs(const std::string &folder) {
   return Status::success();
 }
 
-/// Reports a difference in the executables' outputs first. Executables run only
-/// if all outputs of the simulated ranks are equal to those of the model.
+/// Reports at most one difference. Checks the outputs of the executables first,
+/// then the outputs of the simulated ranks, then the accuracy of the ranks.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

@@ -26,8 +26,11 @@ static double errorOf(const HostTensor &expected, const HostTensor &got) {
 }
 
 namespace {
-/// Executes steps of the unpartitioned model in f64 and in its own types, and
-/// of the ranks in the model's own types, alternately.
+/// Measures how exact a partitioned model is. Executes each training or
+/// inference step three times:
+///  - on one rank in f64, as the reference;
+///  - on one rank in the model's own types, such as bf16;
+///  - on the simulated ranks in the model's own types.
 class AccuracyComparison {
 public:
   AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs)
@@ -82,7 +85,10 @@ private:
     }
   }
 
-  /// Adds a value to compare, which ranks call `key`, if it holds floats.
+  /// Appends an entry for `value` to `values`, and sets known[key] to its
+  /// index. `wanted` is the tensor in f64. `given` is the tensor that one rank
+  /// computes in the model's own types. Does nothing if `value` holds no
+  /// floats.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
@@ -109,11 +115,12 @@ private:
   const Inputs &inputs;
   PipelineRun ranks;
   std::vector<AccurateValue> values;
-  /// Parameters of the unpartitioned model in f64 and in its own types after
-  /// the steps executed so far.
+  /// Parameters that the unpartitioned model has written in the steps so far:
+  /// in f64 (`exact`), and in the model's own types (`rounded`).
   WrittenParameters exact, rounded;
-  /// Index in `values` of each output of this step, and of each parameter after
-  /// the last step, by the name that ranks have for it.
+  /// Indices into `values`. `outputsOf` maps the names of the current step's
+  /// outputs. `parametersOf` maps the names of parameters; it is empty before
+  /// the last step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

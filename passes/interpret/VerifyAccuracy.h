@@ -9,12 +9,14 @@
 
 namespace pcc::interpret {
 
-/// Executes the unpartitioned model `whole` in f64 and in its own types, and
-/// `parts`, the module after phase 6-schedule, on simulated ranks in its own
-/// types. In f64 ranks only add in another order, so that f64 hides where a
-/// plan loses digits, as a difference of two large sums does. Returns the
-/// errors of all outputs of floats and, for `numSteps` training steps, of the
-/// parameters that the last step writes.
+/// Measures how exact a partitioned model is. Executes three runs of `numSteps`
+/// steps:
+///  - `whole`, the unpartitioned model, in f64, as the reference;
+///  - `whole` in the model's own types, such as bf16;
+///  - `parts` (the module after phase 6-schedule) on simulated ranks in the
+///    model's own types.
+/// Returns the errors of the second and third run for every float output. After
+/// training steps, also returns their errors for the final parameters.
 StatusOr<std::vector<AccurateValue>> verifyAccuracy(mlir::ModuleOp whole,
                                                     mlir::ModuleOp parts,
                                                     const Inputs &inputs,

@@ -15,10 +15,9 @@ bool pcc::interpret::isTraining(ModuleOp module) {
 }
 
 namespace {
-/// Executes training steps of the unpartitioned and the partitioned model
-/// alternately. The expected values of a step are known before the simulated
-/// ranks execute it, so that values are compared as soon as the ranks compute
-/// them.
+/// Executes each training step with the unpartitioned model, then with the
+/// partitioned model on simulated ranks. Compares the outputs of every step,
+/// and the parameters after the last step.
 class TrainingComparison {
 public:
   TrainingComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -56,8 +55,9 @@ private:
     return Status::success();
   }
 
-  /// Records the values that the unpartitioned model computed in a step as the
-  /// expected ones: `outputs` and, if `isLast`, the parameters that it wrote.
+  /// Appends values of the unpartitioned model to `findings.outputs`, as
+  /// expected tensors for the step `step`. The values are `outputs` and, if
+  /// `isLast` is true, the written parameters.
   void expect(int step, ArrayRef<TensorPointer> outputs, bool isLast) {
     Operation *terminator = model.front().getTerminator();
     outputsOf.clear();
@@ -77,16 +77,17 @@ private:
     }
   }
 
-  /// Appends a comparison with the expected tensor `expected` to the findings.
+  /// Appends an entry with the expected tensor `expected` to
+  /// `findings.outputs`. Later, check() compares shards with this tensor.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     findings.outputs.push_back(
         {std::move(name), "", Comparison(expected, tolerance)});
   }
 
-  /// Compares the shards of `value` on all ranks with the expected value called
-  /// `name`. `known` (outputsOf or parametersOf) has the index of the
-  /// comparison. Does nothing if `known` does not contain `name`.
+  /// Compares the shards of `value` on all ranks with the expected tensor in an
+  /// entry of `findings.outputs`. The entry's index is known[name]. Does
+  /// nothing if `known` has no entry for `name`.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -104,9 +105,9 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Index of each comparison in findings.outputs, by name. `outputsOf` has the
-  /// outputs of this step. `parametersOf` has the parameters after the last
-  /// step.
+  /// Indices into `findings.outputs`. `outputsOf` maps the names of the current
+  /// step's outputs. `parametersOf` maps the names of parameters; it is empty
+  /// before the last step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

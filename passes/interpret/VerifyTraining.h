@@ -12,14 +12,16 @@ namespace pcc::interpret {
 /// parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Executes `numSteps` training steps of the unpartitioned model `whole` (after
-/// phase 2-prepare) on one simulated device, and of the partitioned model
-/// `parts` (after phase 6-schedule) on simulated ranks. All steps have the same
-/// inputs; each step continues with the parameters of the step before.
+/// Executes `numSteps` training steps of two modules:
+///  - `whole`, the unpartitioned model after phase 2-prepare;
+///  - `parts`, the model after phase 6-schedule, on simulated ranks.
+/// All steps have the same inputs; each continues with the parameters of the
+/// step before.
 ///
-/// Appends comparisons to `findings.outputs`: the results of every step, and
-/// every parameter and optimizer state after the last step. Returns an error if
-/// a module cannot be executed. A difference is no error.
+/// Appends comparisons to `findings.outputs`:
+///  - the results of every step;
+///  - every parameter and optimizer state after the last step.
+/// Returns an error only if a module cannot be executed.
 Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                       const Inputs &inputs, int numSteps, Findings &findings);
 

@@ -25,8 +25,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the total number of ranks, over all stages. Returns the largest
-/// uint64_t if the product overflows.
+/// Returns the number of ranks: the product of the number of stages and the
+/// sizes of all mesh axes. Returns the largest uint64_t if the product
+/// overflows.
 static uint64_t worldOf(const CompileOptions &options) {
   uint64_t world = options.axis("pp");
   for (const char *axis : {"tp", "dp", "cp"})
@@ -37,8 +38,8 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Checks that --ep divides the number of ranks of dp times cp, because experts
-/// are divided over sub-axes of both.
+/// Checks the options for experts (parts of a mixture-of-experts layer). The
+/// number of groups of experts (--ep) must divide dp times cp.
 static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -116,8 +117,8 @@ static std::string checksumOf(const std::string &text) {
 }
 
 /// Returns the texts of all options that change the result of a compilation, by
-/// the option's name. Files are replaced by their checksums, so that a dump
-/// does not depend on where a file lies.
+/// the options' names. An option that names a file has a checksum of the file's
+/// content as its text.
 static OptionTexts recordedTextsOf(const CompileOptions &options) {
   OptionTexts texts = textsOf(options);
   if (options.hasScheduleFile())
@@ -127,10 +128,12 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh that splits tensors, major to minor. The time axis
-/// (microbatches) comes first. Then come the axes that the user gives or, if
-/// there are none, those of the model's annotations. Stages are no axis of this
-/// mesh.
+/// Returns the mesh over which tensors are split; pipeline stages are no axis
+/// of this mesh. If there are several microbatches, the first axis counts them.
+/// The other axes are the first of these that the user or the model gives:
+///  - the axes of --mesh;
+///  - dp, cp and tp, with sizes from --dp, --cp and --tp;
+///  - the axes of `annotated`, the mesh in the model's annotations.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -150,10 +153,11 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// Checks that each preset has an axis of more than one rank to use. The
-/// presets megatron and sequence need the axis tp. The presets fsdp and zero1
-/// to zero3 need an axis other than tp. The preset expert is checked by
-/// checkExperts().
+/// Checks that each --preset (predefined sharding layout) can use a mesh axis
+/// of more than one rank:
+///  - megatron, sequence: the axis tp;
+///  - fsdp, zero1 to zero3: any axis but tp;
+///  - expert: checkExperts() checks it.
 static Status checkPresets(const CompileOptions &options,
                            const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -169,8 +173,8 @@ static Status checkPresets(const CompileOptions &options,
   return Status::success();
 }
 
-/// Checks that every --batch-dim names an input of the model and one of its
-/// dims.
+/// Checks each --batch-dim, such as "ids=0". It must name an input of the model
+/// and the number of one of this input's dims.
 static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   for (StringRef text : options.batchDims) {
@@ -214,9 +218,10 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
                                          "but the model has no f32");
 }
 
-/// Records the numbers of stages and microbatches and the schedule. If the
-/// model's annotations assign nodes to stages, keeps that number of stages, and
-/// returns an error if --stage-at is given.
+/// Records the schedule and the numbers of stages and microbatches as
+/// attributes of `module`. In a special case, annotations of the model already
+/// assign nodes to stages. The annotated number of stages then stays, and
+/// --stage-at is an error.
 static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
@@ -238,8 +243,8 @@ static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Records the element type that --dtype names as `graph.precision`. Does
-/// nothing without --dtype.
+/// Sets the module attribute `graph.precision` to the element type in --dtype.
+/// Does nothing without --dtype.
 static void recordPrecision(ModuleOp module, const CompileOptions &options) {
   if (!options.dtype.empty())
     module->setAttr(
@@ -247,19 +252,17 @@ static void recordPrecision(ModuleOp module, const CompileOptions &options) {
         TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
 }
 
-/// Records the number of groups into which experts are divided: the size of the
-/// axis ep, which can also follow from --dp, --cp and --preset. Records nothing
-/// if the size is 1.
+/// Records the size of the axis ep, the number of groups into which experts are
+/// divided. Does nothing if the size is 1.
 static void recordExperts(ModuleOp module, const CompileOptions &options) {
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr(dist::expertsName,
                     Builder(module.getContext()).getI64IntegerAttr(experts));
 }
 
-/// For the presets of FSDP, sets `pipe.max_held_bytes` to 0: values that are
-/// equal in all microbatches are not kept in memory for the whole step. FSDP
-/// gathers weights in every microbatch. If the gathered weights were kept, each
-/// would be gathered once per step and occupy memory all the time.
+/// For the presets fsdp and zero3, sets the attribute `pipe.max_held_bytes` to
+/// 0. Weights are then gathered again in every microbatch, because the gathered
+/// copies are not kept in memory.
 static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
   if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
     module->setAttr(pipe::maxHeldBytesName,
@@ -293,15 +296,16 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
 }
 
 /// Returns whether the option `name` sets a number of ranks, stages or
-/// microbatches. If such an option is not given, the number is 1.
+/// microbatches, such as --tp or --microbatches.
 static bool isCount(StringRef name, const CompileOptions &options) {
   return name == "--microbatches" || name == "--virtual-stages" ||
          (name.consume_front("--") && options.axes.count(name.str()));
 }
 
-/// Checks the options that the user gives again for a dump: each must equal the
-/// option recorded in the dump. For an option with a number of ranks, stages or
-/// microbatches, a missing record means 1.
+/// Checks the options that the user gives together with a dump (a module after
+/// a phase). Each option must have the value that the dump records. An option
+/// without a recorded value is an error, except a number of ranks, stages or
+/// microbatches that is 1.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {

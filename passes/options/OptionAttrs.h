@@ -9,10 +9,12 @@
 
 namespace pcc {
 
-/// Records `options` on `module`. Sets the attributes that passes read (mesh,
-/// stages, microbatches, …). Stores the text of every option that changes the
-/// result in `pcc.options`, so that a dump can be resumed without repeating the
-/// options. Returns exit code 2 or 6 if an option does not fit the model.
+/// Records `options` as attributes of `module`:
+///  - attributes that phases read (mesh, stages, microbatches, …);
+///  - `pcc.options`: the options as texts. From a dump of the module (its text
+///    after a phase), a later call of pcc can then continue without the
+///    options.
+/// Returns exit code 2 or 6 if an option does not fit the model.
 Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Checks the options that can be checked without the model: axes, target,
@@ -20,19 +22,19 @@ Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 /// contradict each other, and 6 if a request cannot be met.
 Status checkOptions(const CompileOptions &options);
 
-/// Prepares a module that was parsed from an .mlir file:
-///  - If it is a model in the graph dialect, records `options` on it.
-///  - If it is a dump, checks that each option that is given again equals the
-///    recorded one.
-/// In both cases, --start-at must name the phase after the module's last phase.
-/// Returns exit code 2 if an option does not fit, and 3 if the dump names no
-/// valid phase.
+/// Prepares a module that was parsed from an .mlir file, in two cases:
+///  - The file is a model in the graph dialect: records `options` on the
+///    module.
+///  - The file is a dump (the module after a phase): checks that each option in
+///    `options` has the value that the dump records.
+/// If given, --start-at must name the phase after the last phase that the
+/// module has passed. Returns exit code 2 or 6 if an option does not fit, and 3
+/// if the dump names no valid phase.
 Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Changes `options` so that a compilation imports the original ONNX model of
-/// `module` again, for one device. Sets the model's path, the sizes of dynamic
-/// dims, the precision and the training options. Returns exit code 3 if the
-/// module does not record the path of its model.
+/// Changes `options` so that a compilation imports the ONNX model from which
+/// `module` was made, for one device. Returns exit code 3 if the module does
+/// not record the path of that model.
 Status restoreImportOptions(mlir::ModuleOp module, CompileOptions &options);
 
 /// Returns the last phase that the module has passed. Returns Phase::None for a

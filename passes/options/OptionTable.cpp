@@ -11,9 +11,9 @@
 
 using namespace pcc;
 
-/// Checks the form of a --shard text, such as "wte.weight=[tp,-]". The text in
-/// brackets is parsed later, when the mesh is known. Returns an error message,
-/// or an empty string if the form is right.
+/// Checks the form of a --shard text, such as "wte.weight=[tp,-]". Does not
+/// check the text in brackets, because its parser needs the mesh. Returns an
+/// error message, or an empty string if the form is right.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&

@@ -20,8 +20,8 @@
 
 namespace pcc {
 
-/// Destination of an option's value: a pointer to a member of CompileOptions,
-/// or to a member of the TrainingOptions inside it.
+/// Pointer to the member that stores an option's value: a member of
+/// CompileOptions, or of the TrainingOptions inside it.
 template <typename Value> class OptionMember {
 public:
   constexpr OptionMember(Value CompileOptions::*member) : ofCompile(member) {}
@@ -40,56 +40,58 @@ private:
   Value TrainingOptions::*ofTraining = nullptr;
 };
 
-/// Destination of the value of --tp, --pp and similar options: the size of the
-/// mesh axis `name`, an entry of CompileOptions::axes.
+/// Name of the mesh axis whose size an option sets, for --tp, --pp and similar
+/// options. CompileOptions::axes stores the size.
 struct AxisSizeValue {
   const char *name;
 };
 
-/// Destination of a number of bytes, which the user may write with a unit, such
-/// as "80GiB".
+/// Pointer to the member that stores a number of bytes. The user may write the
+/// number with a unit, such as "80GiB".
 struct ByteSizeValue {
   std::optional<int64_t> CompileOptions::*member;
 };
 
-/// Destinations of a file's path and of the file's text. The parser of the
-/// command line reads the file.
+/// Pointers to two members for a file: `path` stores its path, `text` its
+/// content. The parser of the command line reads the file.
 struct FileTextValue {
   std::string CompileOptions::*path, CompileOptions::*text;
 };
 
-/// Destination of an option that has one allowed value and is stored as a flag.
-/// For example, `--emit onnx` sets CompileOptions::emitsOnnx.
+/// Pointer to the bool member for an option with one allowed word. For example,
+/// `--emit onnx` sets CompileOptions::emitsOnnx to true.
 struct WordFlagValue {
   bool CompileOptions::*member;
 };
 
-/// Destination of a flag, such as --train.
+/// Pointer to the member that stores a flag, such as --train.
 using FlagValue = OptionMember<bool>;
-/// Destination of a text that is stored as the user typed it.
+/// Pointer to the member that stores a text as the user typed it.
 using TextValue = OptionMember<std::string>;
-/// Destination of a number; nullopt if the user does not give the option.
+/// Pointer to the member that stores a number. The member is nullopt if the
+/// user does not give the option.
 template <typename Number>
 using NumberValue = OptionMember<std::optional<Number>>;
-/// Destination of a phase, which the user gives by number or name, such as `4`
-/// or `shard`.
+/// Pointer to the member that stores a phase. The user gives the phase by
+/// number or name, such as `4` or `shard`.
 using PhaseValue = OptionMember<std::optional<Phase>>;
-/// Destination of a list of texts. The user repeats the option once per text
-/// or, if the option has a separator, writes several texts in one argument.
+/// Pointer to the member that stores a list of texts. The user repeats the
+/// option for each text. If the option has a separator, one argument may
+/// contain several texts, such as `--cpu x86-64-v3,x86-64-v4`.
 using TextsValue = OptionMember<std::vector<std::string>>;
-/// Destination of two numbers, such as those of --betas.
+/// Pointer to the member that stores two numbers, such as `--betas 0.9,0.999`.
 using PairValue = OptionMember<std::vector<double>>;
-/// Destination of sizes by name, such as batch=8.
+/// Pointer to the member that stores sizes by name, such as `--dim batch=8`.
 using SizesValue = OptionMember<std::map<std::string, int64_t>>;
-/// Destination of shapes by name, such as ids=8x32.
+/// Pointer to the member that stores shapes by name, such as `--shape
+/// ids=8x32`.
 using ShapesValue = OptionMember<std::map<std::string, std::vector<int64_t>>>;
-/// Destination of mesh axes with their sizes, in the order in which the user
-/// gives them, such as a=2,b=4.
+/// Pointer to the member that stores mesh axes with their sizes, such as
+/// `--mesh a=2,b=4`. The user's order is kept.
 using AxesValue = OptionMember<std::vector<std::pair<std::string, int64_t>>>;
 
-/// Destination and type of the value of an option. The type decides how the
-/// command line is parsed, and how the value is written as text and as an
-/// attribute.
+/// Pointer to the member that stores an option's value. The alternative in this
+/// variant decides how the value is parsed and printed.
 using OptionValue =
     std::variant<FlagValue, TextValue, NumberValue<int64_t>,
                  NumberValue<uint64_t>, NumberValue<double>, PhaseValue,
@@ -103,7 +105,8 @@ enum class OptionBounds { None, Positive, NonNegative, ZeroToOne };
 /// Commands that have an option. `All` means compile, explain and verify.
 enum class OptionCommands { All, CompileAndExplain, Compile };
 
-/// Headings of --help. Options without a heading have an empty group.
+/// Headings in --help, each for a group of options. An option without a heading
+/// has an empty group.
 inline constexpr char modelGroup[] = "Model";
 inline constexpr char parallelismGroup[] = "Parallelism";
 inline constexpr char trainingGroup[] = "Training";
@@ -119,7 +122,7 @@ struct OptionRow {
   const char *group = "";
   /// Description in --help and in the Python package.
   const char *help;
-  /// Destination and type of the value.
+  /// Pointer to the member of CompileOptions that stores the value.
   OptionValue value;
   /// Placeholder of the value in --help, such as "FILE.svg"; null for the
   /// default placeholder of the value's type.
@@ -136,19 +139,18 @@ struct OptionRow {
   /// an empty string. Null if the option needs no such check.
   std::string (*check)(const std::string &text) = nullptr;
   /// Character that separates several values in one argument, such as ',' in
-  /// a=2,b=4. If it is '\0', one argument holds one value. Only options with
-  /// several values may then be repeated.
+  /// a=2,b=4. If it is '\0', one argument holds one value.
   char separator = '\0';
   /// Commands that have the option.
   OptionCommands commands = OptionCommands::All;
-  /// Whether the option changes the result of a compilation. If true, dumps
-  /// record the option in the module attribute `pcc.options`.
+  /// Whether the option changes the result of a compilation. If so, a dump (the
+  /// module after a phase) records the option in the attribute `pcc.options`.
   bool shapesResult = true;
-  /// Name of the module attribute from which the phases read the value. Empty
-  /// if there is none, or if the attribute depends on more than this value.
+  /// Name of the module attribute that stores the option's value. Empty if no
+  /// attribute stores it, or if the attribute also depends on other options.
   std::string_view attribute = {};
-  /// Entry of the module attribute `graph.training` from which the phases read
-  /// the value; null if there is none.
+  /// Name of the entry of the module attribute `graph.training` that stores the
+  /// option's value; null if there is none.
   const char *trainingEntry = nullptr;
 };
 

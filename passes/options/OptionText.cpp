@@ -27,8 +27,9 @@ static std::string joined(const std::vector<Entry> &entries, char separator) {
 }
 
 namespace {
-/// Visitor of an OptionValue that adds the value to `texts`, under the name of
-/// the option. Adds nothing if the value is the default.
+/// Function object for std::visit on an option's value. Adds the value as text
+/// to `texts`, under the name of the option. Adds nothing for the default
+/// value.
 class TextWriter {
 public:
   TextWriter(const char *name, const CompileOptions &options,

@@ -12,16 +12,15 @@
 namespace pcc {
 
 /// Values of options as text, by the options' names on the command line.
-/// Examples of options, and of the name and text of each:
+/// Examples (option, name, text):
 ///
 ///     --train             "--train"       "true"
 ///     --tp 2              "--tp"          "2"
 ///     --dim batch=8       "--dim batch"   "8"
 ///     --shape ids=8x32    "--shape ids"   "8x32x"
 ///     --mesh a=2,b=4      "--mesh"        "a=2,b=4,"
-///
-/// In a shape or a mesh, every entry ends with its separator. Entries of other
-/// lists are joined by spaces, numbers of --betas by commas.
+///     --cpu a,b           "--cpu"         "a b"
+///     --betas 0.9,0.999   "--betas"       "0.9,0.999"
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the option of `row` to `texts` if its value differs from the default.

@@ -7,8 +7,9 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Visitor of an OptionValue that returns the option's value as an attribute;
-/// null if it has the default value or no attribute form.
+/// Function object for std::visit on an option's value. Returns the value as an
+/// attribute. Returns null for the default value, and for a type that has no
+/// attribute form (such as a mesh).
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)
@@ -61,7 +62,8 @@ private:
   Builder &builder;
 };
 
-/// Visitor of an OptionValue that sets the option to the value in an attribute.
+/// Function object for std::visit on an option's value. Sets the value in
+/// `options` to that of `attribute`, which AttributeMaker has made.
 class AttributeReader {
 public:
   AttributeReader(Attribute attribute, CompileOptions &options)

@@ -44,8 +44,8 @@ Status pcc::checkTraining(const CompileOptions &options) {
 }
 
 /// Checks the options for a model with its own training step (ONNX
-/// TrainingInfo). The model fixes loss and optimizer, so options that need
-/// --loss are errors.
+/// TrainingInfo). The step fixes loss and optimizer, so options such as
+/// --optimizer and --lr are errors.
 static Status checkOwnTraining(const CompileOptions &options) {
   OptionTexts given = trainingTextsOf(options);
   for (const char *option : {"--train", "--dropout", "--seed", "--recompute",

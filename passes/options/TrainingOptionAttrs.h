@@ -9,15 +9,16 @@
 
 namespace pcc {
 
-/// Checks the options of training without the model. Returns exit code 2 if an
-/// option of training is given without --train, or if --schedule names no known
-/// schedule. Returns exit code 6 if the schedule does not fit the numbers of
-/// pipeline positions, stages and microbatches.
+/// Checks the options of training without the model. Errors:
+///  - exit code 2: an option needs --train, or --schedule names no known
+///    schedule;
+///  - exit code 6: the schedule does not fit the numbers of pipeline positions,
+///    stages and microbatches.
 Status checkTraining(const CompileOptions &options);
 
-/// Checks that --train has a --loss. A model that contains its own training
-/// step (ONNX TrainingInfo) needs no --loss; options that need a --loss are
-/// then errors. Returns exit code 2 on an error.
+/// Checks that --train has a --loss; returns exit code 2 if not. Exception: a
+/// model with its own training step (ONNX TrainingInfo) needs no --loss.
+/// Without --loss, options such as --optimizer are then errors.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of stages per pipeline position (rank of the pipeline):
@@ -28,10 +29,9 @@ int64_t numVirtualStages(const CompileOptions &options);
 /// --train.
 void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Sets `options.training` to the training options that are recorded on the
-/// module. Sets `train` if there are any. Does not restore `recompute`, which
-/// only phase 6-schedule uses: the restored options serve the phases up to
-/// 2-prepare.
+/// Sets `options.training` to the training options that attributes of the
+/// module record. Sets the member `train` if there are any. Does not restore
+/// the member `recompute`.
 void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 
 } // namespace pcc

@@ -28,8 +28,8 @@ static bool waitUntilWritable(int file, double seconds) {
   return ready != 0;
 }
 
-/// Writes pieces of PIPE_BUF bytes: a pipe that poll() calls writable takes one
-/// such piece without blocking.
+/// Writes to a pipe in portions of at most PIPE_BUF bytes. poll() reports a
+/// pipe as writable if it has space for one portion, so write() does not block.
 Status writeAll(int file, std::string_view text, const std::string &path,
                 double seconds) {
   struct stat info = {};

@@ -10,22 +10,20 @@
 
 namespace pcc::runtime {
 
-/// Replaces the file at `path` by one that holds `text`, in one step of the
-/// file system (Unfinished.h). A reader, and a later command if this one is
-/// killed, sees either the previous content of `path` or all of `text`. With
-/// several writers at once, the last one to finish counts.
+/// Replaces the file at `path` by one that contains `text`, atomically. A
+/// reader sees either the whole old file or the whole new file.
 ///
-/// If `path` is a symbolic link, the file that the link leads to is replaced.
-/// If it is a device or a pipe, such as /dev/stdout, `text` is written to it.
+/// - A symbolic link at `path` is followed, and its target is replaced.
+/// - A device or pipe at `path`, such as /dev/stdout, receives `text` instead.
+/// - The new file is not synced: a crash of the machine may lose it.
 ///
-/// The file is not synced, so it may be lost if the machine crashes. Returns
-/// exit code 7 if writing fails; a regular file at `path` is unchanged then.
+/// Returns exit code 7 on failure. The old file is then unchanged.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
-/// Writes all of `text` to the file descriptor `file`. Returns exit code 7 with
-/// `path` in the message if that fails, or if a pipe takes no byte for
-/// `seconds`. The caller may read errno after an error; it is EPIPE if nobody
-/// reads the pipe any more.
+/// Writes all of `text` to the file descriptor `file`. Returns exit code 7 if a
+/// write fails, or if a pipe accepts no byte for `seconds`. The message
+/// contains `path`. errno keeps the cause; EPIPE means that the pipe has no
+/// reader.
 Status writeAll(int file, std::string_view text, const std::string &path,
                 double seconds = 1e9);
 

@@ -19,8 +19,7 @@ namespace pcc::runtime {
 /// Function that reports the error before the process ends.
 static void (*reporter)(const Status &) = nullptr;
 
-/// Memory that is freed before an error is reported, because a report needs
-/// memory, too.
+/// Reserved memory, freed before an error is reported: the report needs memory.
 static std::unique_ptr<std::array<char, 1 << 18>> &reserve() {
   static std::unique_ptr<std::array<char, 1 << 18>> bytes;
   return bytes;

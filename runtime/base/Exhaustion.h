@@ -19,18 +19,20 @@ bool isMemoryExhausted();
 /// process.
 bool isMemoryLimited();
 
-/// Returns the error for the exception that is being handled, in a terminate
-/// handler (std::set_terminate):
+/// Returns the error for the current exception. Call this in a terminate
+/// handler (std::set_terminate). The exit code depends on the exception's type:
 ///
-///   std::bad_alloc      13, outOfMemory()
+///   std::bad_alloc      13, with the text of outOfMemory()
 ///   std::system_error   13, for instance if no thread can be started
 ///   others              1
 Status errorOfException();
 
-/// Makes exhausted memory and threads ordinary errors of this process. An
-/// exception that is not caught then calls `report` with errorOfException(),
-/// removes all unfinished files and folders (ScopedFolder), and ends the
-/// process with the error's exit code.
+/// Installs a handler for uncaught exceptions, such as std::bad_alloc. The
+/// handler:
+///
+/// 1. calls `report` with errorOfException();
+/// 2. deletes all unfinished files and folders (ScopedFolder::removeAll());
+/// 3. ends the process with the error's exit code.
 void reportExhaustion(void (*report)(const Status &));
 
 } // namespace pcc::runtime

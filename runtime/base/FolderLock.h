@@ -11,15 +11,15 @@ namespace pcc::runtime {
 /// releases the lock. On a file system without locks the object does nothing.
 class FolderLock {
 public:
-  /// Takes the lock of `folder`. If another process has the lock, tries again
-  /// for up to `tries` times 10 ms, so that a suspended process does not block
-  /// this one for ever.
+  /// Takes the lock of `folder`. While another process holds the lock, retries
+  /// every 10 ms, up to `tries` times.
   explicit FolderLock(const std::string &folder, int tries = 100);
   ~FolderLock();
   FolderLock(const FolderLock &) = delete;
   FolderLock &operator=(const FolderLock &) = delete;
 
-  /// Returns whether another process had the lock during all tries.
+  /// Returns whether the constructor did not get the lock, because another
+  /// process held it.
   bool isBusy() const { return busy; }
 
 private:

@@ -8,13 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Opens /dev/null at each standard descriptor that is closed, so that no other
-/// file gets the descriptor's number. Reading from stdin and writing to stdout
-/// or stderr must still fail, as they do on a closed descriptor. stdin is
-/// therefore opened for writing only, stdout and stderr for reading only.
+/// Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed.
+/// Otherwise a file opened later would get that number.
 ///
-/// open() returns the lowest free number. The descriptors are opened in
-/// ascending order, so this number is that of the closed descriptor.
+/// Each descriptor gets the wrong direction on purpose (stdin is opened for
+/// writing), so that using it still fails as on a closed descriptor.
 static void fillStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0)

@@ -19,10 +19,9 @@ namespace pcc::runtime {
 void repairInheritedState();
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
-/// process. A signal is not returned if it was ignored or blocked at the first
-/// call of this function. For example, nohup starts a process with SIGHUP
-/// ignored, so that the process survives SIGHUP. Make the first call before
-/// this process blocks any of these signals.
+/// process: those neither ignored nor blocked at the first call. For example,
+/// nohup starts a process with SIGHUP ignored. Call this function before
+/// blocking any of these signals.
 sigset_t endingSignals();
 
 } // namespace pcc::runtime

@@ -48,8 +48,8 @@ static int64_t modificationTime(const struct stat &info) {
          int64_t(info.st_mtim.tv_nsec);
 }
 
-/// A mapping of zero bytes is invalid, so an empty file is not mapped. The
-/// descriptor is closed at once: many ranks may map many files.
+/// Leaves an empty file unmapped, because mmap() rejects zero bytes. Closes the
+/// descriptor at once, so that many mapped files need no descriptors.
 Status MappedFile::open(const std::string &path, MappedFile &file,
                         ExitCode unusable) {
   const int descriptor =

@@ -16,12 +16,10 @@
 namespace pcc::runtime {
 
 /// A file that is mapped read-only into the address space. The object owns the
-/// mapping, so spans from bytes() must not outlive the object. The class can be
-/// moved but not copied. A default-constructed object maps an empty file.
+/// mapping, so spans from bytes() must not outlive the object.
 ///
-/// The file may change while it is mapped. If the file becomes shorter, the
-/// bytes that are missing read as zeros (MappingGuard). checkUnchanged()
-/// reports any change, so a reader takes these steps:
+/// Another process may change the file meanwhile. Bytes that it cuts off read
+/// as zeros (MappingGuard). A reader therefore takes these steps:
 ///
 ///   open ── read bytes() ── checkUnchanged() ── use the result
 class MappedFile {
@@ -33,12 +31,12 @@ public:
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 
-  /// Maps the whole regular file at `path` and assigns it to `file`. An empty
-  /// file has an empty span of bytes. On an error `file` is unchanged. The exit
-  /// code is 7 if the system refuses access, memory or another resource. It is
-  /// `unusable` if there is no such file, or if it is not a regular file but,
-  /// for example, a named pipe, a device, a socket or a directory. Never waits
-  /// for the writer of a named pipe.
+  /// Maps the whole regular file at `path`, and assigns the mapping to `file`.
+  /// Does not wait for the writer of a named pipe. On an error `file` is
+  /// unchanged. Exit codes:
+  ///
+  /// - 7: the system refuses access, memory or another resource
+  /// - `unusable`: there is no file at `path`, or it is not a regular file
   static Status open(const std::string &path, MappedFile &file,
                      ExitCode unusable = InputOutput);
 
@@ -58,24 +56,23 @@ public:
   int64_t modifiedNanoseconds() const { return modified; }
 
   /// Checks that the file did not change while it was mapped. Call this after
-  /// reading and before the result is used. Returns an error with exit code
-  /// `code` in these cases:
+  /// reading, before using the result. Returns an error with exit code `code`
+  /// if:
   ///
-  /// - A page could not be read.
-  /// - The file's size or modification time is not that of open().
+  /// - a page could not be read;
+  /// - the file's size or modification time is not that of open().
   ///
-  /// Replacing the file by a rename is no error, because the mapping keeps the
-  /// old content.
+  /// Replacing the file by a rename is no error: the mapping keeps the old
+  /// content.
   Status checkUnchanged(ExitCode code) const;
-  /// Checks only that every page could be read. Returns an error with exit code
-  /// `code` if one could not. Use this for a file to which other processes may
-  /// append, because checkUnchanged() reports appended bytes as a change.
+  /// Checks only that every page could be read; otherwise returns an error with
+  /// exit code `code`. Use this instead of checkUnchanged() for a file to which
+  /// other processes may append.
   Status checkRead(ExitCode code) const;
 
-  /// Releases the physical memory of the pages that lie completely in bytes
-  /// [offset, offset + length). The mapping stays valid: a later access reads
-  /// the page from disk again. Call this after a single pass over a large file
-  /// to keep the resident size small.
+  /// Releases the physical memory of all whole pages in bytes [offset, offset +
+  /// length). A later access reads the page from disk again. Use this after a
+  /// single pass over a large file.
   void release(size_t offset, size_t length) const;
 
 private:
@@ -96,10 +93,11 @@ private:
   MappingGuard guard;
 };
 
-/// Reads the whole regular file at `path` into `text`. Returns exit code
-/// `unusable` if there is no such file, if it is not a regular file, if it has
-/// more than `mostBytes` bytes, or if it changes meanwhile; 7 if the system
-/// refuses access. Never waits for the writer of a named pipe.
+/// Reads the whole regular file at `path` into `text`. Exit codes:
+///
+/// - 7: the system refuses access
+/// - `unusable`: there is no file at `path`, it is not a regular file, it has
+///   more than `mostBytes` bytes, or it changes meanwhile
 Status readTextFile(const std::string &path, size_t mostBytes,
                     std::string &text, ExitCode unusable = InputOutput);
 

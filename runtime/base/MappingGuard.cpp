@@ -14,8 +14,8 @@ namespace pcc::runtime {
 
 using Range = MappingGuard::Range;
 
-/// First entry of the linked list of all ranges. A range describes one guarded
-/// mapping, or is free. New ranges are inserted at the head.
+/// First entry of the linked list of all ranges. Each range describes one
+/// guarded mapping, or is free for reuse.
 static std::atomic<Range *> ranges{nullptr};
 /// Protects `ranges`, `previous` and `pageSize` from concurrent changes. The
 /// SIGBUS handler does not lock this mutex.
@@ -36,9 +36,8 @@ static Range *rangeOf(const std::byte *address) {
   return nullptr;
 }
 
-/// Replaces pages of the mapping by zeroed memory: the page that contains
-/// `address` and all later pages of `range`. Returns false if the system has no
-/// memory for these pages.
+/// Replaces the page that contains `address`, and all later pages of `range`,
+/// by zeroed memory. Returns false if mmap() fails.
 static bool replace(Range &range, const std::byte *address) {
   const std::byte *const begin = range.begin.load();
   const size_t offset = size_t(address - begin) / pageSize * pageSize;
@@ -48,10 +47,9 @@ static bool replace(Range &range, const std::byte *address) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/// Calls the previous handler for a SIGBUS that the guard cannot handle, such
-/// as one at an address outside all guarded mappings. If there was no previous
-/// handler, restores the default action. The access then raises SIGBUS again,
-/// which ends the process.
+/// Passes a SIGBUS outside all guarded mappings to the previous handler.
+/// Without one, restores the default action; the access then raises SIGBUS
+/// again, which ends the process.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
   const bool hasHandler =
@@ -70,8 +68,8 @@ static void passOn(int signal, siginfo_t *info, void *context) {
   isPassing = false;
 }
 
-/// Calls only functions that are safe in a signal handler. mmap() is safe,
-/// because it is a plain system call.
+/// Calls only functions that are safe in a signal handler. mmap() is a plain
+/// system call and therefore safe.
 static void onBusError(int signal, siginfo_t *info, void *context) {
   const int error = errno;
   Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));
@@ -80,10 +78,9 @@ static void onBusError(int signal, siginfo_t *info, void *context) {
   errno = error;
 }
 
-/// Installs onBusError() as the handler of SIGBUS, unless it is already the
-/// current handler. The handler that it replaces is stored in `previous`. The
-/// check is repeated for each mapping, because another library may have
-/// installed a handler since the last call.
+/// Installs onBusError() as the SIGBUS handler, and saves the present handler
+/// in `previous`. Called for each mapping, because another library may have
+/// replaced the handler since.
 static void install() {
   pageSize = size_t(sysconf(_SC_PAGESIZE));
   struct sigaction present = {};
@@ -98,8 +95,8 @@ static void install() {
   sigaction(SIGBUS, &ours, nullptr);
 }
 
-/// Returns a free range from the list. If all ranges are in use, inserts a new
-/// range into the list, and returns it.
+/// Searches the list `ranges` for a range that guards no mapping, and returns
+/// it. Adds a range to the list if there is none.
 static Range *takeRange() {
   Range *head = ranges.load(std::memory_order_relaxed);
   for (Range *range = head; range; range = range->next)

@@ -20,24 +20,21 @@
 
 namespace pcc::runtime {
 
-/// Guards one mapping of a file against pages that cannot be read, because the
-/// file was truncated or its disk failed. Without a guard, a read of such a
-/// page ends the process by SIGBUS. With a guard, the read gives zeros, and
-/// hasFailed() becomes true.
+/// Protects the readers of one mapped file from SIGBUS. A page may become
+/// unreadable, for example because another process truncates the file:
 ///
-/// The guard begins at construction, and ends at destruction or release(). It
-/// must end before the mapping is unmapped. Any number of threads may read the
-/// mapping. A default-constructed object guards nothing. The class can be moved
-/// but not copied.
+///   without a guard   the read ends the process by SIGBUS
+///   with a guard      the read gives zeros, and hasFailed() becomes true
+///
+/// The guard must end, by destruction or release(), before the mapping is
+/// unmapped. Any number of threads may read the mapping.
 class MappingGuard {
 public:
   MappingGuard() = default;
-  /// Guards the mapping of `size` bytes at `data`, which must begin at a page.
-  /// `protection` is the protection of the mapping (PROT_READ, PROT_WRITE).
-  ///
-  /// Installs the SIGBUS handler of this class if it is not installed. A SIGBUS
-  /// at an address outside all guarded mappings is passed to the handler that
-  /// the process had before.
+  /// Guards the mapping of `size` bytes at `data`, the start of a page.
+  /// `protection` is the mapping's protection (PROT_READ, PROT_WRITE). Installs
+  /// a SIGBUS handler. The handler passes signals outside all guarded mappings
+  /// to the previous handler.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
   /// Swaps the guarded mappings of the two objects.
@@ -54,12 +51,11 @@ public:
   /// bytes of the mapping may be zeros instead of the file's content.
   bool hasFailed() const;
 
-  /// Address range of one guarded mapping, as the SIGBUS handler reads it.
-  /// After the mapping is released, the object is free, and is reused for
-  /// another mapping. Its memory is never deallocated, so the handler can read
-  /// it without a lock.
+  /// Address range of one guarded mapping. After the end of its guard, a range
+  /// is free: another mapping may reuse it. Ranges are never deallocated, so
+  /// the SIGBUS handler can read them without a lock.
   struct Range {
-    /// First byte of the mapping; null if the range is free.
+    /// First byte of the mapping; null while this range guards no mapping.
     std::atomic<const std::byte *> begin{nullptr};
     std::atomic<size_t> size{0};
     std::atomic<int> protection{0};
@@ -68,7 +64,7 @@ public:
   };
 
 private:
-  /// The entry for the mapping that this object guards; null if it guards
+  /// Address range of the mapping that this object guards; null if it guards
   /// nothing.
   Range *range = nullptr;
 };

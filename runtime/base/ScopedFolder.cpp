@@ -19,9 +19,9 @@ struct Registry {
 };
 } // namespace
 
-/// Returns the registry of this process. The registry is never destroyed,
-/// because the signal thread may use it while static objects are being
-/// destroyed.
+/// Returns the paths of all owned folders of this process. The result is never
+/// destroyed: another thread may call removeAll() while the process destroys
+/// its static objects.
 static Registry &registry() {
   static Registry *const all = new Registry;
   return *all;
@@ -62,10 +62,10 @@ void ScopedFolder::removeAll() {
   registry().folders.clear();
 }
 
-/// A thread waits for the signals, because removing folders is not allowed
-/// inside an asynchronous signal handler. The thread then restores the default
-/// action and raises the signal again, so that the parent process sees the
-/// right exit status.
+/// Starts a thread that waits for SIGINT, SIGTERM or SIGHUP. Unlike a signal
+/// handler, the thread may delete folders. At the end it raises the same signal
+/// with the default action, so that the parent process sees the right exit
+/// status.
 void ScopedFolder::removeAllOnSignals() {
   const sigset_t ending = endingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);

@@ -14,10 +14,8 @@
 namespace pcc::runtime {
 
 /// Owns one folder (or file) on disk. The destructor deletes the folder with
-/// its content, unless keep() has been called before. All objects of the
-/// process are recorded in one registry, which removeAll() uses. All methods
-/// may be called from any thread, but one object must not be used by two
-/// threads at once.
+/// its content, unless keep() was called. removeAll() does so for all objects
+/// of the process. Two threads must not use one object at once.
 class ScopedFolder {
 public:
   ScopedFolder() = default;
@@ -35,15 +33,13 @@ public:
   /// Returns the path of the owned folder; empty if this object owns none.
   const std::string &path() const { return folder; }
 
-  /// Deletes the folders that all objects of this process own. Intended for
-  /// exits on which destructors do not run, for instance after a crash was
-  /// caught.
+  /// Deletes the folders that all objects of this process own. Used for exits
+  /// without destructors, for example after a crash.
   static void removeAll();
-  /// Makes the process call removeAll() when SIGINT, SIGTERM or SIGHUP arrives,
-  /// and then end by that signal. A new thread waits for these signals; all
-  /// other threads must block them. A thread inherits blocked signals from the
-  /// thread that starts it. Therefore call this function before the process
-  /// starts other threads.
+  /// Makes SIGINT, SIGTERM and SIGHUP delete all owned folders (removeAll())
+  /// before they end the process. Call this before the process starts other
+  /// threads: the function blocks the signals, and only later threads inherit
+  /// this.
   static void removeAllOnSignals();
 
 private:

@@ -10,8 +10,7 @@
 namespace pcc::runtime {
 
 /// Returns the path of the first readable file `soname` in `folders`. If there
-/// is none, returns `soname`, which dlopen then finds on the loader's search
-/// path.
+/// is none, returns `soname`, for which dlopen then searches.
 static std::string fileIn(const std::vector<std::string> &folders,
                           const std::string &soname) {
   for (const std::string &folder : folders)

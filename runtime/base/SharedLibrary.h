@@ -18,15 +18,13 @@ namespace pcc::runtime {
 /// stays loaded until the process ends, even after this object is destroyed.
 class SharedLibrary {
 public:
-  /// Visibility of the library's symbols. Local (RTLD_LOCAL): only this object
-  /// finds the symbols. Global (RTLD_GLOBAL): libraries that are loaded later
-  /// find the symbols, too.
+  /// Visibility of the library's symbols. Local (RTLD_LOCAL): for this object
+  /// only. Global (RTLD_GLOBAL): also for libraries that are loaded later.
   enum class Symbols { Local, Global };
 
-  /// Opens the library with file name `soname`, such as "libnccl.so.2". Uses
-  /// the first readable file of that name in `folders`; if there is none, the
-  /// file that the dynamic loader finds. All undefined symbols of the library
-  /// are resolved at once. On failure isOpen() is false.
+  /// Opens the library with file name `soname`, such as "libnccl.so.2".
+  /// Searches `folders` first, then the path of the dynamic loader. Resolves
+  /// all undefined symbols at once. On failure isOpen() is false.
   explicit SharedLibrary(const std::string &soname,
                          const std::vector<std::string> &folders = {},
                          Symbols symbols = Symbols::Local);
@@ -36,15 +34,14 @@ public:
   /// Returns why the library could not be opened; empty if it is open.
   const std::string &error() const { return reason; }
 
-  /// Assigns the address of symbol `name` to `target`, a pointer to a function
-  /// or to a variable. Assigns null if the library is not open or lacks the
-  /// symbol; firstAbsent() then reports the symbol.
+  /// Assigns the address of symbol `name`, a function or a variable, to
+  /// `target`. Assigns null if the library has no such symbol; firstAbsent()
+  /// reports the first missing symbol.
   template <typename T> void find(const char *name, T &target) {
     target = reinterpret_cast<T>(addressOf(name));
   }
-  /// Returns the name of the first symbol that find() did not find, or null if
-  /// it found all of them. A caller can thus call find() many times and test
-  /// once.
+  /// Returns the name of the first symbol that find() did not find; null if it
+  /// found all. One test after many find() calls is thus enough.
   const char *firstAbsent() const { return absent; }
 
 private:

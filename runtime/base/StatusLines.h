@@ -14,10 +14,9 @@ namespace pcc::runtime {
 /// included.
 std::string linesOf(const Status &status);
 
-/// Converts the text of linesOf() back to an error with exit code `code`. The
-/// first line of `lines` becomes the message, and every further line becomes a
-/// note. `lines` may be truncated; the notes that were cut off are lost. `code`
-/// must not be Done (success).
+/// Converts the text of linesOf() back to an error with exit code `code`: the
+/// first line becomes the message, each further line a note. `lines` may be
+/// truncated. `code` must not be Done (success).
 Status statusOfLines(ExitCode code, const std::string &lines);
 
 } // namespace pcc::runtime

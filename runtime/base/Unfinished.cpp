@@ -17,7 +17,8 @@
 namespace pcc::runtime {
 namespace fs = std::filesystem;
 
-/// Text between the final name and the random letters of a temporary name.
+/// Text in every temporary name. For example, the temporary name of "a.pcc" is
+/// "a.pcc.part-x7Kq02", with 6 random letters at the end.
 static constexpr std::string_view kMark = ".part-";
 static constexpr size_t kLetters = 6; ///< random letters of a temporary name
 static constexpr std::string_view kAlphabet =
@@ -38,8 +39,8 @@ static std::string randomLetters() {
   return letters;
 }
 
-/// Returns whether `name` is a temporary name for the final name `target`; both
-/// are names without folders.
+/// Returns whether `name` is a temporary name of `target`. For example,
+/// "a.pcc.part-x7Kq02" is a temporary name of "a.pcc".
 static bool isTemporaryNameOf(std::string_view name, std::string_view target) {
   if (name.size() != target.size() + kMark.size() + kLetters ||
       !name.starts_with(target))
@@ -49,8 +50,8 @@ static bool isTemporaryNameOf(std::string_view name, std::string_view target) {
          name.find_first_not_of(kAlphabet, kMark.size()) == name.npos;
 }
 
-/// Removes `path` if it is litter: this user's file or folder, without the lock
-/// of a living process. Where the file system has no locks, nothing is removed.
+/// Removes `path` if its maker was killed, that is, if no living process holds
+/// its lock. Removes only this user's files and folders.
 static void removeIfLitter(const fs::path &path) {
   const int file =
       open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -76,8 +77,10 @@ static void removeLitter(const fs::path &target) {
       removeIfLitter(entry->path());
 }
 
-/// Locks the file or folder `file` with path `path`. Returns false if another
-/// process took it for litter in the time between its creation and the lock.
+/// Locks the file or folder `file` that this process has just created at
+/// `path`. Returns false if another process has locked or deleted it before.
+/// Processes delete a file without a lock, because a killed process may have
+/// left it.
 static bool lockOwn(int file, const std::string &path) {
   if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return false;
@@ -86,8 +89,8 @@ static bool lockOwn(int file, const std::string &path) {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-/// Creates the empty file or folder `path` and returns a descriptor of it; -1
-/// with errno on failure, for instance if `path` exists.
+/// Creates the empty file or folder `path`, and returns its descriptor. Returns
+/// -1, with errno, on failure, for example if `path` exists.
 static int createEmpty(const std::string &path, unsigned mode, bool isFolder) {
   if (!isFolder)
     return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -138,8 +141,8 @@ Status Unfinished::createFile(const std::string &path) {
   return Status::success();
 }
 
-/// Exchanges two folders, for file systems without RENAME_EXCHANGE. The path
-/// `target` has no folder between the first and the second renaming.
+/// Exchanges the folders `made` and `target` by three renames, on a file system
+/// without RENAME_EXCHANGE. For a moment there is no folder at `target`.
 static bool exchangeInSteps(const std::string &made,
                             const std::string &target) {
   const std::string between = made + ".old";
@@ -153,7 +156,9 @@ static bool exchangeInSteps(const std::string &made,
   return false;
 }
 
-/// After an exchange, `guard` holds the old folder and deletes it.
+/// Renames the temporary file or folder to `target`. If `target` is a folder
+/// with content, exchanges the two folders. After the exchange, the old folder
+/// has the temporary name, and abandon() deletes it.
 Status Unfinished::finish() {
   const std::string made = path();
   if (std::rename(made.c_str(), target.c_str()) == 0) {

@@ -39,24 +39,24 @@ public:
   Unfinished &operator=(const Unfinished &) = delete;
   ~Unfinished() { abandon(); }
 
-  /// Creates an empty folder with the final path `target`, after removing the
-  /// litter of dead processes with that path. `mode` has the permissions before
-  /// the umask. This object must not hold a file or folder already.
+  /// Creates an empty folder under a temporary name; `target` is its final
+  /// path. Deletes temporary folders that killed processes left for the same
+  /// `target`. `mode` has the permissions before the umask.
   Status createFolder(const std::string &target, unsigned mode = 0777);
-  /// Does the same for an empty regular file. If a regular file with path
-  /// `target` exists, the new file gets its permissions.
+  /// Creates an empty regular file under a temporary name; `target` is its
+  /// final path. Copies the permissions of an existing regular file at
+  /// `target`.
   Status createFile(const std::string &target);
 
   /// Returns the temporary path; empty if this object holds nothing.
   const std::string &path() const { return guard.path(); }
-  /// Returns a descriptor of the file or folder, for writing if it is a file;
-  /// -1 if this object holds nothing. This object owns the descriptor.
+  /// Returns a descriptor of the file or folder; -1 if this object holds
+  /// nothing. This object owns the descriptor.
   int descriptor() const { return lock; }
 
-  /// Gives the file or folder its final name. Replaces a file by a file, and a
-  /// folder by a folder with all its content, in one step of the file system.
-  /// The result is a normal file or folder afterwards, and this object may be
-  /// destroyed. On failure the old result is unchanged.
+  /// Renames the temporary file or folder to its final name. Replaces an
+  /// existing file of this name, or an existing folder with its content. If the
+  /// rename fails, the existing file or folder stays unchanged.
   Status finish();
 
   /// Deletes the file or folder. Does nothing if this object holds none.

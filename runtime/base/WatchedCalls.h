@@ -25,17 +25,17 @@ namespace pcc::runtime {
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
-/// The call counters of this process.
+/// Counters of this process's calls into watched libraries (CUDA, NCCL).
 inline WatchedCalls watchedCalls;
 
-/// Replaces one function pointer of `table`, a table of a library's functions,
-/// by a wrapper that counts the call in `watchedCalls`. An example:
+/// Replaces one function pointer in `table`, a table of library functions, by a
+/// wrapper. The wrapper counts the call in `watchedCalls`, and calls the
+/// library function:
 ///
 ///   watchCalls<&CudaDriver::cuLaunchKernel>(driver);
 ///
-/// The wrapper calls the original function, whose pointer is in a static
-/// variable. All tables of one type share this variable, so they must all hold
-/// the same function. The wrapper costs a few nanoseconds per call.
+/// A static variable keeps the original pointer. All tables of one type must
+/// therefore hold equal pointers.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;
@@ -50,8 +50,8 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
 }
 
 /// Replaces the function pointer `member` of `table` by a wrapper that counts
-/// the calls in `watchedCalls`. Calls the overload of watchCalls() that also
-/// has the argument and result types as template parameters.
+/// calls in `watchedCalls`. For example, `member` is
+/// &CudaDriver::cuLaunchKernel.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

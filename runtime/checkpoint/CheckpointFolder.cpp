@@ -39,8 +39,7 @@ std::string rankFileName(int rank, const char *ending) {
 }
 
 namespace {
-/// The folder name of a checkpoint, the training step in this name, and whether
-/// the name ends with ".replaced".
+/// The folder name of a checkpoint, and its parts.
 struct Candidate {
   std::string name;
   int64_t step;

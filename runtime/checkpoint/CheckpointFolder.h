@@ -19,22 +19,20 @@ namespace pcc::runtime {
 /// Name of the manifest file within the folder of a checkpoint. The manifest
 /// (JSON) lists the saved tensors and where their bytes are.
 inline constexpr char kManifestName[] = "manifest.json";
-/// Name of the file in the directory of checkpoints whose text is the folder
-/// name of the newest checkpoint, such as "step-00000008".
+/// Name of the file whose text is the folder name of the newest checkpoint,
+/// such as "step-00000008". The file lies beside the checkpoint folders.
 inline constexpr char kLatestName[] = "latest";
 
 /// Returns the folder name of the checkpoint that was saved after training step
 /// `step`, such as "step-00000008".
 std::string stepName(int64_t step);
-/// Returns the temporary name of an existing checkpoint folder `step` while a
-/// new checkpoint of the same step replaces it, such as
-/// "step-00000008.replaced". If the replacement is interrupted, a folder of
+/// Returns the name that an existing checkpoint gets while a new checkpoint of
+/// the same step replaces it, such as "step-00000008.replaced". A folder with
 /// this name is still a valid checkpoint.
 std::string replacedName(const std::string &step);
-/// Returns the name of the folder to which a save writes until it is complete,
-/// such as "step-00000008.tmp-JOB". `step` is the final name of the folder, and
-/// `job` identifies the training run. After a complete save, the folder is
-/// renamed to `step`.
+/// Returns the folder name of a checkpoint that is being written, such as
+/// "step-00000008.tmp-JOB". `step` is the name of the complete checkpoint,
+/// "step-00000008". `job` identifies the training run.
 std::string unfinishedName(const std::string &step, const std::string &job);
 
 /// Returns the name of the file that rank `rank` writes into a checkpoint, such
@@ -42,28 +40,27 @@ std::string unfinishedName(const std::string &step, const std::string &job);
 /// (report that the data is complete) or "failed" (error message).
 std::string rankFileName(int rank, const char *ending);
 
-/// Appends the names of all checkpoints in `directory` to `names`, valid or
-/// damaged, in the order in which a loader should try them:
-///
-/// - the checkpoint that the file `latest` names;
-/// - all others, newest first.
-///
-/// Returns exit code 10 if the directory does not exist, 7 if it cannot be
-/// read.
+/// Appends the names of all checkpoints in `directory`, valid or damaged, to
+/// `names`. The first is the checkpoint that the file `latest` names; all
+/// others follow, newest first. Returns exit code 10 if there is no such
+/// directory, 7 if it cannot be read.
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
-/// Appends to `folders` the paths of the checkpoints that a loader should try,
-/// best first. If `directory` contains a manifest, `directory` is the only
-/// checkpoint. Otherwise the checkpoints are those of listCheckpoints().
-/// Returns exit code 10 if there is no checkpoint, 7 if the directory cannot be
+/// Appends the paths of checkpoints to `folders`, in the order in which a
+/// loader tries them:
+///
+/// - if `directory` contains a manifest: only `directory`, which is itself a
+///   checkpoint;
+/// - if it contains none: the checkpoints of listCheckpoints().
+///
+/// Returns exit code 10 if there is no checkpoint, 7 if `directory` cannot be
 /// read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 
-/// Returns the names of the folders in `directory` that belong to unfinished
-/// saves, such as "step-00000008.tmp-JOB". An unfinished save is in progress or
-/// was interrupted.
+/// Returns the names of the folders of unfinished saves in `directory`, such as
+/// "step-00000008.tmp-JOB". The save is in progress or was interrupted.
 std::vector<std::string> listUnfinished(const std::string &directory);
 
 } // namespace pcc::runtime

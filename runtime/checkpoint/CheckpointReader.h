@@ -11,40 +11,38 @@
 
 namespace pcc::runtime {
 
-/// Reads tensors from one checkpoint. Each tensor is stored as pieces, which
-/// are sub-tensors with explicit global index ranges. A rank can therefore read
-/// its shard even if the checkpoint was saved under another sharding. An object
-/// must not be used by two threads at once.
+/// Reads tensors from one checkpoint. Every tensor is stored as pieces:
+/// sub-tensors with their global index ranges. A rank can thus read its shard
+/// from a checkpoint that has another sharding. One thread at a time may use an
+/// object.
 class CheckpointReader {
 public:
   /// Reads and checks the manifest of the checkpoint at `folder`. Also checks
-  /// that all files exist with their recorded sizes and that all pieces lie
-  /// within their files; the content of the files is not read. Returns exit
-  /// code 11 if the checkpoint is incomplete or damaged, 7 if the manifest
-  /// cannot be read.
+  /// that all files exist with their recorded sizes, but not their content.
+  /// Returns exit code 11 if the checkpoint is incomplete or damaged, 7 if the
+  /// manifest cannot be read.
   static Status open(const std::string &folder, CheckpointReader &checkpoint);
 
   /// Returns the manifest; valid after open() has succeeded.
   const Manifest &manifest() const { return contents; }
 
-  /// Reads the sub-tensor `target` of a saved tensor into `memory`, which is
-  /// dense and row-major with shape `target.shape`. Elements outside all saved
-  /// pieces are padding and become 0. Every saved piece that overlaps `target`
-  /// is read completely and verified by its checksum. Returns exit code 11 if a
-  /// checksum differs.
+  /// Reads the sub-tensor `target` of a saved tensor into `memory`, dense and
+  /// row-major. The padding of `target` becomes 0. Verifies the checksum of
+  /// every saved sub-tensor that overlaps `target`; returns exit code 11 if a
+  /// checksum is wrong.
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:
   /// Checks that `file` exists in the checkpoint with the recorded size, and
   /// that its name has no directory part. Returns exit code 11 otherwise.
   Status checkFile(const SavedFile &file) const;
-  /// Checks each file of the manifest with checkFile(), and checks that all
-  /// pieces (saved sub-tensors) lie within their files. Returns exit code 11 if
-  /// a check fails.
+  /// Checks each file of the manifest with checkFile(), and that all saved
+  /// pieces (sub-tensors) lie within their files. Returns exit code 11
+  /// otherwise.
   Status checkFiles() const;
-  /// Sets `file` to the safetensors file that holds a saved piece (sub-tensor),
-  /// and `entry` to the piece's entry in the header of that file. Returns exit
-  /// code 11 if the entry disagrees with the manifest.
+  /// Finds a saved piece (sub-tensor): sets `file` to its safetensors file, and
+  /// `entry` to its entry in the file's header. Returns exit code 11 if the
+  /// entry disagrees with the manifest.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);

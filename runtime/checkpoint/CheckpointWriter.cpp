@@ -99,9 +99,8 @@ private:
   }
 
   /// Creates the directory of checkpoints, and checks that all ranks share it:
-  /// rank 0 creates a file with a random name in the directory, and every other
-  /// rank must see the file. The random name is kept in `job`. Folders of this
-  /// run's unfinished saves end with it.
+  /// rank 0 creates a file there, and every other rank must see the file. Sets
+  /// `job` to a random number that is equal on all ranks.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -129,8 +128,9 @@ private:
     return status.failed() ? status : removed;
   }
 
-  /// Creates the directory of checkpoints, and locks it so that no other run
-  /// can save to it. Creates the file `mark` in the directory.
+  /// Creates the directory of checkpoints, and locks it against other training
+  /// runs. Creates the empty file `mark` in it, by which other ranks check that
+  /// they see the same directory.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
@@ -140,9 +140,8 @@ private:
                                             "\": " + error.message());
     lock =
         ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // On a file system without locks, flock() fails with an errno other than
-    // EWOULDBLOCK, and the save continues. Two runs that save to one directory
-    // are then not detected.
+    // EWOULDBLOCK means that another run holds the lock. Any other error means
+    // that the file system has no locks; this run then saves without a lock.
     if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return Status::error(InputOutput, "another run saves checkpoints to \"" +
                                             options.directory + "\"");
@@ -169,9 +168,8 @@ private:
     return Status::success();
   }
 
-  /// Writes this rank's file of a checkpoint. Rank 0 then also collects the
-  /// reports of all ranks, publishes the checkpoint, and deletes old
-  /// checkpoints.
+  /// Writes this rank's file of a checkpoint. Rank 0 then waits for the files
+  /// of all ranks, publishes the checkpoint, and deletes old checkpoints.
   Status write(const TrainingPosition &position) {
     const std::string name = stepName(position.step);
     const std::string folder =
@@ -186,8 +184,9 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // Rank 0 removes the folder after a failure. It therefore waits for the
-    // files of all other ranks, even if its own write failed.
+    // Wait for all ranks even if rank 0 has failed, because the other ranks
+    // still write to the folder. The destructor of `guard` deletes the folder
+    // at the end of this function.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =
@@ -207,8 +206,8 @@ private:
   FileChanges changes;
   std::vector<StateTensor> tensors;
   std::vector<OwnedPiece> pieces;
-  /// Copies of the tensor pieces that this rank saves, one per piece; empty for
-  /// a save in the foreground.
+  /// Copies of the tensor pieces (sub-tensors) that this rank saves; empty in a
+  /// save without a background thread.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
   /// Random number in the folder names of this run's unfinished saves; equal on

@@ -48,22 +48,18 @@ struct CheckpointOptions {
   /// It is equal in the programs of all ranks, and only recorded in the
   /// checkpoint.
   uint64_t planHash = 0;
-  /// Listener that is called before each change of the file system. Its
-  /// arguments are the kind of change ("write", "sync", "rename", …) and the
-  /// path. May be empty; tests use it to inject crashes.
+  /// Function that is called before each change of the file system, with the
+  /// kind of the change ("write", "sync", "rename", …) and the path. May be
+  /// empty; tests use it to inject crashes.
   std::function<void(const char *change, const std::string &path)> onChange =
       {};
 };
 
-/// Saves the training state repeatedly. Each rank has one object, and all ranks
-/// must call open(), save() and finish() in the same order.
+/// Saves the training state of a run, once or repeatedly. Each rank has one
+/// object. All ranks must call open(), save() and finish() in the same order.
 ///
-/// Only open() communicates with other ranks by messages. Saves synchronize
-/// through files in the checkpoint's folder. A save in the background therefore
-/// never interferes with the collectives of the training step.
-///
-/// A checkpoint gets its final name only if the save succeeds. Exit codes of
-/// the methods:
+/// Saves synchronize through files, not messages: a background save never
+/// disturbs the collectives of a training step. Exit codes:
 ///
 /// - 7: cannot save
 /// - 13: no memory for the copies of a background save
@@ -71,41 +67,35 @@ struct CheckpointOptions {
 class CheckpointWriter {
 public:
   CheckpointWriter();
-  /// Blocks until this rank has written its file of the last save. Rank 0 does
-  /// not wait for the files of other ranks, so the last save may stay
-  /// incomplete. A caller that needs the last save must call finish() first.
+  /// Blocks until this rank has written its file of the last save. Does not
+  /// wait for the files of other ranks. Call finish() first to complete the
+  /// last save.
   ~CheckpointWriter();
 
-  /// Prepares all later saves; must be called by all ranks of the world.
-  /// Determines which pieces (sub-tensors) of `tensors` this rank saves, and
-  /// creates the directory of checkpoints. Fails on all ranks if the ranks do
-  /// not share the directory, or if another run is saving to it. This object
-  /// borrows the tensors' data, which must outlive the object.
+  /// Prepares all later saves of `tensors`. All ranks must call. Creates the
+  /// directory of checkpoints. Fails on all ranks if they do not share the
+  /// directory, or if another run saves to it. The data of `tensors` is
+  /// borrowed.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);
 
-  /// Saves the current content of the tensors as the checkpoint of training
-  /// step `position.step`, and replaces an existing checkpoint of that step.
-  /// The caller may change the tensors when the call has returned. The call
-  /// returns:
+  /// Saves the tensors as the checkpoint of training step `position.step`.
+  /// First waits for the previous save; if that failed, only returns its error.
+  /// The tensors may change after the return. A call returns:
   ///
   /// - in the foreground, on rank 0: when the whole checkpoint is complete;
   /// - in the foreground, on other ranks: when this rank's file is written;
-  /// - in the background: when this rank has copied its pieces.
-  ///
-  /// A call waits for the previous save. If that save failed, returns its error
-  /// and saves nothing.
+  /// - in the background: when this rank has copied its elements.
   Status save(const TrainingPosition &position);
 
-  /// Returns the error of a background save, without blocking. Returns success
-  /// if the save succeeded or is still in progress, or if an earlier call has
-  /// already returned its error.
+  /// Returns the error of a background save that has ended, without blocking.
+  /// Each error is returned once. Returns success while the save is in
+  /// progress.
   Status check();
 
   /// Blocks until the last background save has ended, and returns its error.
-  /// Returns success if the save succeeded, or if check() or save() has already
-  /// returned its error.
+  /// Each error is returned once.
   Status finish();
 
 private:

@@ -35,8 +35,8 @@ Status FileChanges::makeFolder(const std::string &path) const {
 Status FileChanges::syncFolder(const std::string &path) const {
   announce("sync", path);
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // With errno EINVAL or EROFS the file system cannot sync folders. This is not
-  // an error, because such file systems do not need a sync.
+  // EINVAL and EROFS mean that the file system cannot sync folders, and does
+  // not need to.
   const bool synced =
       folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == EROFS);
   const int error = errno;
@@ -89,8 +89,7 @@ Status NewFile::create(const std::string &name) {
   return descriptor >= 0 ? Status::success() : failure("write", path, errno);
 }
 
-/// Largest number of bytes that one call of write(2) writes. It is below the
-/// limit above which Linux writes only a part of the bytes.
+/// Largest number of bytes for one call of write(2), below the limit of Linux.
 static constexpr size_t kLargestWrite = size_t(64) << 20;
 
 Status NewFile::write(std::span<const std::byte> bytes) {

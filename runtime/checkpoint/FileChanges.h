@@ -12,9 +12,9 @@
 
 namespace pcc::runtime {
 
-/// Makes the changes of the file system that a save needs. Before each change
-/// the object calls a listener, by which a test can simulate a crash. A change
-/// survives a crash of the machine (is durable) only after a sync:
+/// Makes the changes of the file system that a save needs. Calls a listener
+/// before each change, so that a test can simulate a crash there. A change
+/// survives a crash of the machine only after a sync:
 ///
 /// - the content of a file: a sync of the file;
 /// - a creation, removal or rename: a sync of the containing folder.
@@ -39,24 +39,22 @@ public:
   /// Removes the file at `path`, or the folder at `path` with its content;
   /// succeeds if nothing exists there.
   Status remove(const std::string &path) const;
-  /// Replaces the file at `path` by one that holds `text`. The text is first
-  /// written to a temporary file and synced; the temporary file is then renamed
-  /// to `path`. A concurrent reader sees either the complete previous file or
-  /// the complete new file.
+  /// Replaces the file at `path` by one that contains `text`. A concurrent
+  /// reader sees either the whole old file or the whole new file. The new
+  /// content is synced.
   Status replaceFile(const std::string &path, const std::string &text) const;
 
 private:
   friend class NewFile;
-  /// Calls the listener with the kind and the path of the next change; does
-  /// nothing if there is no listener.
+  /// Calls the function `listener`, if there is one, with the kind and the path
+  /// of a change that is about to be made.
   void announce(const char *change, const std::string &path) const;
 
   Listener listener;
 };
 
-/// A new file that the caller writes sequentially, by create(), any number of
-/// write() calls and finish(). The destructor closes the file but does not
-/// remove it.
+/// A new file that is written sequentially: create(), write() any number of
+/// times, finish(). The destructor closes the file but does not remove it.
 class NewFile {
 public:
   explicit NewFile(const FileChanges &changes) : changes(changes) {}

@@ -32,10 +32,10 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
   return Status::success();
 }
 
-/// Writes the elements of each trained parameter back to the weight from which
-/// it was derived. Several parameters may be disjoint slices of one weight. All
-/// elements of a weight were trained if the sizes of its parameters add up to
-/// the size of the weight.
+/// Writes each trained parameter back to the weight from which it was derived.
+/// Several parameters may be disjoint slices of one weight. The whole weight
+/// was trained if the sizes of these parameters add up to the size of the
+/// weight.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

@@ -27,33 +27,28 @@ struct GatheredWeight {
 /// The ranks must be threads of one process and share one object of this class.
 class GatheredTensors {
 public:
-  /// Copies this rank's shards of the trained weights into whole tensors that
-  /// all ranks share. Must be called by all ranks of the world, which must be
-  /// threads of this process. The calls may overlap, because ranks write
-  /// disjoint elements: if several ranks hold the same elements, only one of
-  /// them copies.
+  /// Copies this rank's shards of the trained weights into whole tensors in
+  /// shared memory. All ranks must call. Calls may overlap in time, because no
+  /// two ranks copy the same element.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 
   /// Adds the whole trained weights to `named`, by their names in the model.
-  /// Must be called after all ranks have returned from putTrained(). Returns
-  /// exit code 6 if only a slice of some weight was trained: the other elements
-  /// of that weight are only in the model's file.
+  /// Call this after all ranks have returned from putTrained(). Returns exit
+  /// code 6 if only a slice of a weight was trained.
   Status weights(std::map<std::string, GatheredWeight> &named) const;
 
 private:
   /// A whole tensor that the ranks assemble from their shards.
   struct Whole {
-    /// Description of the tensor (name, type, shape) by the rank that first
-    /// called memoryOf(). `tensor.data` and `tensor.layout` describe that
-    /// rank's shard and must not be used.
+    /// Name, type and shape of the tensor. `data` and `layout` belong to the
+    /// shard of a single rank and must not be used.
     StateTensor tensor;
     std::vector<std::byte> bytes;
   };
 
-  /// Returns the bytes of the whole tensor that corresponds to the shard
-  /// `tensor`. The first call for a tensor allocates the bytes. May be called
-  /// by several threads at once.
+  /// Returns the memory of the whole tensor to which the shard `tensor`
+  /// belongs. The first call for a tensor allocates the memory. Thread-safe.
   std::byte *memoryOf(const StateTensor &tensor);
 
   /// Guards the map `wholes` while several ranks call memoryOf().

@@ -10,9 +10,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Tries the checkpoints, newest first, until all ranks can load one. After
-/// each attempt, an all-reduce takes the maximum of the ranks' exit codes. All
-/// ranks therefore agree whether the attempt succeeded.
+/// Tries the checkpoints, newest first, until all ranks can load one. An
+/// all-reduce of the ranks' exit codes decides whether an attempt succeeded.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -46,9 +45,8 @@ public:
   }
 
 private:
-  /// Sets `folders` on all ranks to the checkpoints that rank 0 finds. Rank 0
-  /// broadcasts its list, because the directory may change between the reads of
-  /// two ranks.
+  /// Sets `folders` on all ranks to the list of checkpoints that rank 0 finds.
+  /// Two ranks could find different lists, because the directory may change.
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
@@ -69,8 +67,8 @@ private:
     return status;
   }
 
-  /// Sets `text` to the paths of the checkpoints that this rank finds, one per
-  /// line.
+  /// Searches `directory` for checkpoints, and sets `text` to their paths, one
+  /// per line.
   Status listFolders(std::string &text) const {
     std::vector<std::string> found;
     PCC_RETURN_IF_ERROR(findCheckpoints(directory, found));
@@ -79,8 +77,8 @@ private:
     return Status::success();
   }
 
-  /// Appends `damages`, the messages about checkpoints that were skipped, to
-  /// the notes for the user. Returns `status`.
+  /// Adds `damages`, one message per skipped checkpoint, to the notes for the
+  /// user. Returns `status`.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;
@@ -101,8 +99,8 @@ private:
     return status;
   }
 
-  /// Checks the tensors that are in the checkpoint but on no rank of this run.
-  /// A trained parameter is an error; any other tensor gives a message.
+  /// Checks the tensors of the checkpoint that no rank of this run holds. A
+  /// trained parameter among them is an error; any other tensor gives a note.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {
@@ -153,8 +151,8 @@ private:
   World &world;
   LoadedCheckpoint &loaded;
   const ActionId action{"checkpoint", "load"};
-  /// All tensors that any rank of this run holds. Only the names (keys) are
-  /// used.
+  /// Map whose keys are the names of all tensors that the ranks of this run
+  /// hold. Its values are not used here.
   LowestPositions known;
 };
 } // namespace

@@ -19,35 +19,25 @@ struct LoadedCheckpoint {
   std::string folder;
   /// Step and sample at which the run continues.
   TrainingPosition position = {};
-  /// Messages for the user about damaged checkpoints that were skipped, and
-  /// about tensors of the checkpoint that were ignored. All ranks have the same
-  /// messages, with one exception: only a rank that found a damage itself
-  /// reports the cause of the damage.
+  /// Messages for the user about skipped checkpoints and ignored tensors. If
+  /// only rank 3 finds that a checkpoint is damaged, only rank 3's message
+  /// states the cause.
   std::vector<std::string> notes = {};
 };
 
-/// Fills each rank's shards of `tensors` from a checkpoint. Must be called by
-/// all ranks of the world. The checkpoint may have been saved under another
-/// plan: other mesh axes, pipeline stages, ZeRO levels or number of ranks.
+/// Fills the shards of `tensors` on all ranks from a checkpoint. All ranks must
+/// call. Mesh, stages, ZeRO level and number of ranks may differ from the save.
 ///
-/// All ranks load the same checkpoint: the newest one in `directory` that every
-/// rank can read completely. If `directory` is itself a checkpoint, only
-/// `directory` is tried. Each rank reads only the saved pieces (sub-tensors)
-/// that overlap its own shards, verifies their checksums, and sets padding to
-/// 0.
+/// All ranks load the same checkpoint: the newest in `directory` that every
+/// rank can read. `directory` may also be a checkpoint itself. Further tensors
+/// of the checkpoint are ignored with a note. Exit codes:
 ///
-/// Exit codes:
+/// - 10: there is no checkpoint
+/// - 11: all checkpoints are damaged
+/// - 7: the only checkpoint cannot be read
+/// - 6: the checkpoint belongs to another model (names, shapes or types differ)
 ///
-/// - 10 if there is no checkpoint;
-/// - 11 if all checkpoints are damaged;
-/// - 7 if the only checkpoint cannot be read;
-/// - 6 if the checkpoint belongs to another model: a tensor is missing or has
-///   another shape or type, or a trained parameter of the checkpoint does not
-///   exist in this run.
-///
-/// The checkpoint may have further tensors that this run lacks, such as the
-/// state of another optimizer. They are ignored with a note. After an error the
-/// content of `tensors` is undefined.
+/// After an error the content of `tensors` is undefined.
 Status loadCheckpoint(const std::string &directory,
                       std::span<const StateTensor> tensors, const Mesh &mesh,
                       const Coordinates &at, World &world,

@@ -6,9 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Sets `text` on all ranks to the text of rank `root` (broadcast). `all` is
-/// the group of all ranks. Only this group accepts host memory even if the
-/// device is a GPU.
+/// Sets `text` on all ranks to the text of rank `root`. `all` is the group of
+/// all ranks, the only group that always accepts host memory.
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
@@ -18,9 +17,8 @@ static Status spread(Group &all, int root, std::string &text) {
 }
 
 /// Adds the tensor names in `text`, each terminated by a zero byte, to the map
-/// `lowest` with the pipeline coordinate `position`. Names are added in
-/// ascending order of `position`, so a name that is already in the map keeps
-/// its lower one.
+/// `lowest`, with the pipeline coordinate `position`. Does not change existing
+/// entries, because the caller adds the names of lower coordinates first.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

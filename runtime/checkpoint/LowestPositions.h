@@ -12,14 +12,15 @@
 
 namespace pcc::runtime {
 
-/// Map from the name of a tensor to the lowest coordinate on the pipeline axis
-/// (mesh axis 0) of all ranks that hold the tensor. Ranks of several pipeline
-/// coordinates can hold one tensor, for example a weight that the first and the
-/// last stage share. Only the ranks with the lowest coordinate save the tensor.
+/// Map from the name of a tensor to a coordinate on the pipeline axis (mesh
+/// axis 0): the lowest among all ranks that hold the tensor. For example, the
+/// ranks at coordinates 0 and 3 share an embedding. Its entry is 0, and only
+/// ranks at coordinate 0 save it.
 using LowestPositions = std::map<std::string, int64_t>;
 
-/// Sets `lowest` to the map for all tensors that any rank holds; the result is
-/// equal on all ranks. Must be called by all ranks of the world. Ranks with the
+/// Sets `lowest` to a map with all tensors of the run: from the tensor's name
+/// to the lowest pipeline coordinate of a rank that holds the tensor. All ranks
+/// must call, each with its own tensors, and get equal maps. Ranks with the
 /// same pipeline coordinate must pass the same tensors.
 Status findLowestPositions(std::span<const StateTensor> tensors,
                            const Mesh &mesh, World &world,

@@ -20,8 +20,7 @@ const SavedTensor *Manifest::find(const std::string &name) const {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether two ranks describe a tensor in the same way: same type,
-/// shape and role (trained parameter or optimizer state). Pieces and origin are
-/// not compared.
+/// shape and role (trained parameter or optimizer state).
 static bool sameTensor(const SavedTensor &a, const SavedTensor &b) {
   return a.type == b.type && a.shape == b.shape && a.trained == b.trained &&
          a.isState == b.isState && a.stateOf == b.stateOf;
@@ -104,8 +103,8 @@ std::string findFault(const SavedTensor &tensor) {
 }
 
 namespace {
-/// Defines an order of lists of index ranges, so that a std::set can find equal
-/// lists. Returns whether `a` precedes `b`.
+/// Returns whether `a` precedes `b` in the lexicographic order of lists of
+/// index ranges. For example, {[0, 2), [4, 6)} precedes {[0, 3)}.
 bool isBefore(const Runs &a, const Runs &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
@@ -135,10 +134,9 @@ static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   return end == size;
 }
 
-/// Returns whether the saved pieces (sub-tensors) hold each element of the
-/// tensor exactly once. A layout divides each dim independently into parts, so
-/// the pieces must be all combinations of one part per dim. For example, 2
-/// parts of the rows and 3 parts of the columns need 6 pieces.
+/// Returns whether the saved pieces (sub-tensors) form a grid that holds each
+/// element once. For example, 2 parts of the rows and 3 parts of the columns
+/// need 6 pieces.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<Runs, RunsBefore>> parts(numDims);

@@ -17,8 +17,8 @@
 
 namespace pcc::runtime {
 
-/// Version of the format of manifest.json. Increment it when the fields of the
-/// file or their meaning change; readManifest() refuses other versions.
+/// Version of the format of manifest.json. Increment it when the format
+/// changes; readManifest() refuses other versions.
 inline constexpr int64_t kCheckpointFormat = 2;
 
 /// Sub-tensor that one rank has written to a file. `runs` are the ranges of
@@ -26,21 +26,22 @@ inline constexpr int64_t kCheckpointFormat = 2;
 /// example, `runs` = {{[0, 2)}, {[4, 6), [8, 9)}} means rows 0 and 1, and
 /// columns 4, 5 and 8. Elements are stored row-major and without padding.
 struct SavedPiece {
-  /// Name of the data file, which is in the same folder as the manifest.
+  /// Name of the safetensors file that holds the sub-tensor, such as
+  /// "rank-003.safetensors".
   std::string file;
-  /// Byte offset of the piece's first element from the beginning of the file.
+  /// Byte offset of the sub-tensor's first element within `file`.
   uint64_t offset = 0;
-  /// Size of the piece in bytes.
+  /// Size of the saved sub-tensor in bytes.
   uint64_t bytes = 0;
-  /// 64-bit xxh3 hash of the bytes of the piece.
+  /// 64-bit xxh3 hash of the bytes of the saved sub-tensor.
   uint64_t checksum = 0;
-  /// Ranges of global indices that the piece has, ascending; one list per dim.
+  /// Indices of the sub-tensor along each dim of the whole tensor, as ascending
+  /// ranges. For example, rows 4, 5 and 8 are {[4, 6), [8, 9)}.
   std::vector<Runs> runs = {};
 };
 
-/// Metadata of one tensor of the training state, and the sub-tensors (`pieces`)
-/// that ranks have written. All members before `pieces` are copies of the
-/// members of StateTensor (TrainingState.h) with these names.
+/// Metadata of one tensor of the training state, and its saved sub-tensors
+/// (`pieces`). The members before `pieces` are those of StateTensor.
 struct SavedTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -60,8 +61,8 @@ struct SavedFile {
   uint64_t checksum = 0; ///< 64-bit xxh3 hash of the file
 };
 
-/// Content of the manifest of a whole checkpoint, or of the report of one rank
-/// about the file that this rank has written. Both have the same format.
+/// Content of the manifest of a checkpoint. The report of one rank about its
+/// own file has the same format.
 struct Manifest {
   TrainingPosition position = {};
   /// Number of ranks that saved the checkpoint.
@@ -84,31 +85,27 @@ struct Manifest {
 std::string toJson(const Manifest &manifest);
 
 /// Parses the manifest file at `path` into `manifest`; the inverse of toJson().
-/// Returns exit code 7 if the file cannot be read, and 11 if it is not a valid
+/// Returns exit code 7 if the file cannot be read, 11 if it is not a valid
 /// manifest:
 ///
 /// - it is not JSON;
 /// - its format version or checksum is wrong;
-/// - a piece lies outside its tensor, or its size in bytes does not match its
-///   index ranges.
+/// - a tensor fails findFault().
 Status readManifest(const std::string &path, Manifest &manifest);
 
-/// Adds the tensors, pieces and files of `other`, the report of one rank, to
-/// `manifest`. Pieces of a tensor that `manifest` already has are appended to
-/// that tensor. Returns exit code 11 if `manifest` and `other` have different
-/// properties of one tensor, such as its type or shape.
+/// Adds the tensors, pieces (sub-tensors) and files of `other`, the report of
+/// one rank, to `manifest`. Returns exit code 11 if both have a tensor of one
+/// name with different types or shapes.
 Status merge(Manifest &manifest, Manifest other);
 
-/// Checks one tensor: its shape, its origin (derivation from a weight of the
-/// model), and its saved pieces. Each piece must lie within the tensor, but
-/// overlaps between pieces are not detected. Returns a description of the first
-/// fault, or an empty string.
+/// Checks the metadata of one saved tensor: the shape, the transforms that
+/// derive the tensor from a weight, and the index ranges of each saved
+/// sub-tensor. Returns a description of the first fault, or an empty string.
 std::string findFault(const SavedTensor &tensor);
 
-/// Checks that the pieces of each tensor together hold every element exactly
-/// once. The pieces must form a grid: along each dim, two pieces have equal or
-/// disjoint index ranges. Each tensor must already have passed findFault().
-/// Returns a description of the first fault, or an empty string.
+/// Checks that the pieces (sub-tensors) of each tensor form a grid and hold
+/// every element once. Each tensor must have passed findFault(). Returns a
+/// description of the first fault, or an empty string.
 std::string findPiecesFault(const Manifest &manifest);
 
 } // namespace pcc::runtime

@@ -20,8 +20,8 @@ using nlohmann::ordered_json;
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Returns a 64-bit number as 16 hexadecimal digits. Many JSON readers
-/// represent numbers as doubles, which lose bits of a hash.
+/// Returns a 64-bit number as 16 hexadecimal digits. A JSON number is often
+/// read as a double, which has too few bits for a hash.
 static std::string toHex(uint64_t value) {
   std::array<char, 17> text;
   std::snprintf(text.data(), text.size(), "%016llx",
@@ -87,15 +87,15 @@ static ordered_json toJson(const SavedTensor &tensor) {
   return json;
 }
 
-/// Returns a JSON document as text. The writer computes the checksum of this
-/// text, and the reader computes it again, so both use this function.
+/// Returns a JSON document as indented text. The checksum of a manifest is
+/// computed from this text.
 static std::string textOf(const ordered_json &json) {
   return json.dump(1, ' ', /*ensure_ascii=*/false,
                    ordered_json::error_handler_t::replace);
 }
 
-/// Returns the checksum of `content`, the JSON document without the member that
-/// stores the checksum.
+/// Returns the checksum of a manifest. `content` is the JSON document without
+/// its checksum.
 static std::string checksumOf(const ordered_json &content) {
   const std::string text = textOf(content);
   return toHex(XXH3_64bits(text.data(), text.size()));
@@ -127,9 +127,7 @@ std::string toJson(const Manifest &manifest) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Exception for an error in the content of a manifest, caught in
-/// readManifest(). The JSON library throws other exceptions if a member is
-/// missing or has another type.
+/// Exception for wrong content of a manifest; caught in readManifest().
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -282,13 +280,12 @@ static Manifest manifestFrom(const ordered_json &json) {
   return manifest;
 }
 
-/// Largest depth of nested arrays and objects that parse() accepts. It bounds
-/// the recursion of functions that visit the document.
+/// Largest depth of nested arrays and objects. The limit bounds the recursion
+/// of functions that visit the document.
 static constexpr int kDeepest = 16;
 
-/// Parses `bytes` as JSON. Throws an exception of the JSON library if `bytes`
-/// is not JSON. Throws Malformed if arrays and objects are nested deeper than
-/// kDeepest.
+/// Parses `bytes` as JSON. Throws if `bytes` is not JSON, or if it is nested
+/// deeper than kDeepest.
 static ordered_json parse(std::span<const std::byte> bytes) {
   const auto *text = reinterpret_cast<const char *>(bytes.data());
   return ordered_json::parse(

@@ -4,8 +4,7 @@
 
 namespace pcc::runtime {
 
-/// Returns the sub-tensor of `tensor` that this rank holds, without the padding
-/// of the rank's shard.
+/// Returns the sub-tensor of `tensor` that this rank holds, without padding.
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};

@@ -13,36 +13,36 @@
 namespace pcc::runtime {
 
 /// The sub-tensor of one tensor that this rank writes to a checkpoint. If
-/// several ranks hold the same elements, only one of these ranks writes. The
-/// sub-tensor is empty if the rank holds only padding.
+/// several ranks hold the same elements, only one writes. The sub-tensor is
+/// empty if the rank holds only padding.
 struct OwnedPiece {
-  /// Tensor that the piece is a part of; borrowed.
+  /// Tensor of which this rank saves a sub-tensor; borrowed.
   const StateTensor *tensor;
-  /// Global index ranges of the piece, one list per dim.
+  /// Indices of the sub-tensor along each dim of the whole tensor, as ranges.
   std::vector<Runs> runs = {};
-  /// Shape of the piece without padding.
+  /// Shape of the sub-tensor that this rank saves, without padding.
   std::vector<int64_t> shape = {};
-  /// Copies that pack the piece. They read the rank's shard, which may contain
-  /// padding, and write dense memory of shape `shape`.
+  /// Copy loops that read this rank's shard, and write dense memory of shape
+  /// `shape`. They skip the padding of the shard.
   std::vector<StridedCopy> copies = {};
-  /// Size of the piece in bytes.
+  /// Size in bytes of the sub-tensor that this rank saves, without padding.
   uint64_t bytes = 0;
 };
 
 /// Returns whether this rank writes its shard of the tensor to a checkpoint. If
-/// several ranks hold the same elements, only the lowest of these ranks writes.
-/// `at` are this rank's coordinates on the mesh.
+/// several ranks hold the same elements, only the rank with the lowest number
+/// writes them. `at` is this rank's position on the mesh.
 bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
              const LowestPositions &lowest);
 
-/// Returns the sub-tensors that this rank writes to a checkpoint: one for each
-/// tensor for which isOwner() is true. The result borrows `tensors`.
+/// Returns the sub-tensors that this rank writes to a checkpoint, at most one
+/// per tensor. The result borrows `tensors`.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);
 
-/// Copies the current elements of `piece`, without padding, to `target`, which
-/// has space for `piece.bytes` bytes.
+/// Copies the sub-tensor `piece` from this rank's shard to `target`, without
+/// padding. `target` has space for `piece.bytes` bytes.
 void pack(const OwnedPiece &piece, std::byte *target);
 
 } // namespace pcc::runtime

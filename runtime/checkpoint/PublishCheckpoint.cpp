@@ -22,9 +22,8 @@ static bool exists(const std::string &path) {
 }
 
 namespace {
-/// Waits until each rank has written either its report or its error to the
-/// folder of a save. The folder is polled at intervals that grow from 1 to 50
-/// milliseconds.
+/// Waits until each rank has written a report or an error to the folder of a
+/// save. Polls the folder every 1 ms, later every 50 ms.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -34,8 +33,9 @@ public:
       missing.push_back(rank);
   }
 
-  /// Blocks until all ranks have written a report or an error. Returns an error
-  /// after `timeout` seconds, or when `isGivenUp` becomes true.
+  /// Blocks until each rank has written a file: a report that its data is
+  /// complete, or an error. Returns an error if a rank has written one, after
+  /// `timeout` seconds, or when `isGivenUp` becomes true.
   Status wait() {
     begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
@@ -54,8 +54,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether `rank` has written a report or an error. Stores the error,
-  /// unless the error of another rank is already stored.
+  /// Returns whether `rank` has written a file: a report that its data is
+  /// complete, or an error. Stores the first error of any rank in `failure`.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -77,8 +77,8 @@ private:
                              (why.empty() ? "" : ": " + why));
   }
 
-  /// Returns the error of a missed deadline (exit code 14). Its message names
-  /// the ranks that have written neither a report nor an error.
+  /// Returns the error of a missed deadline (exit code 14). The message names
+  /// the ranks in `missing`.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;
@@ -100,7 +100,8 @@ private:
   const double timeout;
   const std::atomic<bool> &isGivenUp;
   Clock::time_point begin;
-  /// Ranks that have written neither a report nor an error yet.
+  /// Ranks that have not written a file yet: neither a report (rank-NNN.json)
+  /// nor an error (rank-NNN.failed).
   std::vector<int> missing;
   Status failure = Status::success();
 };
@@ -130,9 +131,8 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 // Publication
 //===----------------------------------------------------------------------===//
 
-/// If there is a checkpoint at `path`, renames it to its temporary name
-/// (replacedName), so that a new checkpoint can have the name `path`. A folder
-/// with the temporary name is still a valid checkpoint.
+/// Renames an existing checkpoint at `path` to replacedName(`path`), so that a
+/// new one can take its place. The renamed checkpoint stays valid.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -140,12 +140,12 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// Each change is made durable (synced) before the next change depends on it,
-/// because a crash may interrupt the sequence anywhere:
+/// Publishes a checkpoint in three steps. Syncs each step before the next one,
+/// because a crash may come at any time:
 ///
-/// - sync the manifest; the data is already synced
-/// - rename the folder to its final name, and sync
-/// - write the name to `latest`, and sync
+/// - write the manifest to `folder`;
+/// - rename `folder` to its final name `step`;
+/// - write `step` to the file `latest`.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {
@@ -177,8 +177,8 @@ void removeOldCheckpoints(const FileChanges &changes,
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };
-  // Unfinished folders of this job are kept. They may belong to the next save,
-  // which other ranks have already begun.
+  // Keep the unfinished folders of this job: other ranks may have begun the
+  // next save.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)
       (void)changes.remove(pathOf(name));
@@ -192,8 +192,8 @@ void removeOldCheckpoints(const FileChanges &changes,
     return;
   std::erase(names, step);
   for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
-    // Rename the folder first: a folder that is removed only partly would
-    // otherwise look like a checkpoint.
+    // Rename an old checkpoint before removing it. An interrupted removal would
+    // otherwise leave a damaged checkpoint under a valid name.
     const std::string doomed = pathOf(unfinishedName(names[i], "removed"));
     if (changes.rename(pathOf(names[i]), doomed).ok())
       (void)changes.remove(doomed);

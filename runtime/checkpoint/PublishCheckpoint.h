@@ -11,34 +11,30 @@
 
 namespace pcc::runtime {
 
-/// Waits until each of the `manifest.world` ranks has written a report
-/// (rank-NNN.json) or an error (rank-NNN.failed) to `folder`. Then merges the
-/// reports into `manifest`, deletes the report files, and checks that the saved
-/// pieces (sub-tensors) together hold every element.
+/// Waits until each of the `manifest.world` ranks has written its file to
+/// `folder`: a report (rank-NNN.json) or an error (rank-NNN.failed). Merges the
+/// reports into `manifest`, and checks that no element is missing. Exit codes:
 ///
-/// Returns exit code 7 if a rank has written an error. Returns 14, with the
-/// missing ranks, after `timeout` seconds or when another thread sets
-/// `isGivenUp` to true.
+/// - 7: a rank has written an error
+/// - 14: ranks are missing after `timeout` seconds, or `isGivenUp` became true
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
 
-/// Makes a complete save visible to loaders. Writes the manifest to `folder`,
-/// renames `folder` to `step` within `directory`, and writes `step` to the file
-/// `latest`. Whenever a crash interrupts this sequence, a loader still finds a
-/// complete checkpoint: a previous one or this one.
+/// Makes a complete save visible to loaders: writes the manifest to `folder`,
+/// renames `folder` to `step` in `directory`, and writes `step` to the file
+/// `latest`. If a crash interrupts this, a loader finds the previous checkpoint
+/// or this one.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Deletes three kinds of folders from `directory`:
+/// Deletes three kinds of folders from `directory`, and ignores errors:
 ///
-/// - folders of unfinished saves of other jobs than `job`;
-/// - folders named "….replaced";
-/// - old checkpoints, unless `keep` is 0. The checkpoint `step` and the newest
-///   `keep` - 1 other checkpoints (at least one) stay.
-///
-/// Errors are ignored, since the next save tries again.
+/// - unfinished saves of other training runs than `job`;
+/// - an old checkpoint "STEP.replaced", if the new checkpoint STEP exists;
+/// - all checkpoints except for the newest `keep`, of which `step` is one. 0
+///   keeps all; 1 is treated as 2.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

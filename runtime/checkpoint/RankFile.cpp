@@ -14,8 +14,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Writes the tensor pieces (sub-tensors) that one rank saves to a data file.
-/// Also writes a report that describes the pieces, in the format of a manifest.
+/// Writes the data file of one rank with its tensor pieces (sub-tensors), and a
+/// report that describes them in the format of a manifest.
 class RankFileWriter {
 public:
   RankFileWriter(const FileChanges &changes, const std::string &folder,
@@ -26,22 +26,23 @@ public:
     XXH3_64bits_reset(hash.get());
   }
 
-  /// Writes the data file (unless all pieces are empty), then the report.
+  /// Writes the rank's two files: first rank-NNN.safetensors, unless all pieces
+  /// (sub-tensors) are empty, and last the report rank-NNN.json.
   Status run() {
     const std::string header = describe();
     if (end > 0)
       PCC_RETURN_IF_ERROR(writeFile(header));
-    // The data file must be durable before the report is written: rank 0
-    // publishes the checkpoint when it finds the reports of all ranks.
+    // Sync the data before this rank writes its report. Rank 0 publishes the
+    // checkpoint as soon as it finds a report of every rank.
     PCC_RETURN_IF_ERROR(changes.syncFolder(folder));
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
                                toJson(report));
   }
 
 private:
-  /// Fills the report with all tensors, without pieces and checksums. Returns
-  /// the header of the data file, which has only the tensors of which this rank
-  /// writes elements.
+  /// Adds the metadata of all tensors to `report`. Returns the header of the
+  /// safetensors file. The header lists only tensors of which this rank writes
+  /// elements.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {
@@ -58,8 +59,9 @@ private:
     return safetensorsHeader(entries);
   }
 
-  /// Writes and syncs the data file: the header, then the pieces. Computes the
-  /// hash of the file while writing.
+  /// Writes and syncs this rank's safetensors file: first `header`, then the
+  /// bytes of the tensors. Adds the name, size and hash of the file to
+  /// `report`.
   Status writeFile(const std::string &header) {
     const std::string name = rankFileName(rank, "safetensors");
     Status status = file.create(folder + "/" + name);
@@ -74,9 +76,9 @@ private:
     return status;
   }
 
-  /// Writes piece number `index` to the data file and adds it to the report. A
-  /// background save has copies of the pieces (`snapshot`) and writes the copy.
-  /// A foreground save reads the tensor itself.
+  /// Writes the sub-tensor `pieces[index]` to the safetensors file `name`, and
+  /// adds its description to `report`. In a background save, the bytes come
+  /// from the copies in `snapshot`.
   Status writePiece(size_t index, const std::string &name) {
     const OwnedPiece &piece = pieces[index];
     const std::byte *data = buffer.data();
@@ -93,7 +95,8 @@ private:
     return write({data, piece.bytes});
   }
 
-  /// Appends `bytes` to the data file and to the file's hash.
+  /// Appends `bytes` to this rank's safetensors file, and adds them to the hash
+  /// of the file.
   Status write(std::span<const std::byte> bytes) {
     XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
     written += bytes.size();
@@ -124,8 +127,8 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
 }
 
 void noteFailure(const std::string &folder, int rank, const Status &status) {
-  // The existence of the file means to rank 0 that this rank has failed. If the
-  // disk is full, the file stays empty, which is sufficient.
+  // The existence of the file rank-NNN.failed tells rank 0 that this rank has
+  // failed. The file may be empty, for example if the disk is full.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();
   std::rename((path + ".part").c_str(), path.c_str());

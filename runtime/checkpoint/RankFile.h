@@ -10,24 +10,24 @@
 
 namespace pcc::runtime {
 
-/// Copies of the tensor pieces (sub-tensors) that a background save writes: one
-/// buffer per piece, in the order of the pieces. For a foreground save the list
-/// is empty; each piece is then packed from its tensor when it is written.
+/// Copies of the sub-tensors that this rank saves. A save in the background
+/// needs them, because training changes the tensors meanwhile. Empty for a save
+/// in the foreground.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
 /// Writes this rank's two files of a checkpoint to `folder`. Returns exit code
 /// 7 if writing fails.
 ///
-/// - rank-NNN.safetensors: the rank's tensor pieces (sub-tensors). The file is
-///   omitted if all pieces are empty.
-/// - rank-NNN.json: the report. It is written only after the data survives a
-///   crash of the machine.
+/// - rank-NNN.safetensors: the sub-tensors that this rank saves. There is no
+///   file if all of them are empty.
+/// - rank-NNN.json: a report that describes the sub-tensors. Its existence
+///   means that their data is synced.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);
 
-/// Writes the message of `status` to `folder`/rank-NNN.failed, so that rank 0
-/// does not wait for the report of this rank. Errors of the write are ignored.
+/// Writes the message of `status` to `folder`/rank-NNN.failed. The file tells
+/// rank 0 that this rank has failed. Errors of the write are ignored.
 void noteFailure(const std::string &folder, int rank, const Status &status);
 
 } // namespace pcc::runtime

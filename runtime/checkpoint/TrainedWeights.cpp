@@ -28,8 +28,8 @@ Status TrainedWeights::open(const std::string &directory,
 }
 
 /// Groups the trained parameters by the weight from which they were derived.
-/// Weights are sorted by name, so that equal weights give equal files under
-/// every plan (shardings and stages).
+/// Sorts the weights by name, so that their order in an exported file does not
+/// depend on the sharding.
 Status TrainedWeights::listWeights() {
   for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
     if (!tensor.trained || tensor.isState)
@@ -56,8 +56,9 @@ Status TrainedWeights::listWeights() {
   return Status::success();
 }
 
-/// Reads each parameter of the weight as a whole, as a mesh of one rank would
-/// hold it, and writes its elements back to `stored`.
+/// Reads each parameter that was derived from `weight`, as a whole tensor.
+/// Writes the elements of the parameter back to `stored`, the bytes of the
+/// weight.
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
@@ -84,9 +85,8 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Returns whether all elements of `weight` were trained. The trained slices of
-/// one weight are disjoint. All elements were therefore trained if the sizes of
-/// the slices add up to the size of the weight.
+/// Returns whether all elements of `weight` were trained: the sizes of its
+/// trained slices, which are disjoint, add up to its size.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

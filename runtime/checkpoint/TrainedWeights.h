@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// A weight (ONNX initializer) of the model that was trained. Type and shape
-/// are those in the model's file; the trained parameters can differ, for
-/// example by a transpose.
+/// A weight (ONNX initializer) of the model that was trained, with its type and
+/// shape in the model's file. The trained parameter may differ, for example by
+/// a transpose.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;
@@ -23,15 +23,14 @@ struct TrainedWeight {
   std::vector<const SavedTensor *> parameters = {};
 };
 
-/// The trained weights of one checkpoint, in the type and shape that they have
-/// in the model's file. `pcc checkpoint export` writes them. pcc may have
-/// transposed, sliced, reshaped or cast a weight to make the trained parameter;
-/// this class applies the inverse transforms.
+/// The trained weights of one checkpoint, in their type and shape in the
+/// model's file. For `pcc checkpoint export`. Inverts the transposes, slices,
+/// reshapes and casts that made the trained parameters.
 class TrainedWeights {
 public:
-  /// Opens the newest complete checkpoint in `directory`. If `directory` is
-  /// itself a checkpoint, opens `directory`. Returns exit code 10 if there is
-  /// no checkpoint, 11 if all are damaged.
+  /// Opens the newest complete checkpoint in `directory`; `directory` may also
+  /// be a checkpoint itself. Returns exit code 10 if there is no checkpoint, 11
+  /// if all are damaged.
   static Status open(const std::string &directory, TrainedWeights &weights);
 
   /// Returns the path of the opened checkpoint.
@@ -45,24 +44,20 @@ public:
   const std::vector<TrainedWeight> &list() const { return weights; }
 
   /// Overwrites the trained elements in `stored`, the dense row-major bytes of
-  /// the whole weight in the type and shape of the model's file. Elements that
-  /// were not trained stay unchanged. Returns exit code 11 if the checkpoint is
-  /// damaged.
+  /// the whole weight in the model's type. Other elements stay unchanged.
+  /// Returns exit code 11 if the checkpoint is damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
-  /// Writes all weights to the safetensors file `file`, with only one weight in
-  /// memory at a time. The data is first written to a temporary file, so `file`
-  /// is complete if it exists. Returns exit code 6 if only a slice of some
-  /// weight was trained: the remaining elements are only in the model's file.
+  /// Writes all weights to the safetensors file `file`, with one weight in
+  /// memory at a time. If `file` exists afterwards, it is complete. Returns
+  /// exit code 6 if only a slice of a weight was trained.
   Status writeSafetensors(const std::string &file);
 
 private:
-  /// Fills `weights` with one entry for each weight of the model that has
-  /// trained parameters in the manifest. The entry lists the parameters that
-  /// were derived from that weight.
+  /// Fills `weights` with one entry per trained weight of the model: the weight
+  /// and the parameters that were derived from it.
   Status listWeights();
-  /// Writes all weights to the temporary file `file`, which writeSafetensors()
-  /// then renames to its final name.
+  /// Writes all weights to the temporary file `file` of writeSafetensors().
   Status writeAll(const std::string &file);
 
   CheckpointReader checkpoint;

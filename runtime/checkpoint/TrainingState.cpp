@@ -12,8 +12,7 @@ StateTensor stateTensorOf(const program::ParameterT &parameter,
   tensor.shape = parameter.shape;
   tensor.layout = layoutOf(*parameter.layout, mesh);
   tensor.data = data;
-  // A tensor that training writes is a weight or optimizer state. Only
-  // optimizer state is initialized with a constant (`filled`).
+  // Only optimizer state is initialized with a constant (`filled`).
   tensor.isState = parameter.filled;
   tensor.stateOf = parameter.state_of;
   tensor.trained = parameter.trainable && !parameter.filled;

@@ -13,8 +13,8 @@
 
 namespace pcc::runtime {
 
-/// One tensor of the training state (a parameter or optimizer state), and the
-/// shard of the tensor that this rank holds.
+/// One tensor of the training state (a parameter or optimizer state), and this
+/// rank's shard of it.
 struct StateTensor {
   /// Name of the tensor. It is unique within the training state, and equal
   /// under every plan (shardings and stages) of the model.
@@ -22,8 +22,8 @@ struct StateTensor {
   ElementType type = ElementType::F32;
   /// Global shape.
   std::vector<int64_t> shape = {};
-  /// Layout of the tensor over the ranks. It determines the global indices of
-  /// the rank's shard. Microbatches do not divide the tensor.
+  /// Layout of the tensor over the ranks, which determines the global indices
+  /// of the shard. It does not depend on the microbatch.
   Layout layout = {};
   /// Elements of the rank's shard: dense, row-major, padding included.
   /// Borrowed.
@@ -37,15 +37,13 @@ struct StateTensor {
   /// parameter, and for state of the training as a whole, such as a step
   /// counter.
   std::string stateOf = {};
-  /// For a parameter: the weight in the model's file from which the parameter
-  /// is derived, and the transforms (such as a transpose) between them. `pcc
-  /// checkpoint export` inverts these transforms.
+  /// Weight of the model from which this tensor is derived, and the transforms
+  /// (such as a transpose) that derive it. Empty for optimizer state.
   WeightOrigin origin = {};
 };
 
-/// Returns the state tensor for `parameter`, a trained weight or optimizer
-/// state that a training step writes. `data` is the memory of this rank's
-/// shard, and is borrowed.
+/// Returns the state tensor for `parameter`, which is a trained weight or
+/// optimizer state. `data`, this rank's shard, is borrowed.
 StateTensor stateTensorOf(const program::ParameterT &parameter,
                           const Mesh &mesh, void *data);
 

@@ -40,7 +40,8 @@ struct Form {
 };
 } // namespace
 
-/// Returns whether `dims` is a permutation of 0 to rank - 1.
+/// Returns whether `dims` contains each number from 0 to `rank` - 1 exactly
+/// once. `rank` is the number of dims of a tensor.
 static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
   std::vector<int32_t> sorted = dims;
   std::sort(sorted.begin(), sorted.end());
@@ -50,9 +51,8 @@ static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
   return sorted.size() == rank;
 }
 
-/// Returns whether a slice lies within its tensor. The last index is computed
-/// with 128 bits, since the slice's `step` comes from a file and may be any
-/// number.
+/// Returns whether a slice lies within its tensor. Uses 128-bit numbers,
+/// because `step` comes from a file and may be huge.
 static bool fits(const program::SliceT &slice,
                  const std::vector<int64_t> &shape) {
   if (slice.dim < 0 || slice.dim >= int64_t(shape.size()) || slice.size < 0 ||
@@ -76,9 +76,8 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
   return count > INT64_MAX / 8 ? -1 : numElements(shape);
 }
 
-/// Changes the type and shape in `form` in the same way as the transform `step`
-/// changes a weight. Returns null, or a description of the fault if the
-/// transform is invalid.
+/// Applies the transform `step` to the type and shape in `form`. Returns a
+/// description of the fault if the transform is invalid, otherwise null.
 static const char *advance(const WeightStep &step, Form &form) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
     if (!isPermutation(transpose->permutation, form.shape.size()))
@@ -126,9 +125,8 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the copy from a dense tensor before the transform `step` to the
-/// dense tensor after it. For a cast or a reshape, element i is copied to
-/// element i.
+/// Returns the copy that performs the transform `step` on dense tensors. For a
+/// cast or a reshape, element i is copied to element i.
 static StridedCopy copyOf(const WeightStep &step, const Form &before,
                           const Form &after) {
   StridedCopy copy;
@@ -160,9 +158,8 @@ static StridedCopy reversed(StridedCopy copy) {
 namespace {
 using Bytes = std::vector<std::byte>;
 
-/// Applies the transforms of a weight, or the inverse transforms, to the
-/// elements of the weight. Casts are ignored here: all elements have the type
-/// of the stored weight.
+/// Applies the transforms of a weight, or their inverses, to its elements.
+/// Ignores casts: all elements have the type of the stored weight.
 class WeightPath {
 public:
   WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
@@ -175,10 +172,10 @@ public:
     }
   }
 
-  /// Returns the bytes of the weight after the parameter's elements `value`
-  /// have been written back. The transforms are inverted from the last to the
-  /// first. A slice has only a part of a tensor. The remaining elements of that
-  /// tensor are computed from the stored weight.
+  /// Writes the elements `value` of a parameter back to the weight, and returns
+  /// the whole weight. Inverts the transforms (transposes, slices, reshapes)
+  /// from the last to the first. Elements that a slice left out come from
+  /// `stored`.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);
@@ -214,8 +211,8 @@ private:
 };
 } // namespace
 
-/// Applies the inverse casts: converts elements from the parameter's type,
-/// through the types between the casts, to the type of the stored weight.
+/// Converts the elements `value` of a parameter to the type of the model's
+/// weight. Inverts the casts in `origin` from the last to the first.
 static Bytes uncast(const WeightOrigin &origin, Bytes value) {
   std::vector<ElementType> types = {origin.type};
   for (const WeightStep &step : origin.steps)

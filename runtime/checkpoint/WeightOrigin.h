@@ -12,14 +12,13 @@
 
 namespace pcc::runtime {
 
-/// One transform that pcc applies to a weight of the model when the weight is
-/// loaded.
+/// One transform that pcc applies to a weight when it loads the weight.
 using WeightStep = std::variant<program::TransposeT, program::SliceT,
                                 program::ReshapeT, program::CastT>;
 
 /// Describes how a parameter of the program is derived from a weight (ONNX
-/// initializer) of the model. When a weight is loaded, it may be transposed,
-/// sliced, reshaped or cast; an export must apply the inverse.
+/// initializer) of the model: by transposes, slices, reshapes and casts. An
+/// export inverts them.
 struct WeightOrigin {
   /// Name of the weight in the model; empty if the parameter has no weight in
   /// the model.
@@ -36,17 +35,16 @@ struct WeightOrigin {
 /// Returns how `parameter` is derived from a weight of the model.
 WeightOrigin originOf(const program::ParameterT &parameter);
 
-/// Checks that the transforms of `origin` are valid, and that they turn the
-/// weight into a parameter of type `type` and shape `shape`. Returns a
-/// description of the fault, or null if there is none.
+/// Checks that the transforms of `origin` turn the weight into a parameter of
+/// type `type` and shape `shape`. Returns a description of the fault; null if
+/// there is none.
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Writes a trained parameter back to the weight from which it was derived, by
-/// the inverse of the transforms of `origin`. `parameter` has the elements of
-/// the whole parameter, dense and row-major. `stored` has the bytes of the
-/// model's weight. Elements of the weight that a slice left out stay unchanged.
-/// `origin` must have passed findOriginFault().
+/// Writes a whole trained parameter back to its weight, by the inverse of the
+/// transforms of `origin`. `stored` has the bytes of the model's weight.
+/// Elements that a slice left out stay unchanged. `origin` must have passed
+/// findOriginFault().
 void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
                std::span<std::byte> stored);
 

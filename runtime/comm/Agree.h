@@ -7,19 +7,17 @@
 
 namespace pcc::runtime {
 
-/// Makes all ranks agree whether an operation has succeeded. `mine` is the
-/// operation's result on this rank. If the operation has failed on any rank,
-/// all ranks get an error, so either all ranks continue or none does. Returns
-/// the first of these results that applies:
+/// Makes all ranks agree whether an operation has succeeded: either all
+/// continue, or all get an error. `mine` is the result on this rank. Returns
+/// the first that applies:
 ///
 /// 1. `mine`, if it is an error
 /// 2. the error of the all-reduce of the exit codes, if it fails
-/// 3. an error with the message `otherwise` and the greatest exit code of any
-///    rank, if the operation has failed on another rank
+/// 3. if another rank failed: an error with the greatest exit code and the
+///    message `otherwise`
 /// 4. success
 ///
-/// All ranks of `world` must call. The call blocks until all have called, at
-/// most for the world's deadline.
+/// All ranks of `world` must call.
 inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {
   int32_t code = mine.code();

@@ -11,14 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Longest deadline of a wait for other ranks, in seconds: one year. A World (a
-/// rank's communicator) replaces a longer deadline by one year, because adding
-/// a longer time to the clock's time could overflow.
+/// Longest deadline of a wait for other ranks: one year, in seconds. Adding a
+/// longer time to the clock's time could overflow.
 inline constexpr double kLongestDeadline = 365.0 * 86400;
 
-/// Checks that `members` is a valid group of a world (all ranks of a run) of
-/// `worldSize` ranks: at least one member, all members distinct, and all from 0
-/// to `worldSize` - 1. Returns exit code 11 for an invalid group.
+/// Checks that `members` is a valid group among `worldSize` ranks: not empty,
+/// without duplicates, and all from 0 to `worldSize` - 1. Returns exit code 11
+/// otherwise.
 inline Status checkMembers(const std::vector<int> &members, int worldSize) {
   std::vector<int> sorted = members;
   std::sort(sorted.begin(), sorted.end());

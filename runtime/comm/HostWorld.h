@@ -16,10 +16,10 @@
 
 namespace pcc::runtime {
 
-/// Base of the communicators (worlds) whose groups transfer data in host
-/// memory, between threads or by MPI. The base checks each list of members, and
-/// calls join() of the derived class, which creates the group. The base also
-/// owns the group of all ranks, the flight recorder and the deadline.
+/// Base of the communicators (worlds) whose groups transfer host memory,
+/// between threads or by MPI. Owns the group of all ranks, the flight recorder
+/// (log of activities) and the deadline. The derived class creates groups in
+/// join().
 class HostWorld : public World {
 public:
   explicit HostWorld(std::shared_ptr<FlightRecorder> ownRecorder)
@@ -45,9 +45,8 @@ public:
 
 protected:
   /// Creates the group of all ranks. The constructor of the derived class must
-  /// call joinAll() before it creates any other group. Ranks identify a group
-  /// by its number in the order of creation, so this group has the first number
-  /// on every rank.
+  /// call this. The group must be the first on every rank, because the ranks
+  /// identify a group by its number in the order of creation.
   void joinAll() {
     std::vector<int> ranks(size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -55,10 +54,8 @@ protected:
     assert(status.ok() && everybody && "every rank is in the group of all");
   }
 
-  /// Creates this rank's view of the group that consists of `members`, and
-  /// stores the view in `group`. `group` stays null if this rank is no member.
-  /// All ranks, members or not, call join() with the same lists of members in
-  /// the same order.
+  /// Sets `group` to this rank's view of the group of `members`; null if this
+  /// rank is no member. All ranks make the same calls in the same order.
   virtual Status join(const std::vector<int> &members,
                       std::unique_ptr<Group> &group) = 0;
 

@@ -25,9 +25,8 @@
 
 namespace pcc::runtime {
 
-/// Reduces the elements `left` and `right` by the reduction `kind`. If either
-/// operand of a maximum or minimum is NaN, the result is NaN. Sums and products
-/// of integers wrap around.
+/// Reduces the elements `left` and `right` by the reduction `kind`. A NaN
+/// operand of a maximum or minimum gives NaN. Integers wrap around.
 template <typename T>
 inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   switch (kind) {
@@ -50,15 +49,13 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   }
 }
 
-/// Number of elements that reduceBlock() reduces at once. Each level of the
-/// reduction tree has one buffer of this size on the stack; all buffers
-/// together fit in cache.
+/// Number of elements that reduceBlock() reduces at once. The buffers of all
+/// levels of the reduction tree fit in cache.
 inline constexpr size_t reducedAtOnce = 512;
 
-/// Reduces elements [at, at + size) of all `inputs` into `block`, by recursion
-/// over the two halves of the inputs. `size` is at most `reducedAtOnce`.
-/// `block` holds values in the accumulation type. `kind` is a template argument
-/// so that the compiler removes the branch from the inner loop.
+/// Reduces elements [at, at + size) of all `inputs` into `block`. Recursion:
+/// reduces both halves of the inputs, then combines the two results. `size` is
+/// at most `reducedAtOnce`.
 template <dist::ReductionKind kind, typename T>
 void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
                  Computed<T> *block) {
@@ -77,9 +74,9 @@ void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
     block[i] = reduceTwo(kind, block[i], right[i]);
 }
 
-/// Reduces elements [begin, end) of all `inputs`, and writes the result to all
-/// `outputs`, in blocks of `reducedAtOnce` elements. `kind` is the reduction,
-/// and T the type in which the elements are stored. Called by reduceInTree().
+/// Reduces elements [begin, end) of all `inputs`, in blocks of `reducedAtOnce`
+/// elements, and writes the result to all `outputs`. T is the type of the
+/// stored elements.
 template <dist::ReductionKind kind, typename T>
 void reduceInTreeAs(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end) {
@@ -95,10 +92,9 @@ void reduceInTreeAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) element-wise over all `inputs`, one array per
-/// member, and writes the result to elements [begin, end) of every array in
-/// `outputs`. There must be at least one input. An output may be the same
-/// memory as an input.
+/// Reduces elements [begin, end) of all `inputs`, one array per member. Writes
+/// the result to elements [begin, end) of all `outputs`. An output may be the
+/// memory of an input.
 ///
 /// - f16 and bf16: accumulate in f32, and are rounded once, at the end.
 /// - Bool: a sum is a logical or, and a product is a logical and.

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Returns a list of ranks in words: "rank 3", "ranks 3 and 5", "ranks 1, 3 and
-/// 5". A longer list names only 8 ranks and counts the others: "… and 12 more".
+/// Returns a list of ranks in words, such as "ranks 1, 3 and 5". Names at most
+/// 8 ranks; the end of a longer list is "… and 12 more".
 inline std::string listRanks(std::span<const int> ranks) {
   constexpr size_t shown = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -27,8 +27,8 @@ inline std::string listRanks(std::span<const int> ranks) {
   return text;
 }
 
-/// Returns the members of a group: "{1,3,5,7}", or only their number, "the 64
-/// in its group", if there are more than 16.
+/// Returns the members of a group, such as "{1,3,5,7}". For more than 16
+/// members, returns their number: "the 64 in its group".
 inline std::string listMembers(std::span<const int> members) {
   if (members.size() > 16)
     return "the " + std::to_string(members.size()) + " in its group";
@@ -38,9 +38,9 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)". The call
-/// reduces tensor h.0 in action 0F3, the forward (F) of microbatch 3 on stage
-/// 0. " of …" is omitted without a tensor, and "(action …)" without an action.
+/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)": tensor
+/// h.0, and action 0F3, the forward (F) of microbatch 3 on stage 0. Empty parts
+/// are omitted.
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())
@@ -50,8 +50,8 @@ inline std::string describeCall(std::string_view call, const ActionId &action) {
   return text;
 }
 
-/// Description of one call of a group, for error messages. All references and
-/// views are borrowed and must be valid while the message is built.
+/// Description of one call of a group, for error messages. Its references are
+/// borrowed.
 struct CallSite {
   int rank;                     ///< world rank that calls
   std::string_view call;        ///< such as "all_reduce"
@@ -60,8 +60,8 @@ struct CallSite {
 };
 
 /// Returns the error (exit code 14) of a wait that did not end within
-/// `seconds`. `missing` are the world ranks that did not arrive. An example of
-/// a message, in which 0F3 is the forward (F) of microbatch 3 on stage 0:
+/// `seconds`. `missing` are the world ranks that did not arrive. In this
+/// example, 0F3 is the forward (F) of microbatch 3 on stage 0:
 ///
 ///   rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
 ///   {1,3,5,7} did not arrive
@@ -76,9 +76,8 @@ inline Status missedDeadline(const CallSite &site, double seconds,
                            listMembers(site.members) + " did not arrive");
 }
 
-/// Returns the error (exit code 11) for a group member that makes another call
-/// than this rank, or the same call with another size. `peer` is the world rank
-/// of that member.
+/// Returns the error (exit code 11) for a group member whose call or size
+/// differs from this rank's. `peer` is the member's world rank.
 inline Status mismatchedCalls(const CallSite &site, int peer) {
   return Status::error(DamagedBundle, "rank " + std::to_string(site.rank) +
                                           ": " +

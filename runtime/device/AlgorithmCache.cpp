@@ -22,8 +22,8 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
-/// `firstLine`: the first line of a file of algorithms, with the version of the
-/// format. `lastWord`: the first word of the last line, which has the checksum.
+/// `firstLine`: first line of a cache file. `lastWord`: first word of the last
+/// line, before a checksum.
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
 /// Size in bytes above which a file is not read. Files with the algorithms of
@@ -39,8 +39,7 @@ static std::string hexadecimal(uint64_t number, int digits) {
   return text;
 }
 
-/// Returns the last line of a file whose preceding lines are `text`: a checksum
-/// of `text`.
+/// Returns the last line of a file: a checksum of `text`, the lines before it.
 static std::string checksumLine(std::string_view text) {
   return std::string(lastWord) +
          hexadecimal(XXH3_64bits(text.data(), text.size()), 16) + "\n";
@@ -71,8 +70,8 @@ static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   return bytes;
 }
 
-/// Returns the algorithms in `text`, the text of a file. If the checksum shows
-/// that any byte differs from what write() returned, returns an empty map.
+/// Returns the algorithms in `text`, the contents of a file. Returns an empty
+/// map if the checksum is wrong.
 static Algorithms parse(std::string_view text) {
   const size_t last = text.rfind(lastWord);
   if (!text.starts_with(firstLine) || last == std::string_view::npos ||
@@ -102,8 +101,9 @@ static Algorithms read(const std::string &path) {
   return parse(text);
 }
 
-/// The file name is "algorithms-" followed by `user`. Each character of `user`
-/// that is neither a letter nor a digit is replaced by a hyphen.
+/// Reads the cache from a file in `folder`, for example from
+/// "algorithms-cublaslt-130000-NVIDIA-H100". The file name contains `user`, in
+/// which hyphens replace all characters except letters and digits.
 void AlgorithmCache::open(const std::string &folder, std::string_view user) {
   std::string name = "algorithms-";
   for (const char letter : user)
@@ -131,8 +131,9 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // A process that did not get the lock writes the file as well. A failure only
-  // means that the next run selects the algorithms again.
+  // Two failures are ignored. If the folder cannot be locked, the file is
+  // written without a lock. If the file cannot be written, the next run selects
+  // the algorithms again.
   [[maybe_unused]] const Status ignored = writeFileAtomically(path, write(all));
 }
 

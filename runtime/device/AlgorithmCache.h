@@ -22,46 +22,43 @@
 
 namespace pcc::runtime {
 
-/// Algorithm in the library's binary format: the bytes of a
-/// cublasLtMatmulAlgo_t, for example.
+/// Opaque bytes by which a library denotes one of its algorithms, such as a
+/// cublasLtMatmulAlgo_t of cuBLASLt.
 using AlgorithmBytes = std::array<unsigned char, 64>;
 
-/// Map from problems, such as one matrix product, to the algorithms that a
-/// library selected for them in this run or an earlier one. The map is stored
-/// in a file of the bundle (the directory that pcc writes), which all ranks of
-/// a job share. Calls are made in this order:
+/// Cache of the algorithms that a library selected, by problem (such as one
+/// matrix product). A file in the bundle keeps the cache for later runs. Calls
+/// are made in this order:
 ///
 ///   open()         reads the file
 ///   find() add()   for each problem
 ///   keep()         writes the file
 class AlgorithmCache {
 public:
-  /// Reads the file of algorithms in `folder`, the directory of the bundle.
-  /// `user` is a text with the library, its version and the GPU, for example
-  /// "cublaslt 130000 NVIDIA H100"; the file name is derived from it. If the
-  /// file is absent, damaged or was not written by keep(), the cache is empty.
+  /// Reads the cache from its file in `folder`, the directory of the bundle.
+  /// `user` names a library, its version and the GPU. For example, the file of
+  /// "cublaslt 130000 NVIDIA H100" is "algorithms-cublaslt-130000-NVIDIA-H100".
+  /// If the file is absent or damaged, the cache is empty.
   void open(const std::string &folder, std::string_view user);
 
-  /// Returns the algorithm of `problem`, or null if the cache has none. The
-  /// file may be wrong, so the caller must check with the library that it can
-  /// execute the algorithm. The pointer is valid until the next open() or
-  /// add().
+  /// Returns the algorithm that the cache has for `problem`, or null if it has
+  /// none. cuBLASLt (or another library) may reject the algorithm; the caller
+  /// must check this. The pointer is valid until the next open() or add().
   const AlgorithmBytes *find(const std::string &problem) const;
-  /// Stores `algorithm` as the algorithm of `problem`, and replaces an
-  /// algorithm that is already stored. Only keep() writes to the file.
+  /// Stores `algorithm` in the cache in memory, as the algorithm of `problem`.
+  /// It replaces an earlier algorithm of `problem`.
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes to the file all algorithms that add() has stored, and keeps the
-  /// algorithms that other processes have written since open(). The file is
-  /// replaced atomically. Errors are ignored: if the directory is not writable,
-  /// the library selects the algorithms again in the next run.
+  /// Writes the algorithms that add() stored to the file of the cache.
+  /// Algorithms that other processes have written to this file remain in it.
+  /// Ignores errors, because a later run can select the algorithms again.
   void keep();
 
 private:
-  /// Path of the file in the bundle.
+  /// Path of the file that stores the cache in the directory of the bundle.
   std::string path;
-  /// Maps from a problem to its algorithm. `known` has all algorithms. `added`
-  /// has only the algorithms of add(), which keep() writes.
+  /// `known`: algorithm of each problem, from the cache file or from add().
+  /// `added`: algorithms that add() stored and keep() has not yet written.
   std::map<std::string, AlgorithmBytes> known, added;
 };
 

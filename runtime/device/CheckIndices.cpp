@@ -16,8 +16,8 @@ struct InvalidIndex {
   int64_t size;
 };
 
-/// Part of a check that does not depend on where the indices are: their type,
-/// their bounds, and the words of the error message.
+/// Type and bounds of the indices that a check accepts, and the words of its
+/// error message.
 class IndexBounds {
 public:
   IndexBounds(const program::ProgramT &program,
@@ -26,8 +26,8 @@ public:
         buffer(*program.buffers[size_t(indices.buffer)]),
         type(typeOf(buffer.type)) {}
 
-  /// Returns exit code 10 (BadInput) if an element of `data`, one microbatch of
-  /// the indices in host memory, is not a valid index.
+  /// Checks `data`, one microbatch of the indices in host memory. Returns exit
+  /// code 10 (BadInput) if an index is not valid.
   Status check(const void *data) const {
     const auto invalid = type == ElementType::I64
                              ? find(static_cast<const int64_t *>(data))
@@ -69,8 +69,8 @@ private:
   ElementType type;
 };
 
-/// Checks indices that the host can read: all indices if the device shares the
-/// host's memory, otherwise those in inputs.
+/// Checks indices that are in host memory before run(). On a CPU, these are all
+/// index tensors. On a GPU, these are only inputs of the model.
 class CheckOnHost : public Operation {
 public:
   CheckOnHost(const IndexBounds &bounds, const BufferTable &buffers,
@@ -89,16 +89,16 @@ private:
   int32_t buffer;
 };
 
-/// Checks indices that a device with a queue computes. run() enqueues a copy to
-/// the host, and afterStep() checks the copy after the step. Kernels that read
-/// the indices in between do not leave their data.
+/// Checks indices that a GPU computes. run() enqueues a copy from the GPU to
+/// the host. After the step, afterStep() checks the copy. Kernels may read
+/// invalid indices before this check, and tolerate them.
 class CheckOfComputed : public Operation {
 public:
   CheckOfComputed(const IndexBounds &bounds, const LoadContext &context,
                   int32_t buffer)
       : bounds(bounds), context(context), buffer(buffer) {}
 
-  /// Allocates the memory of the copies, one per microbatch.
+  /// Allocates host memory for copies of the indices, one copy per microbatch.
   Status open() {
     const int64_t numMicrobatches = context.program.microbatches;
     return context.device.allocatePinned(
@@ -123,7 +123,8 @@ private:
   IndexBounds bounds;
   LoadContext context;
   int32_t buffer;
-  /// Page-locked memory, which the device owns.
+  /// Copies of the indices, one per microbatch, in page-locked host memory. The
+  /// device owns this memory.
   char *copies = nullptr;
 };
 } // namespace

@@ -8,10 +8,9 @@
 namespace pcc::runtime {
 
 /// Creates the operation of a CheckIndices instruction. The operation checks
-/// the elements of an index tensor, such as the token numbers for an embedding
-/// table, and returns exit code 10 (BadInput) if one is out of range. On a GPU,
-/// an input is checked before the step, because the host has a copy of it. A
-/// value that the GPU computes is checked after the step.
+/// each element of an index tensor, such as token numbers. It returns exit code
+/// 10 (BadInput) if an element is out of range. An index tensor that a GPU
+/// computes is checked only at the end of the step.
 Status prepareCheckIndices(const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation);

@@ -28,10 +28,9 @@
 
 namespace pcc::runtime {
 
-/// Addresses of a program's buffers. A buffer consists of one or more slots of
-/// equal size. Microbatch m uses slot m modulo the number of slots, so the
-/// address of a buffer can differ between microbatches. The table does not own
-/// the memory.
+/// Addresses of a program's buffers. A buffer has one or more slots (memories
+/// of one microbatch) of equal size. Microbatch m uses slot m modulo the number
+/// of slots. The table does not own the memory.
 class BufferTable {
 public:
   /// Creates a table with an entry for each buffer of `program`. No buffer has
@@ -69,23 +68,26 @@ private:
 };
 
 /// Access to this rank's shards (local pieces) of the parameters while a
-/// program is loaded. A device may keep a parameter in a memory format of its
-/// own, such as the one that oneDNN prefers. The device then calls acquire(),
-/// copies the shard into its format and calls drop(), so that the parameter is
-/// in memory only once.
+/// program is loaded. A device may keep a parameter in a format of its own,
+/// such as oneDNN's:
+///
+/// - acquire() returns the shard;
+/// - the device copies the shard into its format;
+/// - drop() frees the shard.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
-  /// Returns whether exactly one operand of one instruction reads the parameter
-  /// with index `parameter`, and no instruction writes the parameter. Only then
-  /// may a device keep it in another format.
+  /// Returns whether a device may keep the parameter with index `parameter` in
+  /// a format of its own. Only one operand of one instruction may read the
+  /// parameter, and no instruction may write it.
   virtual bool isExclusive(int32_t parameter) const = 0;
   /// Sets `data` to this rank's shard of the parameter with index `parameter`,
   /// as a dense row-major tensor. The first call reads the shard from a file or
   /// generates it. This object owns the memory, which is valid until drop().
   virtual Status acquire(int32_t parameter, const void *&data) = 0;
-  /// Frees the dense shard of the parameter with index `parameter`. The device
-  /// must have copied the shard before.
+  /// Frees this rank's shard (local piece) of the parameter with index
+  /// `parameter`. The device must have copied the shard into its own memory
+  /// format.
   virtual void drop(int32_t parameter) = 0;
 };
 
@@ -93,24 +95,26 @@ class Device;
 class QueuedDevice;
 
 /// Input of Device::prepare(), which creates the operation of one instruction.
-/// Operations keep copies of this struct. The objects to which its members
-/// refer must outlive the operations.
+/// Operations keep copies of this struct. The objects that it references must
+/// outlive the operations.
 struct LoadContext {
   /// The program that contains the instruction.
   const program::ProgramT &program;
   /// Kernels of the program, compiled by pcc.
   const ProgramImage &image;
   const Mesh &mesh;
-  /// Coordinates of this rank on the mesh of ranks, for microbatch 0.
+  /// Coordinates of this rank on the mesh. The last coordinate, on the
+  /// microbatch axis, is 0.
   const Coordinates &at;
   /// Addresses of the buffers in the device's memory. Buffers of parameters
   /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Host addresses of the buffers that hold the inputs of the current step. If
-  /// the device shares the host's memory, this table is `buffers`.
+  /// Addresses of the model's inputs in host memory, for the current step. If
+  /// the device shares the host's memory, `hostBuffers` refers to the table
+  /// `buffers`.
   const BufferTable &hostBuffers;
-  /// This rank's shards of the parameters. A device may copy a shard into its
-  /// preferred memory format, as ParameterSource describes.
+  /// This rank's shards of the parameters. A device may copy a shard into a
+  /// memory format of its own, such as oneDNN's, and free the shard.
   ParameterSource &parameters;
   /// The device whose prepare() is called.
   Device &device;
@@ -118,7 +122,8 @@ struct LoadContext {
 
 /// Input of one Operation::run().
 struct RunContext {
-  /// Coordinates of this rank and of the microbatch on the mesh.
+  /// Coordinates of this rank on the mesh. The last coordinate, on the
+  /// microbatch axis, equals `microbatch`.
   const Coordinates &at;
   int64_t microbatch;
   /// Name of the schedule's action that contains the operation, such as "0F3"
@@ -127,33 +132,31 @@ struct RunContext {
 };
 
 /// An instruction that Device::prepare() has made ready to run. On a device
-/// with a queue, such as a GPU with its stream, run() only enqueues the work.
-/// Device::poll() then returns whether the work is complete. The operations of
-/// a rank execute one at a time, so they can share scratch memory.
+/// with a queue (such as a GPU stream), run() only enqueues the work.
+/// Operations run one at a time, so they share scratch memory.
 class Operation {
 public:
   virtual ~Operation() = default;
   /// Executes the instruction for microbatch `context.microbatch`. On a device
   /// with a queue, only enqueues the work.
   virtual Status run(const RunContext &context) = 0;
-  /// Initializes what libraries would otherwise initialize in the first run(),
-  /// such as code that is loaded onto the GPU. Called once before the first
-  /// step, when all buffers have addresses. May overwrite arena buffers
-  /// (intermediate results). The default implementation does nothing.
+  /// Loads libraries and GPU code before the first step. Called once, when all
+  /// buffers have addresses. May overwrite arena buffers (intermediate
+  /// results). The default implementation does nothing.
   ///
-  /// Loading code during a step could deadlock: the load waits until the GPU is
-  /// idle, but the GPU waits in a receive for a rank that sends later.
+  /// A load during a step could deadlock: the load waits for an idle GPU, while
+  /// the GPU waits for another rank.
   virtual Status warmUp(const RunContext & /*context*/) {
     return Status::success();
   }
-  /// Returns whether run() does all its work on the host, even on a device with
-  /// a queue. A recorded step (QueuedDevice::beginRecording) does not contain
-  /// this work. The engine therefore calls run() before each replay of the
-  /// recorded step.
+  /// Returns whether run() does all its work on the host, even on a GPU. A CUDA
+  /// graph of a step does not contain such work. The engine therefore calls
+  /// run() before each launch of the graph.
   virtual bool runsOnHost() const { return false; }
-  /// Does what remains to be done on the host after the device has completed
-  /// the step, such as a check of what run() has copied to the host. Called for
-  /// each run() of the step, only on a device with a queue.
+  /// Does host work after the end of a step, such as a check of data that run()
+  /// has copied to the host. The engine calls this function once for each
+  /// execution of the operation in the step. Only used on a device with a
+  /// queue, such as a GPU.
   virtual Status afterStep(const RunContext & /*context*/) {
     return Status::success();
   }
@@ -166,11 +169,10 @@ struct DeviceCopy {
   size_t bytes;
 };
 
-/// The device of one rank. One thread makes all calls. On a device with a
-/// queue, a function that "begins" work may return before the work is complete.
-/// Work is executed in the order of the calls unless a function's comment
-/// states another order. On a device without a queue, all work is complete when
-/// a function returns.
+/// The device of one rank. One thread makes all calls. A function that "begins"
+/// work may return before the work is complete. Work executes in the order of
+/// the calls, unless a function states otherwise. Without a queue, all work is
+/// complete when a function returns.
 class Device {
 public:
   virtual ~Device() = default;
@@ -178,30 +180,24 @@ public:
   /// Returns whether host code can access the device's memory. If false, data
   /// must be transferred with upload() and download().
   virtual bool sharesHostMemory() const = 0;
-  /// Sets `data` to `bytes` bytes of new device memory, zeroed and aligned to
-  /// kAlignment. `bytes` is not rounded up. The device owns the memory and
-  /// frees it in its destructor. Exit code 13 (NoDevice) if there is not enough
-  /// memory.
+  /// Sets `data` to `bytes` bytes of new, zeroed device memory, aligned to
+  /// kAlignment. The device frees the memory in its destructor. Exit code 13
+  /// (NoDevice) if there is not enough memory.
   virtual Status allocate(int64_t bytes, char *&data) = 0;
-  /// Sets `data` to `bytes` bytes of new host memory, zeroed and aligned to
-  /// kAlignment. The device owns the memory and frees it in its destructor. For
-  /// a GPU the memory is page-locked, so that transfers are fast and can be
-  /// asynchronous.
+  /// Sets `data` to `bytes` bytes of new, zeroed host memory, aligned to
+  /// kAlignment. The device frees the memory in its destructor. For a GPU the
+  /// memory is page-locked, so that transfers can be asynchronous.
   virtual Status allocatePinned(int64_t bytes, char *&data) = 0;
-  /// Copies `bytes` bytes from host memory to device memory. The copy is
-  /// executed after all work that was begun earlier. Blocks until the copy is
-  /// complete.
+  /// Copies `bytes` bytes from host to device memory, after all earlier work.
+  /// Blocks until the copy is complete.
   virtual Status upload(void *to, const void *from, size_t bytes) = 0;
-  /// Copies `bytes` bytes from device memory to host memory. The copy is
-  /// executed after all work that was begun earlier. Blocks until the copy is
-  /// complete.
+  /// Copies `bytes` bytes from device to host memory, after all earlier work.
+  /// Blocks until the copy is complete.
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to set `bytes` bytes of device memory to 0; the work may be
-  /// complete only later (poll()).
+  /// Begins to set `bytes` bytes of device memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;
   /// Begins strided copies from `from` to `to`, two ranges of device memory
-  /// that do not overlap. `size` is the size of an element in bytes. The copies
-  /// may be complete only later (poll()).
+  /// that do not overlap. `size` is the size of an element in bytes.
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
 
@@ -214,14 +210,14 @@ public:
   /// the last prepare().
   virtual Status finishLoading() = 0;
 
-  /// Sets `isDone` to whether all work that was begun is complete. Does not
-  /// block. Uploads by QueuedDevice::beginUpload() count only after a later
-  /// copyWithin() was called. Returns an error if any of the work has failed.
+  /// Sets `isDone` to whether all begun work is complete. Does not block.
+  /// Returns an error if any work has failed. Ignores an upload that
+  /// QueuedDevice::beginUpload() has begun, until copyWithin() is called after
+  /// it.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns the interface QueuedDevice of this device, or null if the device
-  /// has no queue. A device whose sharesHostMemory() is false must have a
-  /// queue.
+  /// Returns the queue interface of this device, or null if it has no queue. A
+  /// device that does not share the host's memory must have a queue.
   virtual QueuedDevice *queued() { return nullptr; }
 };
 

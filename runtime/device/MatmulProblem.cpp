@@ -6,9 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the location of a matmul operand, with offset 0. `strides` has one
-/// stride per batch dim, then the stride from row to row, and last the stride
-/// from column to column.
+/// Splits `strides` into batch, row and column strides. The last two entries
+/// are the strides of rows and columns.
 static MatrixStrides split(const std::vector<int64_t> &strides) {
   MatrixStrides matrix;
   const size_t batch = strides.size() - 2;
@@ -18,9 +17,8 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// Normalizes the stride of a dim of size 1. The stride has no effect, so a
-/// program may contain any number, but libraries accept only the stride of a
-/// dense matrix.
+/// Sets the stride of a dim of size 1 to that of a dense matrix. The stride has
+/// no effect, but libraries reject other numbers.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -64,9 +62,8 @@ bool MatmulProblem::canMerge(const MatrixStrides &matrix, size_t outer) const {
   return matrix.batch[outer] == matrix.batch[outer + 1] * batch[outer + 1];
 }
 
-/// Visits the batch dims from the innermost to the outermost. If two adjacent
-/// dims are merged, the outer one is removed and the strides of the inner one
-/// remain.
+/// Loops over the batch dims, innermost first. Erases a dim that has size 1 or
+/// that is merged into its inner neighbor. A merged dim keeps the inner stride.
 void MatmulProblem::mergeBatches() {
   for (size_t dim = batch.size(); dim-- > 0;) {
     const bool hasInner = dim + 1 < batch.size();
@@ -82,10 +79,10 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// Merges batch dims into the rows of a, c and residual while b is broadcast
-/// over them. For example, with m = 128 and a row stride of 64, the batch
-/// stride must be 128 * 64. If m is 1, the row stride has no effect, so the
-/// batch stride replaces it.
+/// Merges the innermost batch dim with the rows, as long as b is broadcast over
+/// it and the strides of a, c and residual allow this. For example, with m =
+/// 128 and a row stride of 64, the batch stride must be 128 * 64. With m = 1,
+/// it may be any number.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

@@ -32,15 +32,14 @@ struct MatrixStrides {
 ///
 ///   c = activation(alpha * a b + bias) + residual
 ///
-/// where, for each index of the batch dims, a is [m, k], b is [k, n], c and
-/// residual are [m, n], and bias is [n]. The constructor brings the product of
-/// an instruction into the simplest form, without moving data:
+///   a [m, k]    b [k, n]    c and residual [m, n]    bias [n]
 ///
-/// - Batch dims of size 1 are removed.
-/// - Two adjacent batch dims are merged if, in each of the four matrices, one
-///   stride describes both dims.
-/// - Batch dims over which b is broadcast are merged into the rows of a, c and
-///   residual, unless each product must be computed separately (`oneByOne`).
+/// The constructor simplifies the batch dims without moving data:
+///
+/// - It removes dims of size 1.
+/// - It merges two adjacent dims if the strides of all matrices allow this.
+/// - If b is broadcast over a dim, it makes this dim a part of the rows of a, c
+///   and residual. This requires that `oneByOne` be false.
 ///
 /// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
 /// product with m = 1024.
@@ -52,8 +51,8 @@ struct MatmulProblem {
   /// - OfB: the sum of each column of b, a vector [n]
   enum class Sums { None, OfA, OfB };
 
-  /// Creates the problem of an instruction, in the simplest form. `type` is the
-  /// element type of a and b.
+  /// Creates the problem of a matrix product instruction, and simplifies its
+  /// batch dims. `type` is the element type of a and b.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
   /// Element type of a and b.
@@ -66,36 +65,39 @@ struct MatmulProblem {
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  /// Properties of the product.
+  /// Properties of the product:
   ///
-  /// - `hasBias`, `hasResidual`: whether the product has a bias, a residual.
+  /// - `hasBias`: whether a bias is added
+  /// - `hasResidual`: whether a residual is added
   /// - `oneByOne`: whether each product of the batch must be computed
-  ///   separately. Its bits then do not depend on the size of the batch.
+  ///   separately, so that the bits of its result do not depend on the batch
+  ///   size
   bool hasBias, hasResidual, oneByOne;
   Sums sums;
 
-  /// Returns the number of products: the product of the sizes in `batch`.
+  /// Returns the number of matrix products in the batch. For example, batch
+  /// sizes 2 and 3 give 6 products.
   int64_t numBatches() const;
   /// Returns whether c has no elements.
   bool isEmpty() const { return numBatches() * m * n == 0; }
 
 private:
-  /// Returns whether the batch dims `outer` and `outer + 1` of `matrix` can be
-  /// merged into one dim with one stride. For example, dims of sizes 2 and 3
-  /// with strides 30 and 10 can be merged, because 30 = 3 * 10.
+  /// Returns whether the batch dims `outer` and `outer` + 1 of `matrix` can
+  /// become one dim. The outer stride must equal the inner stride times the
+  /// inner size. For example, sizes 2 and 3 with strides 30 and 10 become size
+  /// 6 with stride 10.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
-  /// Removes batch dims of size 1. Merges two adjacent batch dims if, in each
-  /// matrix, one stride describes both dims.
+  /// Removes batch dims of size 1, and merges adjacent dims if canMerge()
+  /// allows this for all matrices.
   void mergeBatches();
-  /// Merges the innermost batch dims into the rows of a, c and residual, as
-  /// long as b is broadcast over them: [8, 128, 64] becomes [1024, 64].
+  /// Makes batch dims over which b is broadcast a part of the rows of a, c and
+  /// residual. For example, a [8, 128, 64] becomes [1024, 64].
   void mergeIntoRows();
   /// Returns the addresses of the members `a`, `b`, `c` and `residual`.
   std::vector<MatrixStrides *> matrices();
 };
 
-/// Returns `activation` applied to `x`. The loops of the CPU device call this
-/// where no library applies the activation.
+/// Returns `activation` applied to `x`.
 template <typename T> T activate(program::Activation activation, T x) {
   switch (activation) {
   case program::Activation::None:

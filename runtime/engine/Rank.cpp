@@ -21,8 +21,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Implements Rank. The std::optional members are empty until open() has
-/// succeeded. `state` and `training` stay empty if the program does not train.
+/// Implements Rank. open() creates the objects in the std::optional members. It
+/// creates `state` and `training` only if the program trains.
 class RankRun : public Rank {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
@@ -50,13 +50,12 @@ public:
 
   Status setInputs(const InputArrays &given) override {
     PCC_RETURN_IF_ERROR(inputs->open(given));
-    // Inference reads its inputs once, here. Training reads them before each
-    // step.
+    // Inference reads its inputs only once, here.
     return training ? Status::success() : inputs->read(0);
   }
 
-  /// Signal handlers are installed only if this process runs only pcc. If
-  /// another program embeds pcc, that program's handlers stay installed.
+  /// Catches stop signals such as SIGTERM during training. If another program
+  /// embeds pcc, that program's signal handlers stay.
   Status runSteps() override {
     if (training) {
       if (!options.isEmbedded)
@@ -71,8 +70,7 @@ public:
       PCC_RETURN_IF_ERROR(
           inferenceStep(step < options.warmup ? untimed : mine));
     }
-    // Clears the progress message before any rank prints its summary line. The
-    // barrier in writeFiles() ensures this order.
+    // Clear the progress message before any rank prints its summary line.
     progress.end();
     return Status::success();
   }
@@ -109,21 +107,19 @@ public:
   }
 
 private:
-  /// A member function that executes one phase of a run. All ranks execute each
-  /// phase together.
+  /// A member function that executes one phase of a run.
   using Part = Status (RankRun::*)();
 
-  /// Executes the phases `parts` in order, up to the first that fails, and
-  /// returns its error. Each phase relies on the results of the phases before
-  /// it.
+  /// Executes the phases `parts` in order. Returns the first error.
   Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
       PCC_RETURN_IF_ERROR((this->*part)());
     return Status::success();
   }
 
-  /// Sets the deadline to options.loadTimeout and calls `call`. If the program
-  /// does not train, calls nothing and returns exit code 2.
+  /// Calls `call`, and returns its result. Returns exit code 2 instead if the
+  /// program does not train. During `call`, a wait may last up to
+  /// `options.loadTimeout` seconds.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -132,11 +128,9 @@ private:
     return call();
   }
 
-  /// Loads the program from the image and checks two conditions:
-  ///
-  /// - The run has as many ranks as the mesh.
-  /// - The program belongs to this rank: its pipeline position is the rank's
-  ///   coordinate on the pipeline axis.
+  /// Loads the program of this rank. Checks that the run has as many ranks as
+  /// the mesh. Also checks that the program was compiled for this rank's
+  /// coordinate on the pipeline axis.
   Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
@@ -158,8 +152,8 @@ private:
     return Status::success();
   }
 
-  /// Checks that all ranks have equal plan hashes, that is, the same bundle.
-  /// Ranks of different bundles would misread each other's messages.
+  /// Compares a hash of the bundle between all ranks. Ranks with different
+  /// bundles would misread each other's messages.
   Status checkPeers() {
     const uint64_t mine = opened.tables->plan_hash;
     std::vector<uint64_t> hashes(size_t(world.size()));
@@ -173,9 +167,9 @@ private:
     return Status::success();
   }
 
-  /// Allocates the arena (memory for intermediate tensors) with exactly the
-  /// planned bytes, and places the constants in memory. Sets the base addresses
-  /// of arena buffers and of constant buffers.
+  /// Allocates the arena (memory for intermediate tensors), and copies the
+  /// constants to the device if necessary. Sets the addresses of all buffers in
+  /// the arena and of all constants.
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
     char *arena = nullptr, *constants = nullptr;
@@ -193,9 +187,8 @@ private:
     return hostBuffers->open();
   }
 
-  /// Sets `constants` to the address of the program's constants. If the device
-  /// shares the host's memory, this is an address within the executable image;
-  /// otherwise it is a copy on the device.
+  /// Sets `constants` to the address of the program's constants: in the
+  /// executable image, or in a copy on a device with its own memory.
   Status placeConstants(char *&constants) {
     const std::byte *const given = opened.constants.data();
     constants = const_cast<char *>(reinterpret_cast<const char *>(given));
@@ -206,13 +199,12 @@ private:
     return status.failed() ? status : device.upload(constants, given, bytes);
   }
 
-  /// Creates the communicators, then loads instructions and weights. The order
-  /// matters:
+  /// Creates the communicators. Loads instructions, weights and pipeline
+  /// messages, in this order:
   ///
-  /// - Instructions come before weights, because preparing an instruction may
-  ///   pack a weight into another memory format and free the dense weight.
-  /// - Point-to-point messages come last, because they need the addresses of
-  ///   all buffers.
+  /// - Instructions come before weights: preparing an instruction may pack a
+  ///   weight into another memory format, and free the original.
+  /// - Messages come last, because they need the addresses of all buffers.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
@@ -229,8 +221,8 @@ private:
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
-    // A timeline shows the times of single actions. A step that is replayed
-    // from a CUDA graph does not record these times.
+    // A timeline needs the times of single actions, which a CUDA graph does not
+    // give.
     if (isSeen() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {
@@ -246,8 +238,7 @@ private:
     return world.all().barrier({"load", "inputs"});
   }
 
-  /// Returns whether the options name a file for a timeline of the last step: a
-  /// picture or a trace.
+  /// Returns whether the options ask for a timeline of the last step.
   bool isSeen() const {
     return !options.scheduleSvg.empty() || !options.trace.empty();
   }
@@ -277,8 +268,9 @@ private:
     return "measured step " + std::to_string(step);
   }
 
-  /// Writes the timelines and the report that the options name, and prints the
-  /// summary line.
+  /// Writes two kinds of files if the options ask for them: timelines of the
+  /// last step, and a report of the run. Prints a summary line to stderr.
+  /// Returns an error if a request stopped the training.
   Status report() {
     mine.arenaBytes = opened.tables->arena_bytes;
     mine.peakMemoryBytes = peakMemoryOfProcess();
@@ -293,8 +285,8 @@ private:
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
     if (!training || !training->wasStopped())
       return Status::success();
-    // A rank that returns an error ends the others, so all of them have to be
-    // done with their files.
+    // ending() may return an error, which ends the run on all ranks. Wait first
+    // until all ranks have written their files.
     PCC_RETURN_IF_ERROR(world.all().barrier({"write", "report"}));
     return training->ending();
   }
@@ -314,7 +306,7 @@ private:
   std::optional<Inputs> inputs;
   ScheduleExecutor schedule;
   std::optional<StepLog> log;
-  // Members that have values only if the program trains.
+  // Set only if the program trains.
   std::optional<HostTrainingState> state;
   std::optional<TrainingRun> training;
   RankReport mine;

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Collectives are prepared by loadCollective(). All other instructions are
-/// prepared by the device, which implements their operations.
+/// Calls loadCollective() for each collective instruction, and
+/// Device::prepare() for each other instruction.
 Status ScheduleExecutor::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -29,14 +29,12 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// The field `part` of a collective instruction has one of three values:
+/// A collective instruction is Whole (one operation), or one half of an
+/// asynchronous collective:
 ///
-/// - Whole: the instruction becomes one operation.
-/// - Start: creates an asynchronous collective and appends it to the queue of
-///   its group.
-/// - Finish: removes the oldest collective from the queue of its group. The
-///   compiler emits the Finishes of a group in the order of the Starts, so the
-///   oldest collective is the one to finish.
+/// - Start: creates the collective and appends it to the queue of its group.
+/// - Finish: takes the oldest collective from the queue of its group. The
+///   compiler emits the Finishes in the order of the Starts.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -58,8 +56,8 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // Reserve space for all collectives that may be in flight at once, so that a
-  // step allocates nothing.
+  // Reserve space for all collectives in flight, so that a step allocates
+  // nothing.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();
@@ -90,8 +88,9 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
-/// Looks up the addresses of the accumulators (such as summed gradients). Then
-/// creates one BoundAction for each entry of the action table, in order.
+/// Looks up the addresses of accumulators: buffers, such as summed gradients,
+/// that each step sets to zero. Converts each action of the schedule to a
+/// BoundAction, which refers to its messages by index.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   assert(device && "load() has not been called");
@@ -108,10 +107,9 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // If a wait for messages is followed by an action that executes a function,
-  // the wait gets the name of that action. For example, the wait before 0F3 is
-  // named "0F3". An error about a late message then names the action that needs
-  // the message.
+  // An action that waits for messages gets the name of the computing action
+  // behind it. For example, the wait before action 0F3 is also named "0F3". An
+  // error about a late message shows this name.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -126,9 +124,8 @@ Status ScheduleExecutor::warmUp(const Coordinates &at) {
   return waitForQueue(*device, *world);
 }
 
-/// The action that posts (begins) a message and the action that waits for it
-/// share one MessageEnd. The first action stores the handle of the transfer
-/// there, and the second one waits for it.
+/// If one action begins a message and another one waits for it, endOf() returns
+/// the same index for both. The actions thus share one MessageEnd.
 size_t ScheduleExecutor::endOf(const LoadContext &context,
                                const program::Message &message, bool isSend) {
   const program::ProgramT &program = context.program;
@@ -147,9 +144,9 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
-/// Finds the messages of an action. Adds them to `act.posts` if the action is a
-/// Post (it begins messages), otherwise to `act.waits`. Sets `act.id.value` to
-/// the name of the first message's tensor.
+/// Adds the messages of `action` to `act.posts` if the action begins them (kind
+/// Post), or to `act.waits` if it waits for them. Stores the name of the first
+/// message's tensor in `act.id`.
 void ScheduleExecutor::bind(const LoadContext &context,
                             const program::ActionT &action, BoundAction &act) {
   const bool posts = action.kind == program::ActionKind::Post;
@@ -187,10 +184,9 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Some communicators transfer data only while one of their functions is
-/// called. The loop therefore calls advance() before each instruction, for all
-/// messages in flight. Time in collectives is added to `spent.wait`, all other
-/// time to `spent.compute`.
+/// Calls advance() before each instruction: with threads and MPI, data moves
+/// only while the rank calls a function of the communicator. Adds the time in
+/// collectives to `spent.wait`, and all other time to `spent.compute`.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -221,9 +217,12 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
   return status;
 }
 
-/// For each action: begins its messages, waits for the messages that it needs,
-/// then executes its function. Only the time of the wait is added to
-/// `spent.idle`.
+/// Executes each action in three steps:
+///
+/// 1. begins the messages in the action's list `posts`
+/// 2. blocks until the messages in its list `waits` are complete, and adds this
+///    time to `spent.idle`
+/// 3. executes its function, if it has one
 Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();
@@ -255,9 +254,8 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
   return Status::success();
 }
 
-/// Some operations run on the host even on a device with a queue, so a recorded
-/// CUDA graph does not contain them. They are executed here, before the graph
-/// is executed.
+/// A recorded CUDA graph does not contain operations that run on the host.
+/// Executes these operations before the graph.
 Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   int64_t &microbatch = microbatchOf(at);
   for (const BoundAction &act : acts) {
@@ -272,7 +270,7 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
-/// Returns the first error of an operation that ends after the step.
+/// Calls afterStep() of all operations. Returns the first error.
 Status ScheduleExecutor::finishOnHost(const Mesh &mesh, Coordinates at) {
   int64_t &microbatch = microbatchOf(at);
   for (const BoundAction &act : acts) {
@@ -287,9 +285,9 @@ Status ScheduleExecutor::finishOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
-/// Calls the actions once while the device captures their work as a CUDA graph
-/// instead of executing it. A failed capture is an internal error (Defect), for
-/// which --no-graph is the workaround.
+/// Enqueues all actions of a step once. Instead of executing them, the device
+/// captures them as a CUDA graph. If this fails, the error's note recommends
+/// --no-graph.
 Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
                                 TimeSpent &spent, StepLog &log) {
   QueuedDevice *const queue = device->queued();
@@ -307,9 +305,9 @@ Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
              : status;
 }
 
-/// Step 1 executes the actions one by one, because libraries allocate memory
-/// and load code at their first call. Step 2 records the actions as a CUDA
-/// graph and executes the graph. All later steps execute the graph.
+/// Step 1 is not recorded, because libraries allocate memory at their first
+/// call. Step 2 is recorded as a CUDA graph. Step 2 and all later steps execute
+/// the graph.
 Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
   if (!device->queued() || !mayRecord || numSteps++ == 0)

@@ -20,10 +20,9 @@
 namespace pcc::runtime {
 
 /// Executes the actions of one step (forward, backward, update, …) in the order
-/// of the program's action table. The compiler has encoded the pipeline
-/// schedule in this table, such as GPipe (Huang et al. 2019), 1F1B (Narayanan
-/// et al. 2021) or zero bubble (Qi et al. 2023). The class has no code for a
-/// particular schedule. Calls are made in this order:
+/// of the program's action table. The table encodes the pipeline schedule, such
+/// as GPipe (Huang et al. 2019), 1F1B (Narayanan et al. 2021) or zero bubble
+/// (Qi et al. 2023). Calls are made in this order:
 ///
 ///   load()           prepares every instruction
 ///                    (the caller sets the base addresses of all buffers)
@@ -31,9 +30,8 @@ namespace pcc::runtime {
 ///   warmUp()         initializes the libraries that operations use
 ///   runStep() …      executes one step per call; allocates nothing
 ///
-/// On a device that can record (CUDA graphs), the first step executes the
-/// actions one by one. The second step is recorded as a graph, and the graph is
-/// executed. Later steps only execute the graph.
+/// On a GPU, the second step is recorded as a CUDA graph, which all later steps
+/// execute.
 class ScheduleExecutor {
 public:
   ScheduleExecutor() = default;
@@ -44,168 +42,163 @@ public:
       device->queued()->dropRecording();
   }
 
-  /// Prepares every instruction of every function of the program for execution.
-  /// `device` and `groups` are borrowed and must outlive this object.
+  /// Converts every instruction of the program to an object that can be
+  /// executed. `device` and `groups` are borrowed.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// Resolves the buffers and peers of all point-to-point messages. Also lists
-  /// the accumulators: buffers, such as summed gradients, that every step sets
-  /// to zero. All buffers must have base addresses. `world` is borrowed; its
-  /// flight recorder (log of recent communication) gets one entry per executed
-  /// action.
+  /// Resolves the buffers and peers of all point-to-point messages, and lists
+  /// the buffers that each step sets to zero. All buffers must have base
+  /// addresses. `world` is borrowed.
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
-  /// Calls the warm-up function of every operation, which initializes the
-  /// libraries that the operation uses. Then waits for the device. Overwrites
-  /// the arena buffers (intermediate tensors). All ranks must call.
+  /// Initializes the libraries that operations use, and waits for the device.
+  /// Overwrites the arena (intermediate tensors). All ranks must call.
   Status warmUp(const Coordinates &at);
 
-  /// Disables the recording of steps as CUDA graphs. Actions are then executed
-  /// one by one, so that each can be timed.
+  /// Disables the recording of CUDA graphs, so that each action can be timed.
   void keepApart() { mayRecord = false; }
 
   /// Executes one step, and blocks until the device has finished it. Adds the
-  /// seconds that the host thread spent to `spent`. Records every action in
-  /// `log`, except in a step that executes a recorded CUDA graph. If
-  /// `meanwhile` is not empty, calls it after all work of the step is enqueued.
-  /// This host work then overlaps with the device's work.
+  /// host's seconds to `spent`. Logs every action in `log`, except in a step
+  /// that executes a CUDA graph. Calls `meanwhile`, if not empty, while the
+  /// device computes.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
 private:
-  /// An instruction that is ready to execute. `split` is set for the Start or
-  /// Finish half of an asynchronous collective. For all other instructions
-  /// `operation` is set.
+  /// An instruction that is ready to execute. If it starts or finishes an
+  /// asynchronous collective, it has `split`. Any other instruction has
+  /// `operation`.
   struct BoundInstruction {
     std::unique_ptr<Operation> operation;
-    /// Whether the instruction communicates with other ranks. False for a
-    /// collective instruction of kind Slice, which only copies locally.
+    /// Whether the instruction communicates with other ranks. One kind of
+    /// collective instruction (Slice) does not: it takes a part of a local
+    /// tensor.
     bool communicates = false;
-    /// The asynchronous collective of which this instruction is the Start or
-    /// the Finish half. Both instructions share the object.
+    /// The asynchronous collective that this instruction starts or finishes.
+    /// The starting and the finishing instruction share one object.
     std::shared_ptr<SplitCollective> split;
-    /// Start or Finish if `split` is set: the half of the asynchronous
-    /// collective that this instruction executes. Whole if `operation` is set.
+    /// Start: the instruction begins an asynchronous collective. Finish: it
+    /// completes one. Whole: it does neither.
     program::CollectivePart part = program::CollectivePart::Whole;
-    /// Index of the only microbatch in which the instruction runs; -1 if it
-    /// runs in all microbatches.
+    /// Index of the only microbatch in which the instruction runs; -1 for all.
     int32_t only = -1;
   };
-  /// One end of a point-to-point message between two pipeline stages: this
-  /// rank's send or this rank's receive.
+  /// One end of a point-to-point message between two pipeline stages: a send or
+  /// a receive of this rank.
   struct MessageEnd {
-    /// Index of the peer in the pipeline's communicator group, and address and
-    /// bytes of the local buffer. A send reads the buffer, a receive writes it.
+    /// Peer of the message (index in the pipeline's group), and the local
+    /// buffer that is sent or received.
     PeerBuffer piece;
     bool isSend = false;
-    /// Handle of the pending transfer. Valid from the action that posts
-    /// (begins) the message to the action that waits for it.
+    /// Handle of the message while it is in flight, for Group::wait().
     Ticket ticket = 0;
   };
-  /// An entry of the action table. Its messages are stored as indices into the
-  /// list `ends`, its function as an index into the list `functions`.
+  /// An action of the schedule, such as the forward of one microbatch on one
+  /// stage.
   struct BoundAction {
-    /// Name of the action, and name of the first tensor that it sends or
-    /// receives. Used in error messages and in the flight recorder.
+    /// Name of the action, and name of the tensor in its first message. Error
+    /// messages show both.
     ActionId id;
     int64_t microbatch = 0;
-    /// Index into `functions` of the function that the action executes; -1 if
-    /// the action only begins messages or waits for them.
+    /// Index of the function that the action executes; -1 if it only begins or
+    /// awaits messages.
     int32_t function = -1;
-    /// Messages that this action posts (begins to send or to receive), as
-    /// indices into the list `ends`.
+    /// Messages that this action begins. Each one is an index into `ends`, the
+    /// list of this rank's sends and receives.
     std::vector<size_t> posts;
-    /// Messages for which this action waits, as indices into the list `ends`.
+    /// Messages for which this action waits. Each one is an index into `ends`,
+    /// the list of this rank's sends and receives.
     std::vector<size_t> waits;
   };
 
-  /// For each communicator group, the asynchronous collectives whose Start has
-  /// been loaded and whose Finish has not. The first entry is the oldest one.
-  /// Used only while a function is loaded.
+  /// Asynchronous collectives that are started and not yet finished, per
+  /// communicator group, oldest first. Used while a function's instructions are
+  /// loaded.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
-  /// Prepares the instructions of one function for execution.
+  /// Converts the instructions of one function to objects that can be executed,
+  /// and appends these to `steps`.
   Status loadList(
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
-  /// Finds the messages that the action `action` posts (begins) or waits for.
-  /// Stores in `act` the index of each message in the list `ends`.
+  /// Finds the messages that `action` begins or awaits. Stores them in `act` as
+  /// indices into `ends`, the list of this rank's sends and receives.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
-  /// Returns the index in the list `ends` of one end of `message`: the send if
-  /// `isSend` is true, otherwise the receive. Appends the end to the list if it
-  /// is not there.
+  /// Returns the index, in the list `ends`, of this rank's end of `message`:
+  /// its send if `isSend`, otherwise its receive. Appends the end if the list
+  /// lacks it.
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
-  /// Prepares a collective instruction. The Start half of an asynchronous
-  /// collective creates the SplitCollective object. The Finish half stores a
-  /// pointer to the object that its Start half created.
+  /// Converts a collective instruction to `step`, which can be executed. If the
+  /// instruction finishes an asynchronous collective, removes the collective
+  /// from `started`; if it starts one, adds it.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);
-  /// Sets the accumulators (such as summed gradients) to zero, and executes all
-  /// actions one by one.
+  /// Sets the accumulators (such as summed gradients) to zero, then executes
+  /// all actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
-  /// Executes only the operations that run on the host. A recorded CUDA graph
-  /// does not contain these operations.
+  /// Executes only the operations that run on the host, which a CUDA graph does
+  /// not contain.
   Status runOnHost(const Mesh &mesh, Coordinates at);
-  /// Calls afterStep() of all operations of a step that the device has
-  /// completed.
+  /// Calls afterStep() of all operations when the device has completed a step.
   Status finishOnHost(const Mesh &mesh, Coordinates at);
-  /// Records the actions of a step as a CUDA graph; the device does not execute
-  /// them yet.
+  /// Records the actions of a step as a CUDA graph, without executing them.
   Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                 StepLog &log);
-  /// Enqueues one step, without waiting for the device. The first step executes
-  /// the actions one by one. The second step records them as a CUDA graph and
-  /// executes the graph. Later steps only execute the graph. On a device that
-  /// cannot record, every step executes the actions one by one.
+  /// Enqueues one step without waiting for the device:
+  ///
+  /// - Step 1: executes the actions one by one.
+  /// - Step 2: records the actions as a CUDA graph, and executes the graph.
+  /// - Later steps: executes the graph.
+  ///
+  /// If CUDA graphs are disabled or unsupported, every step is like step 1.
   Status begin(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                StepLog &log);
   /// Executes one instruction.
   Status run(BoundInstruction &step, const RunContext &run);
-  /// Begins the transfers of the messages in `act.posts`.
+  /// Begins to send or receive the messages in `act.posts`.
   Status post(const BoundAction &act);
-  /// Blocks until the messages in `act.waits` are complete.
+  /// Blocks until the messages in `act.waits` are sent or received.
   Status wait(const BoundAction &act);
   /// Executes the instructions `steps` of one function for one microbatch.
   Status runList(std::vector<BoundInstruction> &steps, const RunContext &run,
                  TimeSpent &spent, size_t action, StepLog &log);
 
-  /// The group of ranks that differ from this rank only in their coordinate on
-  /// the pipeline axis. Borrowed.
+  /// The group of ranks that differ only in their coordinate on the pipeline
+  /// axis. Borrowed.
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;
-  /// `mayRecord`: whether steps may be recorded as a CUDA graph. `isRecorded`:
-  /// whether a step has been recorded.
+  /// `mayRecord`: whether a CUDA graph may be recorded. `isRecorded`: whether
+  /// one has been recorded.
   bool mayRecord = true, isRecorded = false;
-  /// Number of steps that have been executed on a device that can record. The
-  /// first of these steps is not recorded.
+  /// Number of steps so far; stays 0 if no CUDA graph may be recorded.
   int64_t numSteps = 0;
-  /// Address and bytes of the buffers that are set to zero when a step begins,
-  /// such as accumulated gradients.
+  /// Address and bytes of the buffers that a step first sets to zero, such as
+  /// summed gradients.
   std::vector<std::pair<void *, size_t>> accumulators;
-  /// The instructions of each function, in program order.
+  /// Instructions of each function of the program, in program order.
   std::vector<std::vector<BoundInstruction>> functions;
   std::vector<BoundAction> acts;
   std::vector<MessageEnd> ends;
-  /// Maps one end of a message to its index in the list `ends`. The key has
-  /// three parts:
+  /// Index in the list `ends` for each send and each receive. Parts of the key:
   ///
   /// - true for a send, false for a receive;
-  /// - the index of the transfer (a tensor that one stage sends to another);
-  /// - the microbatch.
+  /// - index of the transfer (a tensor that one stage sends to another);
+  /// - number of the microbatch.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
-  /// Handles of the transfers for which wait() waits. Used within wait() only.
-  /// The vector is a member so that its allocation is reused.
+  /// Handles of the messages for which wait() blocks. They are a data member so
+  /// that wait() reuses the memory.
   std::vector<Ticket> awaited;
-  /// Number of messages that have been posted and have not been waited for.
+  /// Number of messages in flight.
   size_t numTravelling = 0;
-  /// Asynchronous collectives that have been started and not yet finished.
+  /// Asynchronous collectives in flight.
   std::vector<SplitCollective *> started;
 };
 

@@ -9,14 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Number of the signal that has arrived, or 0. A signal handler may write an
-/// integer of type `volatile sig_atomic_t`.
+/// Number of the signal that has arrived, or 0.
 static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }
 
-/// Ignores a SIGPIPE that the kernel sends because of a write of this process:
-/// the pipe may be another one than stdout.
+/// Handles SIGPIPE. If another process has sent it, requests a stop. If it
+/// comes from the kernel, ignores it: this process has written to a closed
+/// pipe, which may be another one than stdout.
 static void onPipeSignal(int signal, siginfo_t *information, void *) {
   if (information->si_pid != getpid())
     requested = signal;
@@ -25,7 +25,7 @@ static void onPipeSignal(int signal, siginfo_t *information, void *) {
 void listenForStop() {
   struct sigaction action = {};
   action.sa_handler = onSignal;
-  // SA_RESETHAND: the next signal of the same kind has its default effect.
+  // SA_RESETHAND: the second signal has its default effect.
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   const sigset_t ending = endingSignals();
   for (int signal : {SIGINT, SIGTERM, SIGHUP})

@@ -5,22 +5,20 @@
 
 namespace pcc::runtime {
 
-/// Installs handlers for SIGTERM, SIGINT and SIGHUP, unless this process
-/// inherited them as ignored. The first of each signal only sets
-/// stopRequested(), so that training can end after the current step. A second
-/// signal of the same kind has its default effect and ends the process.
+/// Makes SIGTERM, SIGINT and SIGHUP request an orderly end of training
+/// (stopRequested()). A second signal of the same kind ends the process.
+/// Signals that this process inherited as ignored stay ignored.
 ///
-/// Also installs a handler for SIGPIPE, after which a write to a pipe without a
-/// reader fails with EPIPE. A SIGPIPE that another process sends, as `pcc run`
-/// does when its own reader is gone, sets stopRequested().
+/// A SIGPIPE from another process, such as `pcc run`, also requests an end. If
+/// this process writes to a pipe without a reader, the write fails with EPIPE,
+/// and the process continues.
 void listenForStop();
 
-/// Requests an orderly end of training by this process, as if `signal` had
-/// arrived.
+/// Requests an orderly end of training, as if `signal` had arrived.
 void requestStop(int signal);
 
-/// Returns the number of the signal that requests an orderly end of training,
-/// or 0 if none does. Does not block.
+/// Returns the number of the signal that requests an orderly end of training; 0
+/// if there is none.
 int stopRequested();
 
 } // namespace pcc::runtime

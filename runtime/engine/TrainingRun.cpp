@@ -23,8 +23,8 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // If all weights of a rank are frozen, its program has no update. A backward
-  // pass alone therefore also identifies a training program.
+  // Look for an update or a backward pass. A rank without trained weights has
+  // no update.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -48,8 +48,8 @@ TrainingRun::~TrainingRun() {
     close(metricsFile);
 }
 
-/// Reads this rank's shards from the checkpoint into host memory, then copies
-/// them to the device.
+/// Reads this rank's shards of weights and optimizer state into host memory,
+/// then copies them to the device.
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
@@ -84,8 +84,8 @@ Status TrainingRun::openOutputs() {
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }
 
-/// Creates and opens the writer of checkpoints in `directory`. Replaces the
-/// writer of an earlier call.
+/// Creates and opens a writer of checkpoints in `directory`. It replaces the
+/// previous writer, if there is one.
 Status TrainingRun::openWriter(const std::string &directory) {
   PCC_RETURN_IF_ERROR(state.open());
   writersDirectory = directory;
@@ -108,8 +108,8 @@ static bool hasOutput(const program::ProgramT &program, std::string_view name) {
                      });
 }
 
-/// Converts the output's single element to double. The element may have any
-/// floating-point type.
+/// Finds the output `name`, and converts its single element, of any
+/// floating-point type, to double.
 Status TrainingRun::readNumber(std::string_view name,
                                std::optional<double> &number) const {
   for (const auto &output : program.outputs)
@@ -129,9 +129,9 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// Two cases need no communication: rank 0 computes the loss, or no rank does.
-/// Otherwise rank `rankOfLoss` broadcasts four numbers: loss, gradient norm,
-/// learning rate and loss scale. NaN stands for an absent loss scale.
+/// Reads the metrics (loss, learning rate, …) from this rank's outputs. If rank
+/// 0 does not compute the loss, a rank that does (`rankOfLoss`) broadcasts its
+/// metrics. NaN stands for a missing loss scale.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -164,7 +164,8 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
-/// Writes the loss to stdout, where scripts read it.
+/// Writes the metrics of one step as a line to stdout, where scripts read it.
+/// Requests a stop if stdout is a pipe without a reader.
 void TrainingRun::printStep(const StepMetrics &metrics) {
   char line[160];
   std::snprintf(line, sizeof line,
@@ -178,7 +179,8 @@ void TrainingRun::printStep(const StepMetrics &metrics) {
     logFailure = std::move(status);
 }
 
-/// Prints the speed as progress for people.
+/// Prints, on rank 0, the metrics for scripts and the speed for people. Prints
+/// neither if another program embeds pcc. Also writes the metrics file.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
@@ -192,8 +194,8 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
     writeMetrics(metrics, seconds);
 }
 
-/// Each line is written at once, so that other programs can read the file
-/// during training.
+/// Appends a complete line of JSON after each step, so that other programs can
+/// read the file during training.
 void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   nlohmann::ordered_json line = {
       {"step", metrics.step},
@@ -213,7 +215,8 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   const off_t before = lseek(metricsFile, 0, SEEK_END);
   Status status = writeAll(metricsFile, line.dump() + "\n", options.metrics,
                            options.timeout);
-  // Devices cannot be truncated (EINVAL).
+  // Remove the incomplete line. ftruncate() fails with EINVAL on a device such
+  // as /dev/full, which stores no lines.
   if (status.failed() && before >= 0 && ftruncate(metricsFile, before) != 0 &&
       errno != EINVAL)
     status.addNote("its last line is incomplete");
@@ -221,8 +224,8 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
     logFailure = std::move(status);
 }
 
-/// The input of step n + 1 is read ahead after step n is enqueued, so that
-/// reading files overlaps with the device's work.
+/// Reads the inputs of step n + 1 after step n is enqueued, while the device
+/// computes.
 Status TrainingRun::step(RankReport &report, bool isLast) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
@@ -260,8 +263,7 @@ Status TrainingRun::saveIfDue(bool isLast) {
                                 position.step % options.saveEvery == 0);
   if (!writer || !isDue)
     return Status::success();
-  // Writing a checkpoint may take longer than a wait within a step. The load
-  // deadline is therefore used, so that no rank is reported as lost.
+  // Writing a checkpoint may take longer than the deadline within a step.
   world.setDeadline(options.loadTimeout);
   Status status = save(writersDirectory);
   if (status.ok())
@@ -270,13 +272,13 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
-/// Value of agreeToStop() if rank 0 cannot write its log. No signal has this
-/// number.
+/// Result of agreeToStop() if rank 0 cannot write its log; greater than any
+/// signal number.
 static constexpr int kLogFailed = 1000;
 
-/// A signal may reach some ranks before the end of a step and others after it.
-/// The result is therefore the maximum of all ranks' signal numbers, so that
-/// all ranks stop after the same step.
+/// Computes the maximum signal number of all ranks, because a signal may reach
+/// some ranks one step later than others. All ranks thus stop after the same
+/// step.
 Status TrainingRun::agreeToStop(int &signal) {
   int32_t any = logFailure.failed() ? kLogFailed : stopRequested();
   Status status = Status::success();
@@ -315,9 +317,8 @@ Status TrainingRun::describeStop(int signal) const {
                        std::move(notes));
 }
 
-/// In each iteration the ranks print metrics first. Then they agree whether to
-/// stop. They save a checkpoint last, so that a checkpoint is also saved when
-/// they stop.
+/// In each iteration, the ranks execute a step, print metrics, agree whether to
+/// stop, and save a checkpoint if one is due.
 Status TrainingRun::run(RankReport &report) {
   PCC_RETURN_IF_ERROR(resumeAsAsked());
   PCC_RETURN_IF_ERROR(openOutputs());

@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Runs the ranks as threads of this process; each thread calls Rank::run().
+/// Runs the ranks as threads of this process.
 static Status runInThisProcess(const std::string &bundle,
                                const RunOptions &options) {
   RankTeam team;
@@ -17,7 +17,8 @@ static Status runInThisProcess(const std::string &bundle,
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
-/// Checks the bundle and the choice of communicator before any rank is started.
+/// Runs the ranks as threads or as processes. Checks the bundle and the name of
+/// the communicator before any rank starts.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
   PCC_RETURN_IF_ERROR(checkBundle(bundle));

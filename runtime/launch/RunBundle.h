@@ -11,14 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Runs all ranks of the bundle (output of pcc) in directory `bundle`, and
-/// blocks until they have ended. If `options.comm` is "thread", the ranks are
-/// threads of this process. Otherwise they are processes.
+/// Runs all ranks of the bundle in directory `bundle`, and blocks until they
+/// have ended. The ranks are threads of this process if `options.comm` is
+/// "thread", otherwise processes. The caller prints the returned error. Exit
+/// code 13 if the communicator does not fit the bundle's target (CPU or GPU).
 ///
 /// `arguments` is the command line of a rank's process, without the bundle.
-/// `options` must be its parsed form. Returns the error of the run; the caller
-/// prints it. Exit code 13 if the communicator does not fit the bundle's target
-/// (CPU or GPU).
+/// `options` is its parsed form.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments);
 

@@ -32,9 +32,11 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` from the launcher's environment variables. Exit code 12 if the
-/// bundle needs a launcher and none started this process, or if the launcher
-/// and the bundle have different numbers of ranks.
+/// Sets `rank` from the launcher's environment variables. Exit code 12 in two
+/// cases:
+///
+/// - The bundle needs a launcher, and none started this process.
+/// - The launcher and the bundle have different numbers of ranks.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   std::optional<RankIdentity> identity;
@@ -50,8 +52,7 @@ static Status findRank(const Environment &environment,
 }
 
 /// Returns the number of ranks that this process must start as children; 0 if
-/// this process is itself a rank. There are two cases in which this process
-/// starts ranks:
+/// this process is itself a rank. It starts ranks in two cases:
 ///
 /// - PCC_LAUNCH is set. `pcc run` sets it for GPUs.
 /// - The bundle is for several GPUs, and no launcher has started this process.
@@ -78,10 +79,9 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Announces this process to `pcc run`: writes the rank and the process id into
-/// the status folder, from which `pcc run` reads them (RankWatch). Sets the
-/// parent-death signal, so that the rank ends when its launcher is killed. Does
-/// nothing if `pcc run` is not in use.
+/// Announces this process to `pcc run`: writes its rank and process id into the
+/// status folder. Makes this process end when its launcher is killed. Does
+/// nothing without `pcc run`.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

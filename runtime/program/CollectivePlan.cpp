@@ -9,9 +9,9 @@
 
 namespace pcc::runtime {
 
-/// Sets the coordinate of `at` along the sub-axis `axis` to `digit`. A sub-axis
-/// is a factor of a mesh axis. Example: an axis of size 8 is reshaped to [2,
-/// 4], and coordinate 5 is (1, 1). Digit 3 of the second factor gives (1, 3),
+/// Sets the coordinate of `at` along the sub-axis (factor of a mesh axis)
+/// `axis` to `digit`. For example, an axis of size 8 is reshaped to [2, 4], and
+/// coordinate 5 is (1, 1). Digit 3 of the second factor gives (1, 3),
 /// coordinate 7.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
@@ -45,14 +45,11 @@ static int64_t countElements(const std::vector<StridedCopy> &copies) {
 }
 
 namespace {
-/// The two ends of a copy. A packed message passes through scratch: scratch is
-/// the target of the copy before a send, and the source of the copy after a
-/// receive.
+/// The two ends of a copy.
 enum class Side { Source, Target };
 
-/// Builds the plan of the rank at `at`. Each public method plans one kind of
-/// collective. Only one public method may be called per object, because it
-/// returns the member `plan` by move.
+/// Builder of the plan of the rank at `at`. Each public method plans one kind
+/// of collective. Only one of them may be called per object.
 class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
@@ -70,9 +67,8 @@ public:
   }
 
   /// Plans an all-gather in which every member contributes its whole `in`. If
-  /// two members hold the same piece (shard of the operand), plans a
-  /// redistribution instead. Each receiver then gets the piece from only one of
-  /// the two members.
+  /// two members hold the same shard, plans a redistribution, which sends the
+  /// shard only once to each receiver.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -91,9 +87,8 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a reduce-scatter. The pieces are the members' contributions to this
-  /// rank's result. All pieces, including this rank's, are collected in scratch
-  /// and reduced there in a fixed order.
+  /// Plans a reduce-scatter. The contributions of all members, including this
+  /// rank, are collected in scratch and reduced there in a fixed order.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -104,8 +99,8 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a change of layout by pairwise messages. Each distinct piece (shard
-  /// of the operand) is received from one of the members that hold it.
+  /// Plans a change of layout by pairwise messages. If several members hold a
+  /// shard of the operand, this rank receives it from one of them.
   CollectivePlan redistribute() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member == me)
@@ -138,9 +133,8 @@ private:
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets `hasHoles`: whether some element of `out` is written by no copy and
-  /// no message. Only a result with views (windowed reads) can have such
-  /// elements, for example in the padding of a window.
+  /// Sets `hasHoles`: whether no copy or message writes some element of `out`.
+  /// Only views (windowed reads) have holes, for example as padding.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -148,10 +142,9 @@ private:
     plan.hasHoles = hasView(spec.to) && made < numElements(localShape(spec.to));
   }
 
-  /// Returns the member that sends the piece (shard of the operand) with number
-  /// `piece` to `receiver`. If the receiver holds the piece, returns the
-  /// receiver. Otherwise distributes the receivers evenly over the holders.
-  /// Example: members 0 to 3 hold piece A, members 4 and 5 hold piece B. Then
+  /// Returns the member that sends shard number `piece` to `receiver`, or
+  /// `receiver` if it holds this shard. Receivers are distributed evenly. For
+  /// example, members 0 to 3 hold shard A, members 4 and 5 hold shard B. Then
   /// members 0, 1, 2, 3 receive B from members 4, 5, 4, 5.
   int sourceFor(int receiver, int64_t piece) const {
     if (pieces[receiver] == piece)
@@ -166,8 +159,7 @@ private:
   }
 
   /// Returns `copies` with a new source or target (`side`): contiguous memory
-  /// from offset 0 on. The elements of the first copy come first; within a
-  /// copy, elements are in loop order.
+  /// from offset 0 on, in the order of the copies.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -185,9 +177,9 @@ private:
     return copies;
   }
 
-  /// Adds a message to the plan: the elements that `copies` send to `member`.
-  /// Adds nothing if there are no elements. The message is packed into scratch
-  /// unless its elements are contiguous in `in`.
+  /// Adds a message with the elements that `copies` read to `member`, unless
+  /// there are none. The message is packed into scratch if its elements are not
+  /// contiguous in `in`.
   void addSend(int member, const std::vector<StridedCopy> &copies) {
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
@@ -199,10 +191,9 @@ private:
     plan.sends.push_back(std::move(piece));
   }
 
-  /// Adds a message to the plan: the elements that `copies` receive from
-  /// `member`. Adds nothing if there are no elements. The message is received
-  /// in scratch (packed) if its elements are not contiguous in `out`, or if
-  /// `alwaysPacked` is true.
+  /// Adds a message from `member` with the elements that `copies` write, unless
+  /// there are none. The message is received in scratch if its elements are not
+  /// contiguous in `out`, or if `alwaysPacked` is true.
   void addReceive(int member, const std::vector<StridedCopy> &copies,
                   bool alwaysPacked) {
     PeerPiece piece{member, countElements(copies)};
@@ -215,9 +206,9 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Makes a message packed: reserves scratch for its elements, and sets the
-  /// copies between scratch and the rank's buffer. `scratchSide` is the side of
-  /// these copies that lies in scratch.
+  /// Makes a message packed: it gets memory in scratch, and copies between
+  /// scratch and the rank's buffer. `scratchSide` is the end of the copies in
+  /// scratch.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -254,16 +245,16 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Inserts into `indices` the indices of the mesh axes to which the sub-axes
-/// `axes` belong.
+/// Inserts into `indices` the mesh axes of the sub-axes (factors of mesh axes)
+/// `axes`.
 static void addAxes(const SubAxes &axes, const Mesh &mesh,
                     std::set<int> &indices) {
   for (const SubAxis &axis : axes)
     indices.insert(mesh.indexOf(axis.axis));
 }
 
-/// Returns whether every microbatch has the same plan for `layout`: no factor
-/// that the time axis splits has parts of different sizes.
+/// Returns whether `layout` gives every microbatch the same plan: the time axis
+/// splits no factor unevenly.
 static bool isEvenInTime(const Layout &layout) {
   for (const DimSharding &dim : layout.dims)
     for (const Factor &factor : dim.factors)
@@ -273,11 +264,10 @@ static bool isEvenInTime(const Layout &layout) {
   return true;
 }
 
-/// Calls `visit` with the coordinates of ranks in microbatch 0, until `visit`
-/// returns false. If microbatches differ in size, visits all of them. Ranks
-/// that have the same plan are visited only once. A plan depends only on the
-/// axes of the group and of the layouts, so the coordinates along all other
-/// axes are 0.
+/// Calls `visit` with the coordinates of one rank per distinct plan, until
+/// `visit` returns false. Only axes of the group and of the layouts affect a
+/// plan, so all other coordinates are 0. If microbatches differ in size, visits
+/// all of them.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -318,8 +308,7 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // Element counts of the messages from one member to another, by (sender,
-  // receiver). Elements that stay on a member are not counted.
+  // Element counts of the messages, by (sender, receiver).
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -376,8 +365,8 @@ static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
 }
 
-/// Returns the offsets of all elements that the copies read (`side` is Source)
-/// or write (`side` is Target), in loop order.
+/// Returns the offsets of all elements that the copies read (Source) or write
+/// (Target), in loop order.
 static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
                                       Side side) {
   std::vector<int64_t> offsets;
@@ -399,11 +388,8 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Ignores the dims after the first `rowDims` dims, so that each row is one
-/// element. Then computes copies from each member's own rows (divided side) to
-/// this rank's space for all rows (whole side). The source offsets of the
-/// copies are row indices in a member's buffer, the target offsets row indices
-/// in this rank's buffer.
+/// Treats each row as one element. Copies from the rows of each member to the
+/// buffer for all rows then give the row indices.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),
@@ -437,8 +423,7 @@ bool areConsecutive(const RowPlan &plan) {
 
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh) {
-  // Rank 0 has the largest shards, because shard sizes are rounded up and only
-  // the last shards have padding.
+  // Rank 0 has the largest shards, because only the last shards have padding.
   const auto plan =
       planRows(spec, rowDims, mesh, Coordinates(mesh.axes.size(), 0));
   if (!plan)

@@ -24,37 +24,33 @@
 
 namespace pcc::runtime {
 
-/// Returns the coordinates of all members of the group that contains the rank
-/// at `at`. The members of a group differ only along the sub-axes `group`. They
-/// are ordered by their coordinates along these sub-axes; the first sub-axis is
-/// the most significant.
+/// Returns the coordinates of all members of the group of the rank at `at`. The
+/// members differ only along the sub-axes `group`, and are ordered by these
+/// coordinates. The first sub-axis is the most significant.
 std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at);
 
 /// A collective as the program describes it, equal for all ranks.
 struct CollectiveSpec {
-  /// Kind of the collective. It is never Mask, which needs no instruction. All
-  /// kinds except AllReduce, ReduceScatter and Broadcast move elements of one
-  /// global value from one layout to another.
+  /// Kind of the collective; never Mask, which needs no instruction.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
-  /// Sub-axes (parts of mesh axes) along which the members of a group differ;
-  /// empty for Slice, which has no group.
+  /// Sub-axes (factors of mesh axes) along which the members of a group differ;
+  /// empty for Slice, which is local.
   SubAxes group = {};
   /// Layout of the operand `in` (how the tensor is divided over ranks); empty
   /// for AllReduce and Broadcast.
   Layout from = {};
-  /// Layout of the result `out`; empty for AllReduce and Broadcast. A dim of
-  /// `out` may be a view: a windowed read of the operand's dim, such as a halo
-  /// or a slice.
+  /// Layout of the result `out`; empty for AllReduce and Broadcast. A dim may
+  /// be a view: a windowed read of the operand's dim, such as a halo or a
+  /// slice.
   Layout to = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
 
-/// Elements that this rank sends to one member, or receives from one member.
-/// There are two kinds of pieces:
+/// Elements that this rank sends to one member, or receives from one member:
 ///
-/// - packed: contiguous in scratch, and copied between scratch and the rank's
-///   buffer;
+/// - packed: copied between scratch and the rank's buffer, and contiguous in
+///   scratch;
 /// - not packed: contiguous in the rank's buffer (`in` for sends, `out` for
 ///   receives), and sent or received there directly.
 struct PeerPiece {
@@ -62,8 +58,7 @@ struct PeerPiece {
   int member = 0;
   /// Number of elements of the piece.
   int64_t elements = 0;
-  /// Whether the piece is copied through scratch (packed). If false, the piece
-  /// is contiguous in the rank's buffer and needs no copy.
+  /// Whether the elements are copied through scratch.
   bool packed = false;
   /// Index of the piece's first element in the rank's buffer. Used only if
   /// `packed` is false.
@@ -76,49 +71,41 @@ struct PeerPiece {
   std::vector<StridedCopy> copies = {};
 };
 
-/// The messages that one rank sends and receives in a collective, and the local
-/// copies before and after the messages.
+/// The messages of one rank in a collective, and its local copies.
 struct CollectivePlan {
   /// Messages to send, at most one per member of the group; ordered by member.
   std::vector<PeerPiece> sends = {};
   /// Messages to receive, at most one per member of the group; ordered by
-  /// member. In a ReduceScatter, the list also has an entry for this rank's own
-  /// contribution. All entries of a ReduceScatter are packed, because the
-  /// contributions are reduced in scratch.
+  /// member. A ReduceScatter also has an entry for this rank's own
+  /// contribution. Its entries are all packed, because it reduces in scratch.
   std::vector<PeerPiece> receives = {};
-  /// Copies of the elements that this rank has in its `in` and needs in its
-  /// `out`. They need no message.
+  /// Copies from this rank's own `in` to its `out`, which need no message.
   std::vector<StridedCopy> local = {};
   /// Whether the collective is a plain all-gather: every member sends its whole
-  /// `in` to all members, and the elements arrive in member order. `sends`,
-  /// `receives` and `local` are then empty.
+  /// `in` to all members. `sends`, `receives` and `local` are then empty.
   bool gathers = false;
-  /// Whether the plain all-gather writes its result directly to `out`. If
-  /// false, it writes the result to scratch, and the copies in `unpack` move
-  /// the result to `out`.
+  /// Whether a plain all-gather writes directly to `out`. If false, it writes
+  /// to scratch, and the copies in `unpack` follow.
   bool gathersDirectly = false;
   /// Copies from scratch to `out` after an all-gather; one list per member.
-  /// Source offsets count from the beginning of that member's elements in
-  /// scratch.
+  /// Source offsets count from the first element of the member.
   std::vector<std::vector<StridedCopy>> unpack = {};
   /// Elements of scratch that this rank needs.
   int64_t scratchElements = 0;
-  /// Whether some element of `out` is a hole: no element of the operand is
-  /// copied to it, as in the padding of a view (windowed read). All of `out` is
-  /// then set to zero before the copies.
+  /// Whether some element of `out` receives no value, as in the padding of a
+  /// view (windowed read). All of `out` is then set to zero first.
   bool hasHoles = false;
 };
 
 /// Plans the copies and messages of the rank at `at`. Each element of the
-/// rank's `out` comes from one member:
+/// rank's `out` has one source:
 ///
-/// - from this rank, if the element is in its `in` (a local copy);
-/// - otherwise from one of the members that hold the element. The receivers are
-///   distributed evenly over these members.
+/// - this rank, if the element is in its `in` (a local copy);
+/// - otherwise one of the members that hold the element, chosen evenly;
+/// - in a ReduceScatter, all members, whose contributions are added.
 ///
-/// A ReduceScatter is an exception: each element is the sum of contributions of
-/// all members. Plans of different ranks match (see findUnmatchedPiece).
-/// Returns an empty plan for AllReduce and Broadcast.
+/// Plans of different ranks match (see findUnmatchedPiece). Returns an empty
+/// plan for AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
@@ -126,29 +113,26 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// needs in any microbatch. The compiler reserves that many.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Checks that members agree on their messages: if member r expects messages
-/// from member s, then s sends to r messages of the same sizes in the same
-/// order. A mismatch would deadlock the run. Returns a description of the first
-/// mismatch, or an empty string.
+/// Checks that the messages of all ranks match: if r expects messages from s, s
+/// sends messages of the same sizes in the same order. A mismatch would
+/// deadlock the run. Returns a description of the first mismatch, or an empty
+/// string.
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Returns the number of scratch elements of an asynchronous all-reduce of
-/// `elements` elements. Every member reduces one share of ceil(elements /
-/// members) elements. For that it receives the share's values from all members.
-/// Example: 10 elements and 4 members give shares of 3 elements and 12 scratch
-/// elements.
+/// `elements` elements. Every member receives one share of the elements from
+/// all members, and reduces it. For example, 10 elements and 4 members give
+/// shares of 3 elements and 12 scratch elements.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
 /// Row indices of a ragged collective, which moves only the rows that its masks
-/// select (`row_dims` in Program.fbs). Dropless mixture-of-experts layers, as
-/// in MegaBlocks (Gale et al. 2023), use ragged collectives to move tokens to
-/// their experts and back. The operand and the result of a ragged collective
-/// are:
+/// select. Dropless mixture-of-experts layers, as in MegaBlocks (Gale et al.
+/// 2023), move tokens to their experts and back in this way. The buffers are:
 ///
-/// - the divided side: a buffer with this rank's rows. An AllGather reads it, a
-///   ReduceScatter writes it.
-/// - the whole side: a buffer with space for the rows of all members. An
-///   AllGather writes it, a ReduceScatter reads it.
+/// - the divided side with this rank's rows: read by an AllGather, written by a
+///   ReduceScatter;
+/// - the whole side with space for the rows of all members: written by an
+///   AllGather, read by a ReduceScatter.
 ///
 /// Example: 6 rows over 2 members, seen from member 1.
 ///
@@ -158,27 +142,25 @@ struct RowPlan {
   /// Indices of this rank's rows in its buffer on the divided side, in the
   /// order of transfer.
   std::vector<int64_t> divided = {};
-  /// For each member, the indices of that member's rows in this rank's buffer
-  /// on the whole side, in the order of transfer.
+  /// For each member, the indices of its rows in this rank's buffer on the
+  /// whole side, in the order of transfer.
   std::vector<std::vector<int64_t>> whole = {};
 };
 
 /// Plans the rows of an AllGather or a ReduceScatter. The first `rowDims` dims
 /// enumerate the rows; the remaining dims are the elements of a row. Returns
-/// std::nullopt if this rank's buffer on the whole side lacks some row of some
-/// member.
+/// std::nullopt if this rank lacks space for some row of some member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
-/// Returns the number of elements of one row on this rank: the product of all
-/// local dims after the first `rowDims` dims.
+/// Returns the number of elements of one row: the product of all local dims
+/// after the first `rowDims` dims.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
 /// Returns the number of scratch elements that every rank needs for a ragged
-/// collective. The scratch has space for all rows that the rank may send and
-/// for all rows that it may receive. If planRows() finds no plan, returns 0. An
-/// AllGather needs only the space for sent rows if areConsecutive() is true,
-/// because rows are then received directly in `out`.
+/// collective: space for all rows that it may send or receive. Returns 0 if
+/// planRows() finds no plan. An AllGather receives consecutive rows
+/// (areConsecutive) directly in `out`, without scratch.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 

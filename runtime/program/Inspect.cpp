@@ -13,7 +13,7 @@ namespace pcc::runtime {
 
 namespace {
 /// The mesh of bundle.json, with the microbatches as the last axis. bundle.json
-/// lacks axes of size 1, so an axis is found by its name, not by its index.
+/// lacks axes of size 1.
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
@@ -37,10 +37,9 @@ public:
     return mesh.axes[0].name == "pp" ? at[0] : 0;
   }
 
-  /// Parses the layout of one dim: a list of factors. A factor has a size and
-  /// the sub-axes over which it is split. Example: the factor [32, ["tp", 2,
-  /// 4]] has size 32. It is split over the middle dim (size 4) of axis "tp"
-  /// reshaped to [2, 4, rest].
+  /// Parses the layout of one dim: a list of factors. For example, the factor
+  /// [32, ["tp", 2, 4]] has size 32. It is split over the middle dim (size 4)
+  /// of axis "tp" reshaped to [2, 4, rest].
   static DimSharding dimOf(const Json &stored) {
     DimSharding dim;
     for (const Json &entry : stored) {
@@ -55,8 +54,8 @@ public:
   }
 
   /// Returns the index ranges of a dim that the rank at `at` holds, as [[begin,
-  /// end], …]. If the dim is divided by microbatch, lists the ranges of all
-  /// microbatches one after another, and merges adjacent ranges.
+  /// end], …]. If microbatches hold different ranges, lists all of them in
+  /// order. Merges adjacent ranges.
   Json runsOf(const DimSharding &dim, Coordinates at) const {
     const bool isCut = isCutByMicrobatch({{dim}, {}, {}});
     Runs runs;
@@ -78,8 +77,8 @@ public:
   Mesh mesh;
 };
 
-/// A tensor of a program. `entry` is the tensor's JSON entry without the
-/// layout. `dims` is the layout; it is parsed once and used for all ranks.
+/// A tensor of a program. `entry` is its JSON entry without the layout, `dims`
+/// is the parsed layout.
 struct InspectedTensor {
   Json entry;
   std::vector<DimSharding> dims;
@@ -120,7 +119,7 @@ private:
   static constexpr const char *lists[] = {"parameters", "inputs", "outputs"};
 
   /// Returns the tensors of one list ("parameters", "inputs" or "outputs"),
-  /// each with the index ranges that the rank at `at` holds.
+  /// with the index ranges of the rank at `at`.
   Json tensorsJson(const char *list, const Coordinates &at) const {
     Json entries = Json::array();
     const auto found = tensors.find(list);
@@ -142,10 +141,9 @@ private:
 };
 } // namespace
 
-/// Removes the entries of the JSON list `list` that concern none of `stages`.
-/// `fields` names the members of an entry that are stages; a transfer, for
-/// example, has a sender's and a receiver's stage. An entry stays if any of
-/// these members is in `stages`.
+/// Keeps the entries of the JSON list `list` that concern one of `stages`.
+/// `fields` names the members with stages, such as a transfer's "from_stage"
+/// and "to_stage".
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {
@@ -161,8 +159,7 @@ static void keepStages(Json &bundle, const char *list,
 }
 
 /// Replaces the list of programs by a list of ranks. If `onlyRank` is given,
-/// also removes stages, collectives and transfers that do not concern that
-/// rank.
+/// keeps only the stages, collectives and transfers of that rank.
 static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   const InspectMesh mesh(bundle);
   const Json programs = bundle.at("programs");

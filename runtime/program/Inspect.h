@@ -18,15 +18,15 @@ struct InspectOptions {
   std::optional<int64_t> rank = {};
   /// Whether to print JSON instead of a readable page.
   bool json = false;
-  /// Whether to print only the actions of each program. The format is PyTorch's
-  /// format of schedule files, which the option `--schedule FILE.csv` reads.
+  /// Whether to print only the actions of each program, in PyTorch's format of
+  /// schedule files.
   bool schedule = false;
 };
 
-/// Sets `text` to the description of a bundle. Reads only the file bundle.json.
-/// For each rank, the text lists the coordinates, and the index ranges of the
-/// weights, inputs and outputs that the rank holds. Returns exit code 11 if
-/// bundle.json cannot be read, 2 if the bundle has no rank `options.rank`.
+/// Sets `text` to the description of a bundle. For each rank, the text lists
+/// the coordinates, and the index ranges of its weights, inputs and outputs.
+/// Reads only bundle.json. Exit code 11 if bundle.json cannot be read, 2 if
+/// there is no rank `options.rank`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

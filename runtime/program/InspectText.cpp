@@ -26,8 +26,8 @@ static std::string bytesOf(const Json &entry, const char *field) {
   return bytesText(entry.at(field).get<double>());
 }
 
-/// Returns an object such as {"a": 2, "b": 4} as "a=2, b=4". Returns "one rank"
-/// for an empty object, which is the mesh of a single rank.
+/// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A
+/// mesh without axes becomes "one rank".
 static std::string pairsText(const Json &object) {
   std::string text;
   for (const auto &[name, value] : object.items())
@@ -72,8 +72,8 @@ static std::string rankText(const Json &rank) {
          rank.at("instructions").dump() + " instructions\n";
 }
 
-/// Returns a list of tensors of one rank, one line each, with the index ranges
-/// that the rank holds.
+/// Returns one line per tensor: its name and the index ranges that the rank
+/// holds. `list` is "parameters", "inputs" or "outputs".
 static std::string tensorsText(const Json &rank, const char *list) {
   std::string text;
   for (const Json &tensor : rank.at(list))
@@ -82,8 +82,8 @@ static std::string tensorsText(const Json &rank, const char *list) {
   return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
 }
 
-/// Returns a text with the collectives that run once per `per` ("step" or
-/// "microbatch"), under a heading. Returns an empty string if there are none.
+/// Returns the collectives that run once per step or once per microbatch, as
+/// text with a heading. `per` is "step" or "microbatch".
 static std::string collectivesText(const Json &collectives,
                                    const std::string &per) {
   std::string text;

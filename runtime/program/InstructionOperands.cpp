@@ -8,11 +8,9 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-/// Returns the buffers of a kernel. On a GPU, the backward pass of an attention
-/// has one kernel for the query's gradient and one for the key's. If cuDNN is
-/// used, one call in place of the second kernel computes all gradients. The
-/// buffer of the query's gradient is therefore added to the buffers of the
-/// second kernel.
+/// Returns the buffers of a kernel. The kernel of an attention's key gradient
+/// may use cuDNN, which also writes the query's gradient. The buffer of that
+/// gradient is therefore added.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -45,8 +43,7 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Casts `table` to an instruction of type `Table` and calls listOf(). The
-/// array `lists` has one instance of this function per kind of instruction.
+/// Casts `table` to an instruction of type `Table` and calls listOf().
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }

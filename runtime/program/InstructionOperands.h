@@ -11,9 +11,8 @@
 namespace pcc::runtime {
 
 /// Returns the indices of all buffers that the instruction names, in the order
-/// of its fields. Absent optional buffers are left out. A buffer that is named
-/// twice is listed twice. Buffers that are read and buffers that are written
-/// are in one list.
+/// of its fields. Buffers that are read and buffers that are written are in one
+/// list. A buffer that is named twice is listed twice.
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 } // namespace pcc::runtime

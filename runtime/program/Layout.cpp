@@ -47,9 +47,8 @@ int64_t numElements(std::span<const int64_t> shape) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// Largest number of segments (contiguous index ranges) per dim. It bounds the
-/// work of loading an untrusted program. Layouts that pcc emits need far fewer
-/// segments.
+/// Largest number of segments (contiguous index ranges) per dim. Limits the
+/// work for an untrusted program; layouts of pcc need far fewer.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
 /// Checks that a sub-axis exists in the mesh.
@@ -62,11 +61,10 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
   return nullptr;
 }
 
-/// Checks one dim of a layout and appends its sub-axes to `used`. Also limits
-/// the number of segments (contiguous index ranges) that a rank holds. Example:
-/// a dim has factors of sizes 4 and 6. If only the first one is split, a rank
-/// holds one segment. If the second one is split, a rank holds up to 4
-/// segments.
+/// Checks one dim of a layout and appends its sub-axes to `used`. Limits the
+/// number of segments (contiguous index ranges) of a rank. For example, a dim
+/// has factors 4 and 6. If only the first one is split, a rank holds one
+/// segment. If the second one is split, a rank holds up to 4 segments.
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -126,17 +124,16 @@ const char *findViewFault(const View &view, int64_t size) {
 // Parts of a rank
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the piece of a factor that the rank at `at` holds. A
-/// factor is split over its axes into pieces of equal size; the last ones may
-/// have padding.
+/// Returns the index of the part of a factor that the rank at `at` holds. A
+/// factor is split over its axes into equal parts; the last ones may have
+/// padding.
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
   return coordinateOf(factor.axes, mesh, at);
 }
 
-/// Appends the segment `next` (contiguous index range). If `next` continues the
-/// last segment both in local and in global indices, extends the last segment
-/// instead.
+/// Appends the segment `next` (contiguous index range). Extends the last
+/// segment instead if `next` continues it in local and global indices.
 static void append(std::vector<Segment> &list, Segment next) {
   if (!list.empty()) {
     Segment &last = list.back();
@@ -150,13 +147,9 @@ static void append(std::vector<Segment> &list, Segment next) {
 }
 
 /// Returns the segments (contiguous index ranges) of a dim that a rank holds,
-/// in ascending order. Example: a dim of size 24 has factors 4 and 6, and the
-/// second factor is split over 2 ranks. The first rank holds the indices [0,
-/// 3), [6, 9), [12, 15) and [18, 21).
-///
-/// The list is built from the last (minor) factor to the first. The segments of
-/// the inner factors are repeated for each index that the rank holds of the
-/// next factor. Adjacent segments are merged.
+/// in ascending order. For example, a dim has the factors 4 and 6, and the
+/// second one is split over 2 ranks. The first rank holds the indices [0, 3),
+/// [6, 9), [12, 15) and [18, 21).
 static std::vector<Segment> segmentsOf(const DimSharding &dim, const Mesh &mesh,
                                        const Coordinates &at) {
   std::vector<Segment> inner = {{0, 0, 1}};
@@ -194,9 +187,9 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
-/// Compares the rank only with ranks that have a lower coordinate on exactly
-/// one axis. One axis at a time is sufficient: if a lower rank holds the same
-/// shard, a lower rank that differs on one axis only holds it as well.
+/// Compares the rank with ranks that have a lower coordinate on exactly one
+/// axis. If any lower rank holds the same shard, one of these ranks does as
+/// well.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -221,19 +214,18 @@ bool isCutByMicrobatch(const Layout &layout) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Elements of one dim that both the source and the target of a copy hold:
-/// `count` runs of `length` contiguous elements. Run i begins at index `source`
-/// + i · `sourceStep` in the source, and at index `target` + i · `targetStep`
-/// in the target.
+/// Elements of one dim that source and target of a copy have in common: `count`
+/// runs of `length` contiguous elements. Run i begins at `source` + i ·
+/// `sourceStep` in the source and at `target` + i · `targetStep` in the target.
 struct CommonRuns {
   int64_t source, target, length;
   int64_t count, sourceStep, targetStep;
 };
 } // namespace
 
-/// Appends the run `next` (contiguous elements). If `next` continues the last
-/// entry with the same length and distance, increments the count of the last
-/// entry instead. For example, a run at index 16 continues runs at 0 and 8.
+/// Appends the run `next` (contiguous elements), or increments the count of the
+/// last entry if `next` continues it. For example, a run at index 16 continues
+/// runs at 0 and 8.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -272,8 +264,8 @@ static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
   return common;
 }
 
-/// Returns the range [begin, end) of the integers j within [from, to) for which
-/// `first + step * j` lies in [lo, hi). The range is empty if begin ≥ end.
+/// Returns the range of the integers j in [from, to) for which `first + step *
+/// j` is in [lo, hi). The range is empty if its begin is not below its end.
 static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
                                                int64_t lo, int64_t hi,
                                                int64_t from, int64_t to) {
@@ -287,13 +279,12 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends to `common` the elements that a source and a target of a copy share
-/// through one part of a view (windowed read):
+/// Appends to `common` the elements that source and target share through one
+/// part of a view (windowed read):
 ///
-/// - `piece` is an index range of block number `block` of the view;
-/// - `indices` are view indices that the target holds (one segment, that is, a
-///   contiguous range);
-/// - `elements` are elements that the source holds (one segment).
+/// - `piece`: an index range of block number `block` of the view
+/// - `indices`: a contiguous range of view indices that the target holds
+/// - `elements`: a contiguous range of elements that the source holds
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -315,9 +306,9 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
     common.push_back({source, target, 1, to - from, piece.step, 1});
 }
 
-/// Returns the elements that a source and a target have in common if the
-/// target's dim is a view (windowed read) of the source's dim. The segments of
-/// the target are ranges of view indices.
+/// Returns the elements that source and target have in common, if the target's
+/// dim is a view (windowed read). The target's segments are ranges of view
+/// indices.
 static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
                                              const std::vector<Segment> &target,
                                              const View &view) {
@@ -347,10 +338,9 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Extends copies by one more dim. `stretches` lists the common elements of
-/// that dim as series of runs. The result has one copy per pair (entry of
-/// `copies`, entry of `stretches`). Each copy gets two more inner loops: over
-/// the runs, and over the elements of a run.
+/// Extends copies by one more dim, whose common elements are `stretches`. The
+/// result has one copy per pair of entries of `copies` and `stretches`. Each
+/// copy gets two more loops: over the runs, and within a run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,
@@ -369,8 +359,8 @@ multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
-/// Builds the copies dim by dim: both layouts hold an element if, in every dim,
-/// both hold the index of the element.
+/// Builds the copies dim by dim. An element is common if its index is common in
+/// every dim.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {

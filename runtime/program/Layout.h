@@ -28,7 +28,7 @@
 
 namespace pcc::runtime {
 
-// The types of the folder sharding/ that compiler and runtime share.
+// Types that compiler and runtime share.
 using dist::Coordinates;
 using dist::DimSharding;
 using dist::Factor;
@@ -40,18 +40,16 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// Division of a tensor over ranks. Every dim has a list of factors: the sizes
-/// into which the dim is reshaped. Each factor is split over mesh axes or not
-/// split. A dim that is not split has a factor as well, so that the factors
-/// determine the shape.
+/// Division of a tensor over ranks. Every dim is reshaped to a list of factors,
+/// and each factor may be split over mesh axes. A dim that is not split also
+/// has a factor, so that the factors determine the shape.
 ///
-/// Unlike a general Sharding, a layout has no partial axes (unreduced partial
-/// sums). Only the target of a collective may have views (windowed reads of a
-/// dim). A dim with a view lists the factors of the viewed dim.
+/// A layout has no partial axes (unreduced sums). Only the target of a
+/// collective may have views (windowed reads of a dim).
 using Layout = dist::Sharding;
 
-/// Returns the number of ranks of a program's mesh: the product of the sizes of
-/// all axes except the last. The last axis, "mb", is the microbatch. The other
+/// Returns the number of ranks of a program's mesh: the product of all axis
+/// sizes except the last. The last axis, "mb", is the microbatch. The other
 /// axes are in rank order (most significant first), beginning with the pipeline
 /// axis.
 int64_t numRanks(const Mesh &mesh);
@@ -60,8 +58,7 @@ Coordinates coordinatesOf(const Mesh &mesh, int64_t rank);
 /// Returns the number of the rank at the coordinates `at`. The coordinate of
 /// the microbatch is ignored.
 int64_t rankOf(const Mesh &mesh, const Coordinates &at);
-/// Returns a reference to the microbatch in `at`, coordinates on a program's
-/// mesh.
+/// Returns a reference to the microbatch in the coordinates `at`.
 inline int64_t &microbatchOf(Coordinates &at) { return at.back(); }
 
 /// Returns the layout of a tensor that is not divided: every rank holds the
@@ -80,16 +77,15 @@ int64_t numElements(std::span<const int64_t> shape);
 ///
 /// - The factors of a dim multiply to the dim's size, and no size is negative.
 /// - The sub-axes divide existing axes and are disjoint.
-/// - A rank holds a limited number of segments (contiguous index ranges). This
-///   bounds the cost of later functions for an untrusted file.
+/// - A rank holds a limited number of segments (contiguous index ranges).
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
 /// Checks the view (windowed read, such as a halo) of a dim of `size` elements.
 /// Returns null if the view is valid, otherwise a description of the fault.
 const char *findViewFault(const View &view, int64_t size);
 
-/// Source or target of a copy: a layout, and the coordinates of one rank. The
-/// pointers are borrowed.
+/// Source or target of a copy: a layout and the coordinates of one rank, both
+/// borrowed.
 struct LocatedLayout {
   const Layout *layout;
   const Coordinates *at;
@@ -98,10 +94,10 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns the copies from `source` to `target` of all elements that both hold.
-/// Both layouts must divide the same global shape. If a dim of the target has a
-/// view (windowed read), the target divides the viewed dim. Views of the source
-/// are ignored. The copies are simplified and write disjoint elements.
+/// Returns copies from `source` to `target` of all elements that both hold.
+/// Both layouts must divide the same global shape. A target dim with a view
+/// (windowed read) divides the viewed dim. Views of the source are ignored. The
+/// copies are simplified and write disjoint elements.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);
@@ -116,8 +112,7 @@ struct Segment {
 
 /// Part of a tensor, stored in dense row-major memory of `shape`. Entry d of
 /// `dims` lists the segments (contiguous index ranges) of dim d in ascending
-/// order. The part consists of all elements whose index is in a segment of
-/// every dim.
+/// order. The part is the product of these lists.
 struct LocalPart {
   std::vector<std::vector<Segment>> dims;
   std::vector<int64_t> shape;
@@ -137,19 +132,18 @@ LocalPart packedPart(std::span<const Runs> runs);
 std::vector<StridedCopy> intersect(const LocalPart &source,
                                    const LocalPart &target);
 
-/// Returns a number that identifies the shard of the tensor that the rank at
-/// `at` holds. Ranks with equal numbers are replicas: they hold the same shard.
+/// Returns a number that identifies the shard of the rank at `at`. Ranks with
+/// equal numbers are replicas: they hold the same shard.
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether the rank at `at` has the lowest rank number of all ranks
-/// that hold the same shard (replicas). Only ranks with the same pipeline
-/// coordinate (axis 0) and in the same microbatch are compared.
+/// Returns whether the rank at `at` has the lowest number of all ranks that
+/// hold the same shard (replicas). Compares only ranks of the same pipeline
+/// coordinate (axis 0) and microbatch.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether some dim of the layout is divided over microbatches, so that
-/// each microbatch has a different part of the tensor.
+/// Returns whether some dim of the layout is divided over microbatches.
 bool isCutByMicrobatch(const Layout &layout);
 
 } // namespace pcc::runtime

@@ -67,13 +67,9 @@ static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Runs the FlatBuffers verifier with two limits against malicious files.
-/// Several references may share one table, but unpacking copies the table for
-/// each reference. A small file could therefore need exponentially more memory.
-///
-/// - depth: at most 32
-/// - number of tables: at most the number that fits into the file without
-///   sharing
+/// Runs the FlatBuffers verifier with limits against malicious files: depth 32,
+/// and no more tables than fit into the file. Unpacking copies a shared table
+/// for each reference, so a small file could otherwise need huge memory.
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -112,8 +108,7 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 //===----------------------------------------------------------------------===//
 
 /// Returns whether two enumerators have equal values. kindOf() and toProgram()
-/// convert enumerations by a cast, so enumerators of the same name must be
-/// equal.
+/// convert enumerations by a cast.
 template <typename Stored, typename Kind>
 static constexpr bool agree(Stored stored, Kind kind) {
   return static_cast<int>(stored) == static_cast<int>(kind);
@@ -192,8 +187,8 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // If the collective has no layouts, VerifyProgram does not check its views
-  // (windowed reads). The additional views are ignored here.
+  // Ignore additional views (windowed reads), which VerifyProgram does not
+  // check for collectives without layouts.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);
@@ -242,9 +237,8 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// Computes with unsigned numbers: the scalar of an untrusted program may
-/// overflow, which is undefined for signed numbers. findScalarFault() does not
-/// detect an overflow.
+/// Computes with unsigned numbers, because the scalar of an untrusted program
+/// may overflow. A signed overflow would be undefined.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

@@ -44,22 +44,21 @@ struct OpenedProgram {
 };
 
 /// Returns the sealed form of a program: a header with a checksum, the tables
-/// of `program`, and `constants`. Offsets of constant buffers are relative to
-/// the beginning of `constants`. Equal arguments give equal bytes. The program
-/// is not verified.
+/// of `program`, and `constants`. Constant buffers have offsets from the
+/// beginning of `constants`. Equal arguments give equal bytes. The program is
+/// not verified.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
-/// Returns the sealed form of a program whose tables are already serialized: a
-/// header with a checksum, then `tables` and `constants`. `tables` is not
-/// checked, so that tests of openProgram() can seal invalid tables.
+/// Returns the sealed form of a program with serialized tables: a header with a
+/// checksum, then `tables` and `constants`. `tables` is not checked.
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
 /// Opens sealed bytes: checks the checksum, the FlatBuffers encoding and
 /// everything that verifyProgram() checks. The bytes may come from an untrusted
-/// file. They must be aligned to kAlignment and outlive `opened`. Returns exit
-/// code 11 if a check fails.
+/// file. They must be aligned to kAlignment and outlive `opened`. Exit code 11
+/// if a check fails.
 Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 /// Returns the mesh of a program, with its microbatches as the last axis.
@@ -75,9 +74,8 @@ Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
 std::optional<View> viewOf(const program::ViewT &view);
 /// Returns the sub-axes that the stored group `group` spans.
 SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
-/// Returns the description of the collective instruction `collective`, as input
-/// of planCollective(). If the instruction has no layouts, the layouts of the
-/// result are empty. The program must be verified.
+/// Returns the description of `collective` as input of planCollective(). Its
+/// layouts are empty if the instruction has none. The program must be verified.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
 /// Converts an element type from the stored form (Program.fbs). Both
@@ -127,14 +125,13 @@ inline program::Reduction toProgram(dist::ReductionKind kind) {
 }
 
 /// Returns the value of a scalar at the coordinates `at` of a rank and
-/// microbatch. The value is an affine function of coordinates along sub-axes,
-/// clamped to [low, high].
+/// microbatch: an affine function of coordinates, clamped to [low, high].
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
 /// Returns the name of an action in logs and messages: stage, kind and
-/// microbatch, such as "0F3". An unshard (such as an all-gather of weights
-/// before the first microbatch) is named "0UNSHARD". The other kinds are:
+/// microbatch, such as "0F3". An Unshard, such as an all-gather of weights, is
+/// named "0UNSHARD". The other kinds are:
 ///
 ///   F  forward          I  input gradient     P  post (begin messages)
 ///   B  backward         W  weight gradient    X  wait for messages

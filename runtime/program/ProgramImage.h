@@ -14,10 +14,10 @@ namespace pcc::runtime {
 
 extern "C" {
 
-/// A CPU kernel. The function executes iterations [begin, end) of the kernel's
-/// outer loop. These iterations are independent, so threads can share a kernel.
-/// `buffers` and `scalars` are the kernel's arguments. A buffer is aligned to
-/// 64 bytes, unless it is a parameter, which is aligned to its element type.
+/// A CPU kernel. Executes iterations [begin, end) of its outer loop, which are
+/// independent, so threads can share them. `buffers` and `scalars` are its
+/// arguments. A buffer is aligned to 64 bytes, a parameter only to its element
+/// type.
 typedef void (*PccKernelFunction)(void *const *buffers, const int64_t *scalars,
                                   int64_t begin, int64_t end);
 
@@ -51,8 +51,8 @@ typedef struct PccGpuCode {
   const uint32_t *numbers;
 } PccGpuCode;
 
-/// The program and the kernels of all ranks with one coordinate on the pipeline
-/// axis, as they are linked into the executable of these ranks.
+/// Program and kernels that are linked into the executables of all ranks with
+/// the same pipeline coordinate.
 typedef struct PccProgramImage {
   /// Sealed program (see sealProgram), aligned to 64 bytes.
   const void *program;

@@ -79,7 +79,8 @@ static std::string digitsOf(std::string_view text) {
   return digits;
 }
 
-/// Returns the end of a sealed JSON file whose text before the seal is `text`.
+/// Returns the end of a sealed JSON file: the seal (checksum) of `text`, the
+/// text before it.
 static std::string jsonSealOf(std::string_view text) {
   return std::string(kJsonSeal) + digitsOf(text) + std::string(kJsonEnd);
 }

@@ -10,25 +10,25 @@
 namespace pcc::runtime {
 
 /// Appends a trailer with the size and the 128-bit xxh3 hash of the file at
-/// `path`. An ELF executable still runs, because the loader ignores bytes
-/// behind its segments. Returns exit code 7 if the file cannot be written.
+/// `path`. An ELF executable with a trailer still runs. Exit code 7 if the file
+/// cannot be written.
 Status sealFile(const std::string &path);
 
-/// Checks that the file at `path` ends with a trailer that matches its content.
-/// Returns exit code 11 if any bit differs or if the file has no trailer, 7 if
-/// it cannot be read.
+/// Checks that the file at `path` ends with a trailer (size and hash) that
+/// matches its content. Exit code 11 if there is none or any bit differs, 7 if
+/// the file cannot be read.
 Status checkSeal(const std::string &path);
 
-/// Returns `json`, the text of a JSON object, with the member `seal` at its
-/// end, which holds the hash of the text before it:
+/// Returns the JSON object `json` with a last member `seal`, the hash of the
+/// text before it:
 ///
 ///     {"world":4,"mesh":{"tp":4}}   becomes
 ///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
 std::string sealJson(std::string json);
 
-/// Reads the file at `path`, which sealJson() has made, into `text`. Returns
-/// exit code 11 if there is no such file, if it is not a regular file, or if
-/// its text differs from what was sealed; 7 if the system refuses access.
+/// Reads the file at `path`, which sealJson() has made, into `text`. Exit code
+/// 11 if there is no such regular file, or if its seal (checksum) is wrong; 7
+/// if the system refuses access.
 Status readSealedJson(const std::string &path, std::string &text);
 
 } // namespace pcc::runtime

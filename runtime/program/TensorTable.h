@@ -22,23 +22,23 @@
 
 namespace pcc::runtime {
 
-/// Layout of the table that is passed to a multi-tensor launch (one kernel that
-/// updates many tensors). The methods return the sizes of the table's sections
-/// and the index of each entry, in 64-bit words. A part is a group of tensors
-/// that are updated together, such as a weight and its gradient.
+/// Layout of the table for one kernel that updates many tensors (multi-tensor
+/// launch). The methods return the sizes of the table's sections and the index
+/// of each entry, in 64-bit words. A part is a group of tensors that are
+/// updated together, such as a weight and its gradient.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
   /// Number of parts (groups of tensors) that the table has space for.
   int64_t parts = 1;
 
-  /// Number of 64-bit words that fit into the parameters of a kernel. The
-  /// parameters have at most 32764 bytes on every supported GPU.
+  /// Number of 64-bit words in the largest parameters of a kernel, 32764 bytes
+  /// on every supported GPU.
   static constexpr int64_t mostWords = 32764 / 8;
 
   /// Returns the largest number of parts (groups of `tensors` tensors) whose
-  /// table fits into the parameters of one kernel. The kernel has the table and
-  /// `shared` further parameters of 64 bits each.
+  /// table fits into the parameters of one kernel. `shared` is the number of
+  /// further 64-bit parameters.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)
@@ -51,10 +51,9 @@ struct TensorTable {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words of the table's first section. The section
-  /// holds the number of each part's first tile (a tile is a fixed number of
-  /// elements). Its size is `parts` rounded up to a power of two, because the
-  /// kernel finds a part by binary search.
+  /// Returns the number of words of the table's first section, which holds each
+  /// part's first tile (block of elements). The kernel's binary search needs a
+  /// power of two.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
@@ -63,14 +62,13 @@ struct TensorTable {
   }
   /// Returns the size of the whole table in 64-bit words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns the index of the word that holds the number of the first tile of
-  /// `part` (a tile is a fixed number of elements).
+  /// Returns the index of the word with the number of the first tile (block of
+  /// elements) of `part`.
   static constexpr int64_t firstAt(int64_t part) { return part; }
-  /// Returns the index of the word that holds the number of elements of `part`,
-  /// a group of tensors that are updated together.
+  /// Returns the index of the word with the number of elements of `part`.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
-  /// Returns the index of the word that holds the address of tensor number
-  /// `tensor` of `part`, a group of tensors that are updated together.
+  /// Returns the index of the word with the address of tensor number `tensor`
+  /// of `part` (a group of tensors).
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

@@ -20,15 +20,15 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 }
 
 namespace {
-/// Range [low, high] of element offsets. 128 bits are needed because sums of
-/// products of 64-bit fields overflow 64 bits.
+/// Range [low, high] of element offsets, in 128 bits because 64 bits may
+/// overflow.
 struct OffsetRange {
   __int128 low, high;
 };
 } // namespace
 
-/// Returns the smallest and the largest value that a scalar (an offset that
-/// depends on the rank and the microbatch) may have.
+/// Returns the range of values of a scalar (an offset that depends on the rank
+/// and the microbatch).
 static OffsetRange rangeOf(const program::ScalarT &scalar) {
   OffsetRange range{scalar.base, scalar.base};
   for (const auto &term : scalar.terms) {
@@ -97,8 +97,8 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
-  /// Checks the operands of an attention. In the backward pass, one cuDNN call
-  /// may compute all gradients, so the operands of all gradients are checked.
+  /// Checks the operands of an attention. The backward pass needs those of all
+  /// gradients, because one cuDNN call may compute them together.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -148,9 +148,9 @@ public:
     return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
-  /// Checks a multi-tensor launch (TensorTable.h): a kernel that updates many
-  /// tensors. A part is a group of tensors that are updated together; a tile is
-  /// a fixed number of elements of a part.
+  /// Checks a kernel that updates many tensors (TensorTable.h). A part is a
+  /// group of tensors that are updated together, a tile is a block of its
+  /// elements.
   ///
   /// - The table of parts must fit into the kernel's parameters.
   /// - The sizes of the parts must match their buffers.
@@ -175,9 +175,8 @@ public:
     return tiles == kernel.blocks ? "" : "has an impossible grid";
   }
 
-  /// Checks a matmul with its epilogue (bias, residual, activation). The result
-  /// must not overlap an operand. One exception holds on a GPU: the residual
-  /// may be the result's buffer with the same strides.
+  /// Checks a matmul with bias, residual and activation. The result must not
+  /// overlap an operand. On a GPU, the residual may equal the result.
   std::string check(const program::MatmulT &matmul) const {
     const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
     if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
@@ -208,9 +207,9 @@ public:
     return checkSums(matmul);
   }
 
-  /// Checks the sums that a matmul computes as a second result: the row sums of
-  /// a or the column sums of b (bias gradients). Only a GPU computes sums, and
-  /// only if the product has no bias, no activation and no batch.
+  /// Checks the sums that a matmul also computes: row sums of a or column sums
+  /// of b (bias gradients). They require a GPU and a product without bias,
+  /// activation and batch.
   std::string checkSums(const program::MatmulT &matmul) const {
     const bool ofA = matmul.a_sums != -1;
     if (!ofA && matmul.b_sums == -1)
@@ -229,9 +228,8 @@ public:
                : "has sums of the wrong size or type";
   }
 
-  /// Checks a convolution. A transposed convolution enlarges the spatial shape.
-  /// Its input and output are therefore exchanged for the check, as if it were
-  /// a plain convolution from the bigger to the smaller shape.
+  /// Checks a convolution. A transposed convolution enlarges the spatial shape,
+  /// so its input and output are exchanged for the check.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -280,9 +278,8 @@ public:
     return {};
   }
 
-  /// Checks kind, group, scratch buffer, layouts and rows of a collective. The
-  /// size of the scratch buffer is not checked here, but when the collective is
-  /// prepared.
+  /// Checks kind, group, scratch buffer, layouts and rows of a collective. Does
+  /// not check the size of the scratch buffer.
   std::string check(const program::CollectiveT &collective) const {
     const auto *in = find(collective.in), *out = find(collective.out);
     if (!in || !isWritable(collective.out) || !isOptional(collective.scratch))
@@ -321,15 +318,12 @@ public:
     return checkRows(collective);
   }
 
-  /// Checks the field `part` of a collective: Whole, or the Start or Finish of
-  /// a collective that is split into two instructions. A collective can be
-  /// split if it is one of these:
+  /// Checks the field `part` of a collective: Whole, or Start or Finish of a
+  /// collective that is split into two instructions.
   ///
-  /// - an all-reduce;
-  /// - a reduce-scatter or all-gather that is not ragged (selects no rows by
-  ///   masks).
-  ///
-  /// Only a Start or a Finish can be limited to one microbatch.
+  /// - An all-reduce can be split.
+  /// - A reduce-scatter or all-gather can be split if it selects no rows.
+  /// - Only a Start or a Finish can be limited to one microbatch.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -345,8 +339,8 @@ public:
   }
 
   /// Checks a ragged collective, which moves only the rows that masks select.
-  /// The dims after the row dims must be divided equally in operand and result.
-  /// Shapes of the two masks, in bytes:
+  /// Operand and result must have equally divided rows. Shapes of the two
+  /// masks, in bytes:
   ///
   /// - `divided_rows`: [rows of this rank, members]
   /// - `whole_rows`: [rows of all members]
@@ -390,8 +384,8 @@ public:
     return {};
   }
 
-  /// Checks the views (windowed reads) and the layout of a collective's result.
-  /// The layout divides the shape after the views are applied.
+  /// Checks the views (windowed reads) of a collective's result, and its
+  /// layout, which divides the viewed shape.
   std::string checkTarget(const program::CollectiveT &collective) const {
     if (!collective.views.empty() &&
         (collective.views.size() != collective.shape.size() ||
@@ -410,8 +404,8 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks a CheckIndices instruction: the buffer must hold integers, and
-  /// there must be one size, or one for each element of the last dim.
+  /// Checks a CheckIndices instruction: a buffer of integers, with one size or
+  /// one size per element of the last dim.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -429,9 +423,8 @@ public:
                : "has a negative size";
   }
 
-  /// Checks that a strided copy stays within its buffers for all values that
-  /// its offsets can have. A copy with an empty loop accesses no memory, so it
-  /// is valid.
+  /// Checks that a strided copy stays within its buffers for all possible
+  /// offsets. A copy with an empty loop is valid.
   std::string check(const program::CopyT &copy) const {
     const auto *source = find(copy.source), *target = find(copy.target);
     if (!source || !isWritable(copy.target))
@@ -501,9 +494,9 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Returns whether the memory of the buffer `target` overlaps the memory of
-  /// one of the buffers `others`. All slots of a buffer (one per microbatch)
-  /// are compared. Absent buffers are ignored.
+  /// Returns whether the memory of the buffer `target` overlaps that of a
+  /// buffer in `others`. Compares all slots (one per microbatch). Ignores
+  /// absent buffers.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
@@ -530,9 +523,9 @@ private:
   /// Returns whether `index` is valid for an optional buffer: -1 (no buffer),
   /// or the index of a buffer.
   bool isOptional(int32_t index) const { return index == -1 || find(index); }
-  /// Returns whether instructions may write the buffer with index `index`. This
-  /// holds if the buffer is in the arena (memory of intermediate results) or
-  /// part of a trainable parameter.
+  /// Returns whether instructions may write the buffer with index `index`: it
+  /// is in the arena (memory of intermediate results) or part of a trainable
+  /// parameter.
   bool isWritable(int32_t index) const {
     const program::BufferT *buffer = find(index);
     return buffer && (buffer->memory == program::Memory::Arena ||
@@ -553,8 +546,7 @@ private:
   static constexpr __int128 kFar = __int128(1) << 100;
 
   /// Extends a range of offsets by a loop of `extent` iterations. Returns false
-  /// if an offset exceeds kFar elements in either direction; kFar is far larger
-  /// than any buffer.
+  /// if an offset exceeds kFar, which is far beyond any buffer.
   static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
@@ -567,9 +559,8 @@ private:
   }
 
   /// Returns whether the matrices of one matmul operand lie within its buffer.
-  /// `sizes` are the batch dims. `strides` has one stride per batch dim, then
-  /// the stride between rows, then the stride between columns. `offset` is the
-  /// index of the first element in the buffer.
+  /// `sizes` are the batch dims. `strides` are [batch dims …, row, column].
+  /// `offset` is the index of the first element.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,
@@ -590,8 +581,8 @@ private:
     return isEmpty || lies(range, buffer);
   }
 
-  /// Checks an AllReduce or a Broadcast: the operand and the result must have
-  /// the same size, and the root must be in the group.
+  /// Checks an AllReduce or a Broadcast: operand and result have the same size,
+  /// and the root is in the group.
   std::string checkUniform(const program::CollectiveT &collective,
                            const program::BufferT &in,
                            const program::BufferT &out) const {
@@ -604,9 +595,8 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether the spatial sizes `big` and `little` match: a window that
-  /// moves over `big` must have `little` positions. `before` and `after` are
-  /// the padding. In each dim:
+  /// Returns whether a window that moves over `big` has `little` positions.
+  /// `before` and `after` are the padding. In each dim:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
@@ -644,8 +634,6 @@ private:
 using Finder = std::string (*)(const Checker &, const void *);
 
 /// Casts `table` to an instruction of type `Table` and calls Checker::check().
-/// The array `finders` has one instance of this function per kind of
-/// instruction.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));

@@ -11,15 +11,15 @@
 namespace pcc::runtime {
 
 /// Checks that an instruction accesses only memory of its buffers. Returns a
-/// description of the first fault, or an empty string. The mesh, buffers,
-/// parameters, inputs and groups of the program must already be verified.
+/// description of the first fault, or an empty string. All other lists of the
+/// program, such as buffers and groups, must already be verified.
 std::string findInstructionFault(const program::ProgramT &program,
                                  const Mesh &mesh,
                                  const program::InstructionT &instruction);
 
-/// Checks a scalar (an offset that depends on the rank and the microbatch). Its
-/// sub-axes must exist in the mesh, and its range [low, high] must not be
-/// empty. Returns a description of the fault, or an empty string.
+/// Checks a scalar (an offset that depends on the rank and the microbatch): its
+/// sub-axes are in the mesh, and its range [low, high] is not empty. Returns a
+/// description of the fault, or an empty string.
 std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh);
 
 /// Checks a stored layout of a tensor of global `shape`. Returns a description

@@ -16,8 +16,8 @@ namespace pcc::runtime {
 static constexpr int64_t kMaxRanks = 65536;
 static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
-/// Returns whether an enumerator is at most `last`. The check is needed because
-/// a file may hold any number.
+/// Returns whether an enumerator is at most `last`, because a file may hold any
+/// number.
 template <typename Enum> static bool isKnown(Enum value, Enum last) {
   return value <= last;
 }
@@ -34,8 +34,8 @@ static int64_t bytesOf(const std::vector<int64_t> &shape,
   return bytes;
 }
 
-/// Returns whether a path is relative and has no component "..". The path then
-/// stays inside the directory to which it is relative.
+/// Returns whether a path is relative and has no component "..", so that it
+/// stays inside its directory.
 static bool isRelativeInside(const std::string &path) {
   if (path.empty() || path.front() == '/' ||
       path.find('\0') != std::string::npos)
@@ -50,9 +50,9 @@ static bool isRelativeInside(const std::string &path) {
 }
 
 namespace {
-/// Verifies the lists of a program, one list after another. Each check returns
-/// a description of the first fault, or an empty string. A check requires that
-/// all earlier checks have succeeded.
+/// Verifies the lists of a program, one after another. Each check returns a
+/// description of the first fault, or an empty string. Later checks rely on
+/// earlier ones.
 class Verifier {
 public:
   Verifier(const program::ProgramT &program, int64_t constantBytes)
@@ -122,10 +122,10 @@ private:
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks the sub-axes of each communicator group. They must exist in the
-  /// mesh and be disjoint, and must not belong to the microbatch axis "mb". The
-  /// check passes findLayoutFault() a layout that splits one dim over the
-  /// sub-axes of the group.
+  /// Checks the sub-axes of each communicator group:
+  ///
+  /// - They exist in the mesh and are disjoint.
+  /// - They do not belong to the microbatch axis "mb".
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -191,9 +191,8 @@ private:
     return {};
   }
 
-  /// Applies the parameter's transforms in order to the stored shape and type.
-  /// Checks that the result is the parameter's shape and type. Returns a
-  /// description of the fault, or an empty string.
+  /// Applies the parameter's transforms to the stored shape and type, and
+  /// checks the result. Returns a description of the fault, or an empty string.
   static std::string findTransformFault(const program::ParameterT &parameter) {
     std::vector<int64_t> shape = parameter.stored_shape;
     program::ElementType type = parameter.stored_type;
@@ -232,8 +231,8 @@ private:
                : "has transforms that do not end in its shape and type";
   }
 
-  /// Returns whether the slice lies within a dim of `size` elements. The last
-  /// index is computed with 128 bits, since `step` may be any value.
+  /// Returns whether the slice lies within a dim of `size` elements. Uses 128
+  /// bits, since `step` may be any value.
   static bool sliceFits(const program::SliceT &slice, int64_t size) {
     if (slice.start < 0 || slice.start > size || slice.size < 0 ||
         slice.step == 0)
@@ -290,9 +289,9 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Checks an input or an output of the program; both have the same fields.
-  /// `isWritten` is true for inputs, whose buffers the engine writes. Returns a
-  /// description of the fault, or an empty string.
+  /// Checks an input or an output of the program. `isWritten` is true for
+  /// inputs, whose buffers the engine writes. Returns a description of the
+  /// fault, or an empty string.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -341,9 +340,8 @@ private:
   /// Returns whether one end (sender or receiver) of a transfer is valid:
   ///
   /// - `stage` is a stage of the model.
-  /// - `buffer` is -1, or it is a buffer and the ranks of this program run the
-  ///   stage.
-  /// - If `isWritten` is true, the buffer (if any) is in the arena (memory of
+  /// - `buffer` is -1, or a buffer of a program that runs the stage.
+  /// - If `isWritten` is true, the buffer is in the arena (memory of
   ///   intermediate results).
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
@@ -379,8 +377,7 @@ private:
   }
 
   /// Returns whether two instructions can be the Start and the Finish of one
-  /// collective. They must agree in kind, group, buffers, reduction, microbatch
-  /// (`only`) and tensor name (`value`).
+  /// split collective.
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
     const auto facts = [](const program::CollectiveT &half) {
@@ -390,10 +387,9 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Checks the collectives of a function that are split into two instructions,
-  /// Start and Finish. Each Finish must follow its Start, and every Start must
-  /// have a Finish. If several collectives of one group are in flight, they
-  /// must finish in the order in which they started.
+  /// Checks the split collectives (Start and Finish) of a function. Every Start
+  /// must have one later Finish. Collectives of one group must finish in the
+  /// order in which they started.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -417,10 +413,9 @@ private:
     return {};
   }
 
-  /// Checks that no group has both whole and split collectives. A split
-  /// collective has two instructions, Start and Finish, and its messages are in
-  /// flight between them. A whole collective of the same group could receive
-  /// these messages by mistake.
+  /// Checks that no group has both whole and split collectives. A whole
+  /// collective could receive messages that are in flight between Start and
+  /// Finish of a split one.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -452,8 +447,8 @@ private:
   }
 
   /// Returns whether all messages are valid: the transfer and the microbatch
-  /// exist, and this program has the transfer's buffer. `buffer` is the field
-  /// for that buffer: `from_buffer` for sends, `to_buffer` for receives.
+  /// exist, and so does this program's buffer. `buffer` is `from_buffer` for
+  /// sends, `to_buffer` for receives.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -466,8 +461,8 @@ private:
     return true;
   }
 
-  /// Checks the actions. Only the kinds Post (begins messages) and Wait may
-  /// have messages, and only the other kinds may have a function.
+  /// Checks the actions. Only Post (begins messages) and Wait may have
+  /// messages, and only the other kinds may have a function.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

@@ -20,10 +20,9 @@ namespace pcc::runtime {
 /// - groups and transfers fit the mesh, and every message is posted (begun)
 ///   once and awaited once.
 ///
-/// `constantBytes` is the size of the program's constants. The tables may have
-/// any content, provided that the FlatBuffers verifier has accepted them. The
-/// check does not show that the program computes the right values. Returns exit
-/// code 11 with the name of the faulty entry.
+/// The FlatBuffers verifier must have accepted the tables, which may come from
+/// an untrusted file. `constantBytes` is the size of the program's constants.
+/// Exit code 11 with the name of the faulty entry.
 Status verifyProgram(const program::ProgramT &program, int64_t constantBytes);
 
 } // namespace pcc::runtime

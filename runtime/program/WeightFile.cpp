@@ -30,8 +30,7 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   const size_t numPages = (bytes.size() + kPage - 1) / kPage;
   const size_t samples = std::min(numPages, kSampledPages);
   for (size_t i = 0; i < samples; ++i) {
-    // The pages are evenly spaced; the first and the last page are always
-    // included.
+    // The pages are evenly spaced, from the first to the last.
     const size_t page = samples < 2 ? 0 : i * (numPages - 1) / (samples - 1);
     const uint64_t offset = page * kPage;
     file.pages.emplace_back(offset, hashPage(bytes, offset));

@@ -17,20 +17,18 @@
 namespace pcc::runtime {
 
 /// Sets the size, the modification time and the page hashes of `file` to those
-/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Does not change
-/// `file.path`. Returns exit code 7 if the file cannot be read.
+/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Exit code 7 if
+/// the file cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
 /// Checks that the file at `path` is the weight file that `file` describes.
-/// Returns exit code 11, with the difference, if the file is missing or has
-/// changed. Compares:
+/// Exit code 11, with the difference, if the file is missing or has changed.
+/// Compares:
 ///
 /// - the size;
-/// - the modification time, unless the file is inside the bundle (copying a
-///   bundle changes it);
+/// - the modification time, unless the file is inside the bundle;
 /// - the hashes of sampled pages;
-/// - the hash of the whole file, if `everything` is true and `file` records
-///   one.
+/// - the hash of the whole file, if `everything` is true and `file` has one.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

@@ -7,8 +7,8 @@
 namespace pcc::runtime {
 
 /// Converts `count` elements one by one. If `toBool` is true, a nonzero value
-/// becomes 1. The flag is needed because Bool and U8 both have the C++ type
-/// uint8_t as `To`.
+/// becomes 1. The type `To` does not show this, because Bool and U8 share
+/// uint8_t.
 template <typename From, typename To>
 static void convert(const void *source, int64_t count, bool toBool,
                     void *target) {

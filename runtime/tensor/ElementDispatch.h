@@ -16,9 +16,8 @@ template <typename T>
 using Computed = std::conditional_t<
     std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
 
-/// Calls `visit` with a zero of the C++ type that stores elements of `type`
-/// (float for F32), and returns the result of `visit`. The argument only
-/// carries the type; Bool and U8 share uint8_t. An example:
+/// Calls `visit` with a zero of the C++ type of `type` (float for F32), and
+/// returns the result. The argument only carries the type:
 ///
 ///   dispatch(type, [&](auto element) { sum<decltype(element)>(data); });
 template <typename Visitor>
@@ -55,11 +54,10 @@ decltype(auto) dispatch(ElementType type, Visitor &&visit) {
 
 /// Converts `count` contiguous elements of type `from` at `source` to type `to`
 /// at `target`. The two memory ranges must not overlap. `source` needs no
-/// alignment, since elements of mapped files may lie at any address; `target`
-/// must be aligned to its element type.
+/// alignment; `target` must be aligned to its element type.
 ///
-/// A conversion to Bool yields 1 for every nonzero value. All other conversions
-/// have the result of static_cast, by way of f32 if a type is f16 or bf16.
+/// A nonzero value becomes the Bool 1. Other conversions are static_casts; f16
+/// and bf16 go by way of f32.
 void convertElements(ElementType from, const void *source, int64_t count,
                      ElementType to, void *target);
 

@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Type of a tensor's elements. Elements are little-endian in memory and in
-/// files; a Bool is one byte with the value 0 or 1. The enumerators have the
-/// numeric values of ElementType in Program.fbs.
+/// Type of a tensor's elements, with the numeric values of ElementType in
+/// Program.fbs. Elements are little-endian in memory and in files. A Bool is
+/// one byte, 0 or 1.
 enum class ElementType : uint8_t {
   F32,
   F64,

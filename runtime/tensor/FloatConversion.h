@@ -26,8 +26,7 @@ struct BFloat16 {
   }
 };
 
-/// Storage of an f16 element. The compiler's type _Float16 implements the
-/// conversions.
+/// Storage of an f16 element, by the compiler's type _Float16.
 struct Float16 {
   _Float16 value;
   Float16() = default;

@@ -35,16 +35,14 @@ static constexpr std::array<Description, 12> descriptions = {
 
 static constexpr std::string_view kMagic("\x93NUMPY", 6);
 
-/// Returns the error (exit code 10) of a file that is malformed because of
-/// `why`.
+/// Returns the error (exit code 10) of a malformed file. `why` is the reason.
 static Status malformed(const std::string &path, const std::string &why) {
   return Status::error(BadInput,
                        "\"" + path + "\" is not a valid .npy file: " + why);
 }
 
-/// Returns the rest of the header from the value of `key` on; std::nullopt if
-/// there is no such key. The header is the text of a Python dictionary, in
-/// which keys are in single quotes.
+/// Returns the header from the value of `key` on; std::nullopt if there is no
+/// such key. The header is a Python dictionary as text, with quoted keys.
 static std::optional<std::string_view> fieldOf(std::string_view header,
                                                std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
@@ -81,8 +79,7 @@ static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
 
 /// Returns the header's text (a Python dictionary), and sets `dataOffset` to
 /// the byte offset of the first element. Returns std::nullopt if the file does
-/// not begin with a header. The length of the text is stored in 2 bytes in
-/// version 1, and in 4 bytes in later versions.
+/// not begin with a header.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),

@@ -15,22 +15,22 @@ namespace pcc::runtime {
 /// (row-major).
 class NpyFile {
 public:
-  /// Maps the file at `path` and parses its header. Returns exit code 10 if the
-  /// file does not exist, is malformed, is truncated, is in Fortran order or
-  /// has an unsupported type. Returns exit code 7 if the file cannot be read.
-  /// `file` is unchanged after an error.
+  /// Maps the file at `path` and parses its header. `file` is unchanged after
+  /// an error. Exit code 7 if the file cannot be read. Exit code 10 if the file
+  ///
+  /// - does not exist, is malformed or is truncated;
+  /// - is in Fortran order or has an unsupported type.
   static Status open(const std::string &path, NpyFile &file);
 
   /// Returns the type of the elements; never BF16, which the format lacks.
   ElementType type() const { return elementType; }
   /// Returns the shape of the array: the size of each dim.
   const std::vector<int64_t> &shape() const { return dims; }
-  /// Returns the address of the elements, dense and row-major. The address need
-  /// not be aligned to an element. The memory belongs to this object.
+  /// Returns the address of the elements, dense and row-major, possibly
+  /// unaligned. The memory belongs to this object.
   const void *data() const { return file.bytes().data() + dataOffset; }
-  /// Returns exit code 7 if a page of the file could not be read, because the
-  /// file was cut short or its disk failed. Elements that were read may then be
-  /// wrong.
+  /// Returns exit code 7 if a page of the file could not be read. Elements that
+  /// were read may then be wrong.
   Status checkRead() const { return file.checkRead(InputOutput); }
 
 private:
@@ -41,13 +41,12 @@ private:
   size_t dataOffset = 0;
 };
 
-/// Returns the element type in which elements of `type` are written to .npy
-/// files: F32 for BF16, which NumPy lacks, and `type` itself otherwise.
+/// Returns the element type in .npy files for elements of `type`: F32 for BF16,
+/// which NumPy lacks, otherwise `type` itself.
 ElementType npyTypeOf(ElementType type);
 
-/// Returns the header of a .npy file of version 1, to be written before the
-/// elements. Its length is a multiple of 64 bytes, which aligns the elements.
-/// `type` must not be BF16.
+/// Returns the header of a .npy file of version 1. Its length is a multiple of
+/// 64 bytes, which aligns the elements after it. `type` must not be BF16.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &shape);
 
 /// Returns a shape as error messages spell it, such as "[2, 3]".

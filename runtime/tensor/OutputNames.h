@@ -9,7 +9,7 @@
 namespace pcc::runtime {
 
 /// Returns one .npy file name for each model output, in the order of `outputs`.
-/// A name contains no path separator and no leading dot, and all names differ:
+/// All names differ and are safe file names:
 ///
 /// - at most 200 bytes of the output's name are used;
 /// - every character except letters, digits and `_-.+@=` becomes `_`;

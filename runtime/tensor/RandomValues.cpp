@@ -9,8 +9,7 @@
 namespace pcc::runtime {
 
 /// Returns a hash of `value` by the finalizer of splitmix64 (Steele et al.
-/// 2014): a bijection of 64-bit values in which every input bit affects every
-/// output bit.
+/// 2014), a bijection of 64-bit values.
 static uint64_t mix(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
@@ -48,8 +47,8 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// `part.loops` has a fixed number of loops. The loops of `copy` become the
-/// innermost ones; all outer ones keep extent 1.
+/// Makes the loops of `copy` the innermost loops of a part. Outer loops of a
+/// part keep extent 1.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

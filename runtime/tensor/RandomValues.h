@@ -20,8 +20,8 @@
 
 namespace pcc::runtime {
 
-/// Parameters of the values of one random tensor. The value of an element
-/// depends only on these parameters and on the element's global index.
+/// Parameters of one random tensor. An element's value depends only on them and
+/// on its global index.
 struct RandomTensor {
   /// Hash of the seed and the tensor's name, from which all values are
   /// generated.
@@ -47,42 +47,38 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
 /// Returns the value of the element at row-major global index `index`, before
-/// it is rounded to the tensor's element type.
+/// it is rounded to `tensor.type`.
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
 /// Scalar arguments of the GPU kernel that generates random elements of a
-/// tensor. The first argument of the kernel is the memory that it fills. The
-/// fields of this struct follow, each as an i64.
+/// tensor. They follow the address of the memory to fill, each as an i64.
 ///
-/// - The source offset and strides give an element's index in the whole tensor,
+/// - Source offset and strides give an element's index in the whole tensor,
 ///   which determines its value.
-/// - The target offset and strides give the element's index in the memory that
-///   the kernel fills.
+/// - Target offset and strides give its index in the memory to fill.
 struct RandomScalars {
-  /// Number of nested loops in the kernel. If a copy has more loops, the
-  /// outermost ones run on the host, with one kernel launch per iteration.
+  /// Number of nested loops in the kernel. Further outer loops run on the host,
+  /// with one kernel launch per iteration.
   static constexpr int mostLoops = 4;
   /// Number of CUDA threads per block. Each thread generates one element.
   static constexpr int threads = 256;
 
   int64_t key = 0;
-  /// Element index of the first element: `sourceOffset` in the whole tensor,
-  /// `targetOffset` in the memory that is filled.
+  /// Index of the first element: `sourceOffset` in the whole tensor,
+  /// `targetOffset` in the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
   /// Nested loops, outermost first. Unused outer loops have extent 1.
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Splits the loop nest `copy` into parts of at most RandomScalars::mostLoops
-/// nested loops. If `copy` has more loops, each iteration of the outermost
-/// loops becomes one part. Calls `run` with the kernel arguments of each part.
-/// `key` is RandomTensor::key.
+/// Splits `copy` into parts of at most RandomScalars::mostLoops nested loops,
+/// and calls `run` for each part. Each iteration of further outer loops becomes
+/// one part. `key` is RandomTensor::key.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 
-/// Generates the elements of `tensor` at the global indices index, index +
-/// step, index + 2 step, …. Writes them to `target` as `count` contiguous
-/// elements of the tensor's type.
+/// Generates `count` elements of `tensor` with the global indices index, index
+/// + step, index + 2 step, …. Writes them contiguously to `target`.
 void fillRandom(const RandomTensor &tensor, uint64_t index, int64_t step,
                 int64_t count, void *target);
 

@@ -30,30 +30,27 @@ struct SafetensorsEntry {
 };
 
 /// Returns the beginning of a safetensors file: the length field and the JSON
-/// header, padded to a multiple of 64 bytes. The caller must write the tensors'
-/// bytes after it. Each tensor's bytes belong at the byte offsets of its entry
-/// in `entries`, counted from the end of the header.
+/// header, padded to a multiple of 64 bytes. The tensors' bytes must follow,
+/// each at the byte offsets of its entry in `entries`.
 std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 
 /// A safetensors file that is mapped read-only into memory. Spans that
 /// bytesOf() returned must not outlive the object.
 class SafetensorsFile {
 public:
-  /// Maps the file at `path` and parses its header. Returns exit code 7 if the
-  /// file cannot be read, and 11 if it is malformed, for example:
+  /// Maps the file at `path` and parses its header. `file` is unchanged after
+  /// an error. Exit code 7 if the file cannot be read. Exit code 11 if it is
+  /// malformed, for example:
   ///
   /// - the header is longer than the file or than 100 MB;
   /// - tensors overlap, leave gaps, or do not have the size of their shape.
-  ///
-  /// `file` is unchanged after an error.
   static Status open(const std::string &path, SafetensorsFile &file);
 
   /// Returns the entries of all tensors, ascending by their offset in the file.
   const std::vector<SafetensorsEntry> &entries() const { return tensors; }
   /// Returns the entry of the tensor `name`, or null if there is none.
   const SafetensorsEntry *find(const std::string &name) const;
-  /// Returns a span of the bytes of a tensor in the mapped file. The bytes need
-  /// not be aligned to an element.
+  /// Returns the bytes of a tensor in the mapped file, possibly unaligned.
   std::span<const std::byte> bytesOf(const SafetensorsEntry &entry) const {
     return file.bytes().subspan(dataOffset + entry.begin,
                                 entry.end - entry.begin);

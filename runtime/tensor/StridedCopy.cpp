@@ -34,8 +34,8 @@ void simplify(StridedCopy &copy) {
 }
 
 /// Returns whether the loops' strides are those of a dense row-major array.
-/// `stride` selects the strides to check: CopyLoop::sourceStride or
-/// CopyLoop::targetStride. The strides of loops with extent 1 do not matter.
+/// `stride` selects source or target. Strides of loops with extent 1 do not
+/// matter.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
@@ -53,9 +53,8 @@ bool isDenseTarget(const StridedCopy &copy) {
   return isDense(copy, &CopyLoop::targetStride);
 }
 
-/// Executes a loop nest that has at least one loop. Only `extent` iterations of
-/// the outermost loop are executed. A contiguous innermost loop becomes one
-/// memcpy.
+/// Executes the first `extent` iterations of a loop nest's outermost loop. A
+/// contiguous innermost loop becomes one memcpy.
 template <typename Element>
 static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
                      const Element *source, Element *target) {
@@ -76,8 +75,7 @@ static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
 }
 
 namespace {
-/// An element of N bytes without alignment, as elements of mapped files may lie
-/// at any address.
+/// An element of N bytes without alignment.
 template <size_t N> struct Bytes {
   unsigned char value[N];
 };

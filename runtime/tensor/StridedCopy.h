@@ -17,8 +17,8 @@
 
 namespace pcc::runtime {
 
-/// One loop of a strided copy: its trip count, and the distance in elements
-/// between two iterations in the source and in the target.
+/// One loop of a strided copy: its extent (number of iterations), and the
+/// distance in elements between two iterations in source and target.
 struct CopyLoop {
   int64_t extent;
   int64_t sourceStride;
@@ -26,14 +26,11 @@ struct CopyLoop {
   bool operator==(const CopyLoop &) const = default;
 };
 
-/// A loop nest that copies one element per innermost iteration. Offsets and
-/// strides are in elements; loops are ordered outermost first. Without loops
-/// the copy moves one element. For example, this nest copies rows 2 and 3 of a
-/// dense 4x8 matrix to a dense 2x8 matrix:
+/// A loop nest that copies one element per innermost iteration, outermost loop
+/// first. Offsets and strides are in elements. For example, this nest copies
+/// rows 2 and 3 of a dense 4x8 matrix to a dense 2x8 matrix:
 ///
 ///   sourceOffset = 16, targetOffset = 0, loops = {{2, 8, 8}, {8, 1, 1}}
-///
-/// The function simplify() turns its two loops into the single loop {16, 1, 1}.
 struct StridedCopy {
   int64_t sourceOffset = 0;
   int64_t targetOffset = 0;
@@ -43,10 +40,9 @@ struct StridedCopy {
 /// Returns the number of elements that the copy moves.
 int64_t numElements(const StridedCopy &copy);
 
-/// Removes loops of extent 1. Fuses two adjacent loops into one if the outer
-/// stride is the inner extent times the inner stride, in both source and
-/// target. For example, {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}. The copied
-/// elements and their order stay unchanged.
+/// Removes loops of extent 1, and fuses two adjacent loops if one stride
+/// describes both. For example, {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}.
+/// The copied elements and their order stay unchanged.
 void simplify(StridedCopy &copy);
 
 /// Returns whether consecutive elements of the copy are adjacent in the source.
@@ -66,8 +62,8 @@ inline int64_t outerExtent(const StridedCopy &copy) {
 }
 
 /// Executes iterations [begin, end) of the outermost loop of `copy`, so that
-/// several threads can each execute a part of it. A copy without loops has the
-/// single iteration [0, 1).
+/// threads can share a copy. A copy without loops has the single iteration [0,
+/// 1).
 void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
                  const void *source, void *target, size_t elementSize);
 

@@ -44,9 +44,8 @@ std::optional<int> takeNumber(std::string_view &text) {
   return number;
 }
 
-/// Largest index of a stage or microbatch that is accepted. Callers allocate
-/// tables of that size, and a typing error in a file must not cause a huge
-/// table.
+/// Largest accepted index of a stage or microbatch, because callers allocate
+/// tables of that size.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace
@@ -63,8 +62,7 @@ std::string print(const Action &action) {
   return text;
 }
 
-/// Splits `text` into stage, kind and microbatch. The split is unambiguous,
-/// because no kind contains a digit.
+/// Splits `text` into stage, kind and microbatch. No kind contains a digit.
 std::optional<Action> parseAction(std::string_view text) {
   Action action;
   std::optional<int> stage = takeNumber(text);

@@ -9,8 +9,8 @@
 namespace pcc::runtime {
 namespace {
 
-/// Returns `text` with escapes for the characters that XML reserves, and
-/// without control characters, which XML does not allow.
+/// Returns `text` with XML's reserved characters escaped, and without control
+/// characters.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (char c : text)

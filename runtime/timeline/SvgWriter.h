@@ -17,17 +17,16 @@ struct Rectangle {
 /// independent of the locale.
 std::string printFixed(double number, int decimals);
 
-/// Builds the text of an SVG document. Elements are drawn in the order of the
-/// calls, so that later ones cover earlier ones. Lengths are pixels, written
-/// with two decimals. Text content is escaped; `colour` and `attributes` are
-/// written as they are. Two objects with equal calls build equal documents.
+/// Builder of an SVG document. Elements are drawn in the order of the calls, so
+/// that later ones cover earlier ones. Lengths are pixels, written with two
+/// decimals. Text content is escaped; `colour` and `attributes` are not.
 class SvgWriter {
 public:
   /// Begins a document of `width` by `height` pixels with a white background.
   SvgWriter(double width, double height);
 
   /// Adds a line of text whose baseline begins at (x, y). `attributes` are
-  /// further SVG attributes; a non-empty string must begin with a space.
+  /// further SVG attributes, such as " fill='red'", with a leading space.
   void addText(double x, double y, std::string_view content,
                std::string_view attributes = "");
   /// Adds a rectangle that is filled with `colour`.
@@ -50,8 +49,8 @@ public:
   std::string finish() { return text + "</svg>\n"; }
 
 private:
-  /// Appends the tag of a rectangle except for the closing characters, so that
-  /// the caller can add further attributes.
+  /// Appends the tag of a rectangle without its closing characters, so that the
+  /// caller can add attributes.
   void beginRectangle(const Rectangle &place, std::string_view colour);
 
   std::string text;

@@ -9,14 +9,12 @@
 
 namespace pcc::runtime {
 
-/// An action of a schedule, with the times at which it started and ended, in
-/// seconds since the step began.
+/// An action with its start and end times, in seconds since the step began.
 struct TimedAction {
   Action action;
   double start = 0;
   double end = 0;
-  /// Name to display. If empty, the action's spelling is displayed, such as
-  /// "0F3".
+  /// Name to display; if empty, the action's spelling, such as "0F3".
   std::string name = {};
   /// CPU time in seconds of the thread that ran the action; negative if
   /// unknown.
@@ -37,37 +35,35 @@ struct MemoryPoint {
 };
 
 /// One training or inference step, simulated or measured, as rows of actions
-/// over time. In a simulated step, a row shows one pipeline position, a group
-/// of ranks with the same stages. In a measured step, a row shows one rank. The
-/// outer index of all vectors is the row.
+/// over time. In a simulated step, a row is one pipeline position (ranks with
+/// the same stages). In a measured step, a row is one rank. The outer index of
+/// all vectors is the row.
 struct Timeline {
-  /// Names of the rows. The list may be shorter than the number of rows. Row N
-  /// without an entry has the name "rank N".
+  /// Names of the rows. Row N without an entry has the name "rank N".
   std::vector<std::string> names = {};
-  /// Actions of each row, in order of time and without overlap. In a simulation
-  /// that deadlocks, actions that can never start are missing, and `stuck`
-  /// describes the reason.
+  /// Actions of each row, in order of time and without overlap. After a
+  /// deadlock in a simulation, actions that cannot start are missing (see
+  /// `stuck`).
   std::vector<std::vector<TimedAction>> positions;
   /// Communication of each row, ordered by start; empty if it was not recorded.
+  /// Entries may overlap actions and each other.
   ///
   /// - Simulated step: an entry is the transfer of one message, on the row of
-  ///   its sender or receiver. The wait for the peer is not included.
-  /// - Measured step: an entry is the time that the rank spent in a message
-  ///   exchange or a collective.
-  ///
-  /// Entries may overlap actions and each other.
+  ///   its sender or receiver, without the wait for the peer.
+  /// - Measured step: an entry is the time of the rank in a message exchange or
+  ///   a collective.
   std::vector<std::vector<TimedAction>> messages;
-  /// Memory in use on each row over time, as a step function; empty if memory
-  /// was not computed (addMemory).
+  /// Memory in use on each row over time; empty if it was not computed
+  /// (addMemory).
   std::vector<std::vector<MemoryPoint>> memory;
   /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
   /// Idle seconds of each row: the makespan minus the durations of the row's
   /// actions.
   std::vector<double> idle;
-  /// The reason of a deadlock in a simulation. It names, for each row that is
-  /// stuck, the first action that can never start and the input that this
-  /// action lacks. Empty if the step completes.
+  /// The reason of a deadlock in a simulation; empty if the step completes. For
+  /// each stuck row, names the first action that cannot start, and its missing
+  /// input.
   std::string stuck;
 };
 

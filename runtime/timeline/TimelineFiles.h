@@ -15,9 +15,9 @@ struct TimelineFiles {
   std::string trace; ///< trace events (writeTrace)
 };
 
-/// Writes the drawing and the trace of a timeline. Each file is written only if
-/// its path in `files` is not empty. If a write fails, the file keeps its old
-/// content, and exit code 7 is returned. `title` is the heading of the drawing.
+/// Writes the drawing and the trace of a timeline to the paths in `files` that
+/// are not empty. If a write fails, the file keeps its old content, and exit
+/// code 7 is returned. `title` is the heading of the drawing.
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files);
 

@@ -23,8 +23,7 @@ bool hasBackward(const Timeline &timeline) {
   return false;
 }
 
-/// Computes the memory curve of one row from the row's actions, in the order of
-/// time.
+/// Memory curve of one row, computed from its actions in the order of time.
 class MemoryCurve {
 public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)

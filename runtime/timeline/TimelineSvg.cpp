@@ -20,13 +20,13 @@ constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
                  leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
                  mostPlotWidth = 6000;
 
-/// Fill colour, text colour and legend text of a kind of box.
+/// Fill color, text color and legend text of a kind of box.
 struct BoxStyle {
   std::string_view colour, ink, meaning;
 };
 
-/// Styles in the order of the legend. The colours also differ in lightness, so
-/// that they can be told apart without hue.
+/// Styles in the order of the legend. Colors also differ in lightness, for
+/// readers who cannot tell hues apart.
 constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#3b6fb6", "#fff", "F forward"},
     {"#7fb069", "#000", "B backward"},
@@ -37,19 +37,18 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
-/// Returns the index in `boxStyles` for a kind of action. Forward (F), backward
-/// (B), input gradient (I) and weight gradient (W) have separate styles.
-/// Updates (U), UNSHARD and other work of a whole stage share the fifth style.
-/// All communication has the last style.
+/// Returns the index in `boxStyles` for a kind of action. Forward, backward,
+/// input gradient and weight gradient have separate styles. Other work of a
+/// stage shares the fifth style, and communication has the last one.
 size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
     return boxStyles.size() - 1;
   return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
-/// Returns `number` with three significant digits and a unit, e.g. 1530 ns →
-/// "1.53 us". `units` is in ascending order; adjacent units differ by the
-/// factor `step`. The largest unit in which the value is at least 1 is used.
+/// Returns `number` with three significant digits and a unit: "1.53 us" for
+/// 1530 ns. `units` is in ascending order; adjacent units differ by the factor
+/// `step`.
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {
@@ -73,9 +72,8 @@ std::string printShare(double part, double whole) {
   return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
 }
 
-/// Returns the width of the plot in pixels, within limits. It is chosen so that
-/// the box of a forward action of average duration has space for its microbatch
-/// number.
+/// Returns the width of the plot in pixels, within limits. An average forward
+/// action gets a box with space for its microbatch number.
 double plotWidthOf(const Timeline &timeline) {
   double work = 0, count = 0;
   for (const std::vector<TimedAction> &row : timeline.positions)
@@ -121,9 +119,8 @@ private:
   void addHead(std::string_view title);
   /// Draws one row.
   void addRow(size_t row);
-  /// Draws the actions of a row on a background bar, whose visible parts are
-  /// idle time. The n-th stage of the row is drawn paler than the stages before
-  /// it.
+  /// Draws the actions of a row on a bar, whose visible parts are idle time.
+  /// Later stages of the row are paler.
   void addBar(size_t row, double y);
   /// Draws a box for an action or a message.
   void addAction(const TimedAction &timed, double y, double height,
@@ -147,8 +144,8 @@ private:
 
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
-  /// Lengths in pixels, except `scale`, which is in pixels per second. `foot`
-  /// is the y coordinate of the end of the last row.
+  /// Lengths in pixels, except `scale` in pixels per second. `foot` is the y
+  /// coordinate of the end of the last row.
   const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> stylesUsed;
   SvgWriter svg;

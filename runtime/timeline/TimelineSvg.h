@@ -15,10 +15,9 @@ namespace pcc::runtime {
 ///          memory curve
 ///   time axis, legend
 ///
-/// A box is an action. It shows its microbatch if there is space, and its name
-/// and times on hover. Later stages of a row (virtual pipeline stages) are
-/// paler. Messages and memory are drawn only if the timeline has them. Equal
-/// timelines give equal documents.
+/// A box is an action, with its microbatch inside, and its name and times on
+/// hover. Later stages of a row (virtual pipeline stages) are paler. Messages
+/// and memory are drawn only if the timeline has them.
 std::string drawSvg(const Timeline &timeline, std::string_view title);
 
 } // namespace pcc::runtime

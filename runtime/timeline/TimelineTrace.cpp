@@ -11,8 +11,8 @@ namespace {
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 /// Returns a time in microseconds, the unit of trace events, with three
-/// decimals. The argument is an integer number of nanoseconds, so that rounding
-/// does not make adjacent events overlap.
+/// decimals. Integer nanoseconds avoid rounding that makes adjacent events
+/// overlap.
 std::string microseconds(int64_t nanoseconds) {
   const std::string digits = std::to_string(nanoseconds % 1000);
   return std::to_string(nanoseconds / 1000) + "." +
@@ -26,9 +26,8 @@ std::string quoted(const std::string &text) {
                                    nlohmann::json::error_handler_t::replace);
 }
 
-/// Returns the category of an action, by which viewers color events. Forward,
-/// backward, input gradient, weight gradient and update have their own
-/// categories. All other kinds have the category "communication".
+/// Returns the category of an action, by which viewers color events. All kinds
+/// except computations and updates are "communication".
 std::string_view categoryOf(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:
@@ -53,8 +52,8 @@ public:
 
 private:
   /// Begins an event of row `row`. `phase` is 'X' (complete event), 'C'
-  /// (counter) or 'M' (metadata). Returns the text, to which the caller appends
-  /// the remaining fields.
+  /// (counter) or 'M' (metadata). The caller appends the remaining fields to
+  /// the returned text.
   std::string &begin(char phase, size_t row, int thread);
   /// Adds a metadata event that names a process or a thread. `what` is
   /// "process_name" or "thread_name".

@@ -10,13 +10,11 @@ namespace pcc::runtime {
 /// Returns a timeline as JSON in Chrome's trace event format, which Perfetto
 /// and chrome://tracing display:
 ///
-/// - Each row of the timeline becomes a process of the trace. Thread 0 of the
-///   process has the row's actions. Thread 1 has the row's messages, if the
-///   timeline has messages. A counter shows the memory, if it was computed.
-/// - Each action or message becomes a complete event ("ph": "X") with its
-///   stage. Forward (F), backward (B), input gradient (I) and weight gradient
-///   (W) also have their microbatch. The field `tdur` is the CPU time, if it
-///   is known.
+/// - Each row becomes a process. Its thread 0 has the actions, thread 1 the
+///   messages, and a counter the memory.
+/// - Each action or message becomes a complete event ("ph": "X") with its stage
+///   and, for compute actions, its microbatch. The field `tdur` is the CPU
+///   time, if known.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

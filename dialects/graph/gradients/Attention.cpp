@@ -8,23 +8,20 @@ using namespace pcc::graph;
 
 namespace {
 /// Builds the gradients of an attention op from matmuls and element-wise ops.
-/// `dy` is the gradient of the result y. The forward op computes, per head:
+/// Per head, with the gradient `dy` of the result y:
 ///
+///   forward:
 ///   S = cap(scale q kᵀ) + mask   scores, one row per query
 ///   P = softmax(S)               weights, each row sums to 1
 ///   y = P v
 ///
-/// The backward pass computes P again, because P is not stored. It then
-/// computes:
-///
+///   backward, which computes S and P again:
 ///   dv = Pᵀ dy
 ///   dP = dy vᵀ
-///   dS = P · (dP − mean)         element by element
+///   dS = P · (dP − mean)         element by element; mean is Σ P · dP per row
 ///
-/// The mean of a row is Σ P · dP. FlashAttention (Dao et al. 2022) computes it
-/// as Σ y · dy, which is equal in exact arithmetic. With Σ P · dP, each row of
-/// dS sums to 0 even if y and dP are rounded to a narrow type. If the mask
-/// hides all keys from a query, the weights and gradients of that row are 0.
+/// FlashAttention (Dao et al. 2022) computes the mean as Σ y · dy. The formula
+/// here keeps the sum of each row of dS at 0 in narrow types, too.
 class AttentionGradient {
 public:
   /// Builds the ops that recompute the softmax weights. `dy` is the gradient of
@@ -83,8 +80,8 @@ private:
   }
 
   /// Multiplies the matrix of each query head in `rows` by the matrix of its
-  /// key head in `perKey`. The H query heads share K key heads: query head h
-  /// uses key head h / (H / K).
+  /// key head in `perKey`. Query head h of H uses key head h / (H / K) of K:
+  ///
   ///   transpose  rows          perKey        result
   ///   false      [B, H, S, T]  [B, K, T, D]  [B, H, S, D]
   ///   true       [B, H, S, D]  [B, K, T, D]  [B, H, S, T]
@@ -97,9 +94,9 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Returns weightsᵀ · rows for each query head, summed over the query heads
-  /// that share a key head. H is the number of query heads and K that of key
-  /// heads:
+  /// Returns weightsᵀ · rows, summed over the query heads that share a key
+  /// head. H is the number of query heads and K that of key heads:
+  ///
   ///   weights [B, H, S, T], rows [B, H, S, D], result [B, K, T, D]
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
@@ -108,9 +105,8 @@ private:
                             ValueRange{grouped(weights), grouped(rows)});
   }
 
-  /// Applies the soft cap: returns cap · tanh(scores / cap), or `scores` if the
-  /// op has no soft cap. Stores the tanh in a member, from which ofProducts()
-  /// computes the derivative of the soft cap.
+  /// Returns cap · tanh(scores / cap), or `scores` if the op has no soft cap.
+  /// Stores the tanh in a member.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)
@@ -119,15 +115,13 @@ private:
     return b.mul(tanh, cap);
   }
 
-  /// Returns `scores` with all elements for which `condition` is false replaced
-  /// by -infinity.
+  /// Returns `scores`, with -infinity where `condition` is false.
   Value keep(Value condition, Value scores) {
     return b.select(condition, scores, b.like(scores, -HUGE_VAL));
   }
 
   /// Applies the causal mask to `scores`, which has S queries and T keys. For
-  /// query s, the scores of the keys t ≤ s + T − S are unchanged, and the
-  /// scores of all later keys become -infinity.
+  /// query s, the scores of all keys t > s + T − S become -infinity.
   Value causal(Value scores) {
     Type i64 = b.getI64Type();
     Value query =
@@ -139,8 +133,8 @@ private:
   }
 
   /// Applies the causal mask, if the op is causal, and then the mask operand,
-  /// if there is one. Where a boolean mask is false, the score becomes
-  /// -infinity. A float mask is added to the scores.
+  /// if there is one. A boolean mask sets scores to -infinity where it is
+  /// false. A float mask is added to the scores.
   Value masked(Value scores) {
     if (op.getCausal())
       scores = causal(scores);
@@ -153,8 +147,7 @@ private:
   }
 
   /// Returns the softmax of `scores` over keys. If the mask hides all keys from
-  /// a query, all scores of that query are -infinity. The weights of the query
-  /// are then 0, although the formula of softmax would yield NaN.
+  /// a query, the weights of the query are 0, not NaN.
   Value softmax(Value scores) {
     auto rows = [&](Value value) {
       return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
@@ -193,10 +186,11 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds the gradients with the two fused gradient ops if
-/// GradientBuilder::staysWhole() returns true. The fused ops do not compute the
-/// gradient of the mask. If that gradient is needed, or if staysWhole() returns
-/// false, builds all gradients from matmuls and element-wise ops.
+/// Builds the gradients in one of two ways:
+///
+///  - As fused ops, if GradientBuilder::staysWhole() returns true and the
+///    gradient of the mask is not needed. Fused ops do not compute it.
+///  - As matmuls and element-wise ops in all other cases.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

@@ -14,12 +14,11 @@ struct LetteredValue {
 };
 } // namespace
 
-/// Builds the gradient of `operand`, an einsum operand whose dims have the
-/// letters `letters`. The gradient is the product of `terms`, summed over all
-/// other letters:
+/// Builds the gradient of `operand`, an einsum operand with the letters
+/// `letters`: the product of `terms`, summed over all letters that `operand`
+/// lacks. Letters that no term has are broadcast:
+///
 ///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
-/// If no term has a letter of `operand`, the forward op sums over that letter.
-/// The gradient is then broadcast along that dim:
 ///   ij->i, gradient of ij:      contract({dy i}) = dy, broadcast along j
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
@@ -47,10 +46,10 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns `value`, an operand of a matmul, with an einsum letter for each dim.
-/// The last two dims get the two letters in `matrix`. The batch dims get A, B,
-/// … from right to left. Batch dims of size 1 are removed, because the matmul
-/// may broadcast them:
+/// Names the dims of `value`, a matmul operand, by einsum letters. The last two
+/// dims get the letters in `matrix`. The batch dims get A, B, … from right to
+/// left. Batch dims of size 1 are removed:
+///
 ///   [5, 1, 2, 3] with `matrix` "mk":  [5, 2, 3] with letters "Bmk"
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
@@ -79,11 +78,9 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// Builds each gradient as a matmul or as an einsum. If the forward matmul
-/// broadcasts an operand along batch dims, the gradient of that operand is
-/// summed over these dims, by an einsum. A matmul would first store one product
-/// per batch index, whereas an einsum adds the products as it computes them.
-/// All other gradients are matmuls.
+/// Builds each gradient as a matmul. If a gradient must be summed over
+/// broadcast batch dims, builds an einsum instead, because it needs less
+/// memory.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

@@ -18,19 +18,18 @@ static Value swapFirst(GradientBuilder &b, Value value) {
 // Filters
 //===----------------------------------------------------------------------===//
 
-/// Returns strides, padding before the input, dilations and number of groups of
-/// `op`, a conv or conv_transpose. The attribute `pads` of `op` lists the
-/// padding before each spatial dim, then the padding after each.
+/// Returns strides, leading padding, dilations and groups of `op`, a conv or
+/// conv_transpose.
 template <typename Op> static SlidingWindow slidingOf(Op op) {
   ArrayRef<int64_t> strides = op.getStrides();
   return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// Returns, per spatial dim, how many elements the windows of a convolution
-/// read beyond the end of `input`. `outputs` holds the number of windows per
-/// spatial dim, and `taps` the window size. An entry is negative if the windows
-/// do not reach the last elements of `input`.
+/// Returns one number per spatial dim: how many elements the windows of a
+/// convolution read beyond the end of `input`. If they end before the end of
+/// `input`, the number is negative. Along spatial dim i, the convolution has
+/// outputs[i] windows of size taps[i].
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -50,8 +49,8 @@ static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
 }
 
 /// Builds a convolution of `input` by `filter`. `outputs` holds the sizes of
-/// the spatial dims of the result. The end of the input is padded or cropped so
-/// that it ends where the last window ends.
+/// the spatial dims of the result. Pads or crops `input` to the end of the last
+/// window.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -99,16 +98,14 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// Builds the gradient of the filter of a convolution. `input` is the operand
-/// of the convolution, and `dy` is the gradient of its result. The padding
-/// before the input is `low`. Filter element [out, in, k] has the following
-/// gradient, summed over batch indices n and outputs o:
+/// Builds the gradient of the filter of a convolution of `input`. `dy` is the
+/// gradient of the convolution's result. The gradient of filter element [out,
+/// in, k] is:
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This sum is itself a convolution of `input`, with `dy` as the filter. In
-/// this convolution, batch and channels exchange their roles, and so do strides
-/// and dilations.
+/// The sum is a convolution of `input` with the filter `dy`. Batch and channels
+/// exchange their roles, and so do strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -122,16 +119,12 @@ static Value filterGradient(GradientBuilder &b, Value input, Value dy,
 //===----------------------------------------------------------------------===//
 
 /// Returns whether the filter has size 1 in all spatial dims (1x1 convolution).
-/// If so, the filter is one matrix per group, and callers build the gradients
-/// as matmuls. In that case, filterGradient() would build a convolution whose
-/// window is as large as the image, for which libraries have no fast kernel.
 static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
 
-/// Reshapes `tensor` from [N, G · C, …] to [N, G, C, S]. N is the batch, G is
-/// `group`, C the number of channels per group, and S the number of elements of
-/// the spatial dims.
+/// Reshapes `tensor` from [N, G · C, spatial…] to [N, G, C, S]. N is the batch,
+/// G is `group`, and S is the number of elements of the spatial dims.
 static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
   ArrayRef<int64_t> shape = tensorType(tensor).getShape();
   return b.reshape(tensor, {shape[0], group, shape[1] / group,
@@ -139,9 +132,8 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
 }
 
 /// Builds the gradient of the input of a 1x1 convolution; `type` is the type of
-/// that input. `dy` is the gradient of the convolution's result. Multiplies
-/// `dy` by the transposed filter matrices, and places the products at the input
-/// elements that the windows read. All other elements are 0.
+/// that input. Multiplies `dy`, the gradient of the result, by the transposed
+/// filter. Input elements that no window reads get 0.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -157,8 +149,8 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Builds a tensor of the input elements that the windows of a 1x1 convolution
-/// read: one element per output, which is 0 if the window reads padding.
+/// Builds a tensor with the input elements that the windows of a 1x1
+/// convolution read. Each window reads one element per channel. Padding is 0.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
@@ -173,10 +165,8 @@ static Value sliceInput(GradientBuilder &b, Value input,
   return b.make<SliceOp>(padded, none, sizes, steps);
 }
 
-/// Builds the gradient of the filter of a 1x1 convolution. `input` is the
-/// operand of the convolution, and `dy` is the gradient of its result. The
-/// gradient is one matmul per group, which sums over the batch and the spatial
-/// dims.
+/// Builds the gradient of the filter of a 1x1 convolution of `input`: one
+/// matmul per group. `dy` is the gradient of the convolution's result.
 static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   Value places = sliceInput(b, input, sliding, spatial(dy));
@@ -190,9 +180,8 @@ static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradient of the filter of a convolution of `input`: by matmuls if
-/// the filter is 1x1, otherwise by a convolution. `dy` is the gradient of the
-/// convolution's result.
+/// Builds the gradient of the filter of a convolution of `input`. `dy` is the
+/// gradient of the convolution's result.
 static Value ofFilter(GradientBuilder &b, Value input, Value dy,
                       const SlidingWindow &sliding, Value filter) {
   return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
@@ -212,13 +201,10 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return operands;
 }
 
-/// Builds the gradients of a conv_transpose with the input x, the result y and
-/// the gradient `dy` of y. The op is the adjoint of a convolution C, which has
-/// the same filter and maps the shape of y to that of x.
-///
-///   gradient of x       C applied to `dy`
-///   gradient of filter  that of C, if `dy` is the input of C, and x is the
-///                       gradient of the result of C
+/// Builds the gradients of x and `filter` for y = conv_transpose(x, filter).
+/// `dy` is the gradient of y. The gradient of x is a convolution of `dy` by the
+/// filter. The gradient of the filter is built as for a convolution, but with x
+/// and `dy` exchanged.
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

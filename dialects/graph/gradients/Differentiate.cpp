@@ -17,25 +17,20 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Builds gradients by visiting the ops of a block in reverse order. When an op
-/// is visited, it contributes a gradient to each value that it uses.
-/// `gradients` maps a value to the sum of the contributions so far.
-///
-/// Invariant: when the op that defines a value is visited, the sum of the value
-/// is complete. All users of the value come later in the block, so the reverse
-/// order visits these users first.
+/// Builds gradients by visiting the ops of a block in reverse order. Each
+/// visited op adds a gradient to each value that it uses. All users of a value
+/// come after its definition. When the defining op is visited, the sum is
+/// therefore complete.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
-  // Copies are deleted, because the callback `isDependent` refers to this
-  // object.
+  // Copies are deleted, because the callback `isDependent` captures `this`.
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
-  /// Builds and returns the gradients of the values `wanted`. The arguments are
-  /// those of differentiate().
+  /// Returns the gradients of the values `wanted`, as differentiate() does.
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -53,10 +48,9 @@ public:
   }
 
 private:
-  /// Inserts into `dependent` the values `wanted`, and all results of ops
-  /// before `end` that depend on these values through float tensors. Returns
-  /// the first op that reads a value in `dependent`, or `end` if there is no
-  /// such op.
+  /// Fills `dependent` with the values `wanted` and all float results before
+  /// `end` that depend on them. Returns the first op that reads such a value,
+  /// or `end`.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)
@@ -89,8 +83,7 @@ private:
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
-    // onlyGradient() returns a list with one entry, even if `op` has more
-    // operands. Add null entries for the other operands.
+    // Add null entries for the operands that onlyGradient() leaves out.
     built->resize(op.getNumOperands());
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), *built))
       if (gradient && dependent.contains(operand))
@@ -98,8 +91,8 @@ private:
     return success();
   }
 
-  /// Adds `gradient`, the contribution of one user, to the gradient of `value`.
-  /// Builds an addition if another user has already contributed.
+  /// Adds `gradient`, the contribution of one user of `value`, to the gradient
+  /// of `value`.
   void flow(Value value, Value gradient, GradientBuilder &builder) {
     assert(value.getType() == gradient.getType());
     Value &all = gradients[value];
@@ -109,7 +102,8 @@ private:
   Operation *before;
   GradientBuilder::OnOp onOp;
   GradientBuilder::StaysWhole staysWhole;
-  /// The wanted values and all values that depend on them.
+  /// Float tensors for which the backward pass builds gradients: the values
+  /// that the caller wants, and all values that depend on them.
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
   std::function<bool(Value)> isDependent = [this](Value value) {

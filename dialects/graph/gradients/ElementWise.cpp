@@ -13,9 +13,7 @@ using namespace pcc::graph;
 /// Derivative of erf at 0: 2 / √π.
 static const double erfSlope = 2 / std::sqrt(M_PI);
 
-/// Builds 1 − x² as the product (1 − x)(1 + x). Near x = 1 and x = -1, the
-/// product is accurate, whereas subtracting a rounded x² from 1 would lose
-/// digits.
+/// Builds 1 − x² as (1 − x)(1 + x), which is accurate near x = 1 and x = -1.
 static Value oneMinusSquare(GradientBuilder &b, Value x) {
   return b.mul(b.sub(1, x), b.add(x, 1));
 }
@@ -25,9 +23,9 @@ static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
-/// Defines buildGradients of an op with one operand x. GRADIENT is an
-/// expression that builds the gradient of x from x, the result y and the
-/// gradient dy of y. GRADIENT is null if the derivative is 0 almost everywhere.
+/// Defines buildGradients of an op with one operand x. GRADIENT builds the
+/// gradient of x from x, the result y and the gradient dy of y. For ops such as
+/// floor, whose derivative is 0 almost everywhere, GRADIENT is `Value()`.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \
@@ -86,8 +84,8 @@ static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
   return b.mul(b.add(b.add(t, rise), 1), 0.5);
 }
 
-/// Builds the gradient of gelu. If x is narrower than f32, the gradient is
-/// computed in f32, because x² can exceed the range of f16.
+/// Builds the gradient of gelu, in f32 or wider, because x² can exceed the
+/// range of f16.
 Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   auto given = [](std::optional<APFloat> value, double usual) {
     return value ? value->convertToDouble() : usual;
@@ -105,11 +103,9 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of a binary op that broadcasts its operands lhs and
-/// rhs. The callbacks `left` and `right` build the gradients of lhs and rhs in
-/// the shape of the result. Each gradient is then summed over the dims along
-/// which its operand was broadcast. A callback is not called if its gradient is
-/// not needed.
+/// Builds the gradients of a broadcasting op with the operands lhs and rhs.
+/// `left` and `right` build these gradients in the shape of the result. Each
+/// gradient is then summed over the dims along which its operand was broadcast.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -120,9 +116,9 @@ static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   return gradients;
 }
 
-/// Defines buildGradients of an op with two operands that broadcast. The
-/// expression LEFT builds the gradient of lhs, and RIGHT the gradient of rhs.
-/// Both may use lhs, rhs, the result y and the gradient dy of y.
+/// Defines buildGradients of a broadcasting op with the operands lhs and rhs.
+/// LEFT builds the gradient of lhs, and RIGHT builds the gradient of rhs. Both
+/// may use lhs, rhs, the result y, and the gradient dy of y.
 #define PCC_GRADIENT(OP, LEFT, RIGHT)                                          \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value lhs = getLhs(), rhs = getRhs(), y = getResult(),    \
@@ -136,9 +132,8 @@ PCC_GRADIENT(MulOp, b.mul(dy, rhs), b.mul(dy, lhs))
 PCC_GRADIENT(DivOp, b.div(dy, rhs), b.neg(b.mul(b.div(dy, rhs), y)))
 #undef PCC_GRADIENT
 
-/// Builds the gradients of mod. The result is lhs − n · rhs for an integer n
-/// that is constant almost everywhere. The gradients of lhs and rhs are
-/// therefore dy and −n · dy.
+/// Builds the gradients of mod: `dy` for lhs, and −n · `dy` for rhs. The result
+/// is lhs − n · rhs, with an integer n that is constant almost everywhere.
 Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front();
   return binary(
@@ -149,9 +144,9 @@ Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Builds the gradients of pow. If the exponent is 0, the gradient of the base
-/// is 0. If the base is 0, the gradient of the exponent is 0. The general
-/// formulas would compute 0 · ∞, which is NaN, in both cases.
+/// Builds the gradients of pow. At exponent 0, the gradient of the base is 0.
+/// At base 0, the gradient of the exponent is 0. The general formulas would
+/// give NaN.
 Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), y = getResult(), base = getLhs();
   Value power = b.castLike(getRhs(), base);
@@ -167,10 +162,9 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Builds the gradients of max or min. The operand that equals the result gets
-/// the gradient `dy`, and the other operand gets 0. If both operands are equal,
-/// each gets half of `dy`. `loses` is Less for max and Greater for min. For
-/// example, lhs gets 0 from max where lhs is less than rhs.
+/// Builds the gradients of max or min: `dy` for the operand that is the result,
+/// and 0 for the other operand. Equal operands get half of `dy` each. `loses`
+/// is Less for max, because the lesser operand gets 0, and Greater for min.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

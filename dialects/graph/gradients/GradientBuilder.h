@@ -14,8 +14,7 @@ using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
 /// Builds the ops that compute the gradients of the operands of one forward op.
 /// New ops are inserted in front of a given op and have the location of the
-/// forward op. Some methods accept a number in place of one tensor. They
-/// convert the number to the element type of the other tensor.
+/// forward op.
 class GradientBuilder : public TensorBuilder {
 public:
   /// Callback that is called for each new op: `made` is that op, and `forward`
@@ -27,10 +26,10 @@ public:
   /// fused ops, false if it is built from matmuls and element-wise ops.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
-  /// Prepares a builder for the gradient of `forward`, which inserts new ops in
-  /// front of `before`. `isWanted` returns whether the gradient of a given
-  /// value is needed. `onOp` and `staysWhole` may be null. The three callbacks
-  /// are not copied and must outlive the builder.
+  /// Prepares a builder that inserts the gradient of `forward` in front of
+  /// `before`. `isWanted` returns whether the gradient of a value is needed.
+  /// `onOp` and `staysWhole` may be null. All callbacks must outlive the
+  /// builder.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)
@@ -43,8 +42,7 @@ public:
   /// is needed.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
   /// Returns whether the gradient of the forward op is to be built as fused
-  /// ops. Only attention has fused gradient ops. Returns false if the
-  /// constructor got no predicate.
+  /// ops. Only attention has fused gradient ops.
   bool staysWhole() const { return isWhole && isWhole(forward); }
 
   //===--------------------------------------------------------------------===//
@@ -56,9 +54,9 @@ public:
   template <typename Op> mlir::Value apply(mlir::Value x) {
     return make<Op>(x.getType(), x);
   }
-  /// Adds two tensors element by element, with broadcasting. The functions
-  /// `sub`, `mul` and `div` subtract, multiply and divide in the same way. Each
-  /// of the four has an overload in which one operand is a number.
+  /// Adds two tensors element by element, with broadcasting. `sub`, `mul` and
+  /// `div` are similar. A number as operand gets the element type of the other
+  /// operand.
   mlir::Value add(mlir::Value a, mlir::Value b) { return make<AddOp>(a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return make<SubOp>(a, b); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return make<MulOp>(a, b); }
@@ -77,21 +75,19 @@ public:
   /// Its elements, in row-major order, are `numbers`.
   mlir::Value table(llvm::ArrayRef<double> numbers,
                     llvm::ArrayRef<int64_t> shape, mlir::Value value);
-  /// Creates a tensor of zeros of `type`: a rank-0 constant 0 that is broadcast
-  /// to the shape of `type`.
+  /// Creates a tensor of zeros of `type`.
   mlir::Value zeros(mlir::RankedTensorType type);
   /// Creates a boolean tensor that is true at each element where `value` is 0.
   mlir::Value isZero(mlir::Value value);
-  /// Creates a tensor whose elements are those of `onTrue` where the boolean
-  /// tensor `condition` is true, and those of `onFalse` elsewhere. All three
-  /// operands are broadcast to one shape.
+  /// Selects `onTrue` where the boolean tensor `condition` is true, and
+  /// `onFalse` elsewhere. All three operands are broadcast to one shape.
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
-  /// Creates a tensor that equals `value` where the boolean tensor `condition`
-  /// is true, and is 0 elsewhere.
+  /// Creates a tensor that equals `value` where `condition` is true, and is 0
+  /// elsewhere.
   mlir::Value where(mlir::Value condition, mlir::Value value);
-  /// Creates a tensor that is 0 where the boolean tensor `condition` is true,
-  /// and equals `value` elsewhere.
+  /// Creates a tensor that is 0 where `condition` is true, and equals `value`
+  /// elsewhere.
   mlir::Value except(mlir::Value condition, mlir::Value value);
 
   //===--------------------------------------------------------------------===//
@@ -102,13 +98,12 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Adds `low[i]` elements `fill` before and `high[i]` elements `fill` after
-  /// the elements of each dim i. A negative number removes that many elements
-  /// instead.
+  /// Adds `low[i]` elements `fill` before and `high[i]` after the elements of
+  /// each dim i. A negative number removes elements instead.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
-  /// Extracts `size` elements of `value` along dim `dim`, at the indices
-  /// `start`, `start + step`, `start + 2 step`, …. `step` is 1 or -1.
+  /// Extracts `size` elements of `value` along dim `dim`, from index `start`
+  /// on. `step` is 1 or -1.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);
 
@@ -150,10 +145,10 @@ private:
   StaysWhole isWhole;
 };
 
-/// Returns the gradients of the operands of an op if only operand 0 has a
-/// gradient. `gradient` is the gradient of operand 0. It is null if the loss
-/// does not depend on that operand. The returned list has only this entry.
-/// Callers treat the missing entries as null.
+/// Returns the gradients of an op whose only differentiable operand is operand
+/// 0: a list with the single entry `gradient`. `gradient` is null if the loss
+/// does not depend on operand 0. Callers treat operands without an entry as
+/// null.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

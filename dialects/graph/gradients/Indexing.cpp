@@ -17,9 +17,9 @@ using namespace pcc::graph;
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// Builds a tensor with the elements 0, 1, …, n − 1 along dim `dim`, where n is
-/// the size of that dim of `data`. The element type is that of `indices`, and
-/// all other dims have size 1.
+/// Builds a tensor with the elements 0, 1, 2, … along dim `dim`, which has the
+/// size of that dim of `data`. All other dims have size 1. The element type is
+/// that of `indices`.
 static Value positions(GradientBuilder &b, Value data, int64_t dim,
                        Value indices) {
   SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
@@ -30,12 +30,12 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
 }
 
 /// Builds the gradient of the data operand of a gather that reads one element
-/// of each line along `dim`. The gradient is `gradient` at that element of the
-/// line, and 0 elsewhere:
+/// of each line along `dim`:
+///
 ///   data [a b c], index 1, gradient g:  [0 g 0]
-/// `gradient` has the shape of `data`, but size 1 along `dim`. `index` has the
-/// shape of `gradient`, or rank 0 if all lines are read at the same index. A
-/// negative index counts from the end of the dim.
+///
+/// `gradient` has the shape of `data`, but size 1 along `dim`. `index` has one
+/// index per line, or rank 0 if all lines have the same index.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -58,16 +58,16 @@ Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
                                    gradient, static_cast<uint64_t>(dim));
 }
 
-/// Appends a dim of size 1 to `indices`. Each index thereby becomes an index
-/// tuple of length 1, which is the form that scatter_nd requires.
+/// Appends a dim of size 1 to `indices`. Each index becomes an index tuple of
+/// length 1 for scatter_nd.
 static Value tuples(GradientBuilder &b, Value indices) {
   SmallVector<int64_t> shape(tensorType(indices).getShape());
   shape.push_back(1);
   return b.reshape(indices, shape);
 }
 
-/// Returns the permutation of `rank` dims that moves the dims [first, first +
-/// count) to the front. All other dims keep their order.
+/// Returns the permutation that moves the dims [first, first + count) of `rank`
+/// dims to the front. All other dims keep their order.
 static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
                                     int64_t count) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq(first, first + count));
@@ -76,13 +76,16 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// Builds the gradient of the data operand of a gather: a scatter_nd of `dy`
-/// into zeros. In a scatter_nd, the scattered dim of the data comes first, and
-/// the dims of the indices come first in `dy`. The function therefore moves
-/// these dims to the front, and finally moves the scattered dim back:
-///   data [4, 6, 5] gathered along dim 1 by indices [2, 3]:  dy [4, 2, 3, 5]
-///   dy as [2, 3, 4, 5] is scattered into [6, 4, 5], then moved to [4, 6, 5]
-/// For a single index, gatherOneBack() builds the gradient without a scatter.
+/// Builds the gradient of the data operand as a scatter_nd of `dy` into zeros.
+/// `dy` is the gradient of the result. scatter_nd needs the gathered dim in
+/// front. For example, data [4, 6, 5] is gathered along dim 1 by 3 indices:
+///
+///   gradient dy   [4, 3, 5]
+///   transpose     [3, 4, 5]
+///   scatter_nd    [6, 4, 5]
+///   transpose     [4, 6, 5]
+///
+/// A single index needs no scatter (gatherOneBack()).
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -109,9 +112,8 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds the index tuples of a scatter_nd from those of `op`, a gather_nd with
-/// batch dims. scatter_nd has no batch dims, so the batch indices are inserted
-/// at the front of each tuple. For example, tuple (7) of batch index 2 becomes
+/// Builds index tuples for scatter_nd, which has no batch dims, from those of
+/// `op`. Inserts the batch indices in front: tuple (7) of batch index 2 becomes
 /// (2, 7).
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
@@ -142,12 +144,8 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 ///   Set    clear(zeros)       read()
 ///   other  error              error
 ///
-/// `read()` builds a gather that reads `dy` at the indices of the updates.
-/// `clear(zeros)` builds a copy of `dy` that is 0 at these indices.
-///
-/// If several updates of a Set have equal indices, the forward op stores only
-/// one of them. All of them get the gradient, because it is undefined which
-/// update is stored.
+/// `read()` gathers `dy` at the indices of the updates. `clear(zeros)` copies
+/// `dy` and sets the elements at these indices to 0.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

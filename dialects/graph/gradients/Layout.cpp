@@ -53,10 +53,9 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Builds the gradient of a slice, one dim after another. Reverses `gradient`
-/// along the dim if the slice's step is negative. Inserts zeros between
-/// elements if the step is larger than 1 or less than -1. Then pads the dim to
-/// the size of the sliced tensor.
+/// Builds the gradient of a slice, one dim after another. Reverses the dim if
+/// its step is negative, inserts zeros between elements for larger steps, and
+/// pads.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -86,21 +85,22 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 
 namespace {
 /// A range of indices of a padded dim, whose elements are copies:
+///
 ///   padded[start + i] = operand[source + i · step]  for 0 ≤ i < count
+///
 /// For example, mode reflect pads [a b c] by 2 to [c b a b c b a]. The first
 /// range is [c b a]: start 0, count 3, source 2, step -1.
 struct CopiedRange {
-  /// Description of one range of a padded dim:
-  ///   start   first index of the range
-  ///   count   number of indices in the range
-  ///   source  index of the operand element that is copied to index `start`
-  ///   step    step from one copied operand index to the next: 1, -1 or 0
+  /// The `count` padded elements from index `start` on are copies of operand
+  /// elements. The first one is a copy of element `source`. From copy to copy,
+  /// the operand index grows by `step`: 1, -1 or 0.
   int64_t start, count, source, step;
 };
 } // namespace
 
-/// Splits dim `dim` of the result of a pad of mode reflect, edge or wrap into
-/// ranges. Each range copies operand elements at a constant step of 1, -1 or 0.
+/// Splits a padded dim (mode reflect, edge or wrap) into ranges of copied
+/// elements. Each range has a constant step of 1, -1 or 0.
+///
 ///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
@@ -123,9 +123,9 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
 }
 
 /// Adds up the gradients of all copies of each operand element along `dim`.
-/// `gradient` is the gradient of the pad's result. Each range of copies is
-/// processed in three steps, and the results are added:
-/// - Slice `gradient`.
+/// Each range of copies is processed in three steps, and the results are added:
+///
+/// - Slice `gradient`, the gradient of the pad's result.
 /// - Reverse the slice if the step is -1, or sum it if the step is 0.
 /// - Pad the slice with zeros to the size of the operand.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
@@ -151,9 +151,8 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad from `gradient`, the gradient of
-/// the pad's result. With constant padding, crops `gradient` to the operand. In
-/// all other modes, the padding copies operand elements, so the gradients of
+/// Builds the gradient of the operand of a pad, from the gradient of the
+/// result. Constant padding is cropped. In all other modes, the gradients of
 /// all copies of an element are added.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
@@ -166,8 +165,7 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Builds a boolean tensor of the shape of the pad's result that is true at
-/// each element of the padding and false elsewhere.
+/// Builds a boolean tensor that is true at each element of the padding.
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =
@@ -190,10 +188,9 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Exchanges the two elements of each pair along the last dim of `table`, a
-/// table of cosines or sines for rotary. If `interleaved` is true, a pair
-/// consists of the elements 2·i and 2·i+1. Otherwise it consists of element i
-/// of the first half and element i of the second half.
+/// Exchanges the elements of each pair along the last dim of `table`, a table
+/// of cosines or sines for rotary. If `interleaved`, a pair is the elements 2·i
+/// and 2·i+1. Otherwise, it has element i of each half.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)

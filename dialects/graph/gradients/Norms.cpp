@@ -16,16 +16,16 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradient of softmax. It is y (dy − Σ dy y), where y is the
-/// result, dy its gradient, and the sum is along the dim of the softmax.
+/// Builds the gradient of softmax: y (dy − Σ dy y) for the result y with the
+/// gradient dy. The sum is along the dim of the softmax.
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// Builds the gradient of log_softmax. It is dy − e^y Σ dy, where y is the
-/// result, dy its gradient, and the sum is along the dim of the softmax.
+/// Builds the gradient of log_softmax: dy − e^y Σ dy for the result y with the
+/// gradient dy. The sum is along the dim of the softmax.
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -39,8 +39,8 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the gradients of layer_norm or rms_norm. `dy` is the gradient of the
-/// result, and h the normalized operand:
+/// Builds the gradients of layer_norm or rms_norm; `dy` is the gradient of the
+/// result. For rms_norm, mean(x), mean(g) and bias are absent.
 ///
 ///   deviation = sqrt(mean((x − mean(x))²) + epsilon)
 ///   h         = (x − mean(x)) / deviation
@@ -49,8 +49,7 @@ namespace {
 ///   dx        = (g − mean(g) − h · mean(g · h)) / deviation
 ///   d scale   = Σ dy · h
 ///
-/// Means are taken over the normalized dims, and the sum Σ over all other dims.
-/// For rms_norm, mean(x), mean(g) and bias are absent.
+/// Means are over the normalized dims, and Σ is over all other dims.
 template <typename Op> class NormGradient {
 public:
   static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;

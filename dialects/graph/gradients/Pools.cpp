@@ -9,10 +9,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Divides `dy`, the gradient of an average pool's result, by the number of
-/// elements that each window averages. This number is the product of one count
-/// per spatial dim (graph::countedTaps), so `dy` is divided dim by dim. For
-/// example, a 3x3 window in a corner averages 2 · 2 elements if it excludes a
-/// padding of 1.
+/// elements that each window averages. If padding is excluded, a 3x3 window in
+/// a corner averages 2 · 2 elements.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -27,9 +25,8 @@ static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   return dy;
 }
 
-/// Builds the gradient of an average pool. The pool sums its windows as a
-/// depthwise convolution with a filter of ones does. The gradient is therefore
-/// a conv_transpose with that filter.
+/// Builds the gradient of an average pool: a conv_transpose with a filter of
+/// ones, because the pool is a depthwise convolution with this filter.
 static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
@@ -41,8 +38,8 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
                       sliding, spatial(op.getInput()));
 }
 
-/// Interleaves tensors along `dim`: first the elements with index 0 of each
-/// tensor, then those with index 1, and so on.
+/// Interleaves tensors along `dim`:
+///
 ///   [a b] and [c d]:  [a c b d]
 static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
                         int64_t dim) {
@@ -61,27 +58,24 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 
 namespace {
 /// Builds the gradient of a max pool without a scatter. The gradient of each
-/// window goes to one input element: the first element of the window that
-/// equals the maximum.
+/// window goes to the first window element that equals the maximum.
 ///
-/// The input consists of phases: input elements whose indices are equal modulo
-/// the stride. A tap is an element of the window, such as its first element. In
-/// all windows, a given tap reads elements of the same phase, because windows
-/// are one stride apart. For 3 taps and stride 2:
+/// A phase is all input elements whose indices are equal modulo the stride.
+/// Each window element (tap) reads a single phase. Example for 3 taps and
+/// stride 2:
 ///
-///   output o       reads the inputs 2 o, 2 o + 1 and 2 o + 2
-///   taps 0 and 2   read phase 0, the even inputs
-///   tap 1          reads phase 1, the odd inputs
+///   output o      reads the inputs 2 o, 2 o + 1 and 2 o + 2
+///   taps 0 and 2  read phase 0, the even inputs
+///   tap 1         reads phase 1, the odd inputs
 ///
-/// For each phase, the gradients of all taps that read the phase are added.
-/// Finally, the phases are interleaved into the gradient of the input.
+/// The gradients of each phase are added. Then all phases are interleaved.
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
       : b(b), op(op), dy(dy), numDims(op.getWindow().size()), padded(pad()),
         phases(ShapedType::getNumElements(op.getStrides())) {}
 
-  /// Builds and returns the gradient of the pool's operand.
+  /// Returns the gradient of the pool's operand.
   Value build() {
     SmallVector<int64_t> tap(numDims, 0);
     do
@@ -98,17 +92,15 @@ public:
 
 private:
   /// Returns the number of elements of each phase (input elements of equal
-  /// index modulo the stride) along spatial dim `dim`. It is the input size
-  /// divided by the stride, rounded up.
+  /// index modulo the stride) along spatial dim `dim`.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Adds the gradients of some windows to a phase (input elements of equal
-  /// index modulo the strides). The windows are those whose first maximum is at
-  /// the window element `tap`. The phase is the one that `tap` reads. `tap`
-  /// holds one index per spatial dim.
+  /// Handles the windows whose first maximum is at the index `tap` within the
+  /// window. Adds the gradients of these windows to the gradients of the input
+  /// elements that are the maxima.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -124,12 +116,11 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves all phases (input elements of equal index modulo the strides)
-  /// into the gradient of the input, and returns it. With stride 2 in one dim,
-  /// the phases [a, c, e] and [b, d, f] yield [a, b, c, d, e, f].
+  /// Interleaves all phases (input elements of equal index modulo the strides),
+  /// one dim at a time. Returns the gradient of the input. With stride 2 in one
+  /// dim:
   ///
-  /// Dims are interleaved one at a time, from the last to the first. With
-  /// strides 2 and 2, the order of `phases` is (0, 0), (0, 1), (1, 0), (1, 1).
+  ///   [a, c, e] and [b, d, f]:  [a, b, c, d, e, f]
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)
@@ -147,8 +138,8 @@ private:
     return phases.front();
   }
 
-  /// Pads or crops the input so that it ends where the last window ends. The
-  /// padding is -infinity, which is never a maximum.
+  /// Pads the input with -infinity, which is never a maximum. The result ends
+  /// where the last window ends.
   Value pad() {
     Value x = op.getInput();
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -161,10 +152,9 @@ private:
     return b.pad(x, low, high, -HUGE_VAL);
   }
 
-  /// Builds a boolean tensor with one element per window. It is true if the
-  /// first maximum of the window is at the window element `tap`. Must be called
-  /// for all taps in row-major order. `found` marks the windows that had their
-  /// maximum at a tap of an earlier call.
+  /// Builds a boolean tensor with one element per window: true if the first
+  /// maximum is at the window element `tap`. Must be called for all taps in
+  /// row-major order.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -177,7 +167,7 @@ private:
     return first;
   }
 
-  /// Advances `tap`, the indices of a window element (tap), to the next window
+  /// Advances `tap`, the indices of a window element, to the next window
   /// element in row-major order. Returns false after the last one.
   bool next(SmallVectorImpl<int64_t> &tap) {
     for (size_t dim = tap.size(); dim-- > 0;) {
@@ -192,13 +182,12 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
-  /// `padded` is the padded input. `found` is a boolean tensor with one element
-  /// per window. It is true if the window has its maximum at one of the window
-  /// elements (taps) processed so far. `found` is null before the first tap.
+  /// `padded` is the padded input. `found` has one boolean per window: true if
+  /// isFirst() has visited a maximum of the window. `found` is null before the
+  /// first visit.
   Value padded, found;
-  /// For each phase (input elements of equal index modulo the strides), the sum
-  /// of the gradients added to the phase so far. An entry is null before the
-  /// first addition.
+  /// Sum of the gradients of each phase (input elements of equal index modulo
+  /// the strides). Null before the first addition.
   SmallVector<Value> phases;
 };
 } // namespace

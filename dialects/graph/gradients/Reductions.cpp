@@ -9,8 +9,8 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Reshapes `reduced`, which has the shape of the result of `op`, so that every
-/// dim reduced by `op` is present with size 1.
+/// Reshapes `reduced`, of the shape of the result of `op`, so that the reduced
+/// dims are present with size 1.
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())
@@ -29,9 +29,8 @@ static double divisorOf(ReduceOp op) {
   return count;
 }
 
-/// Builds the gradient of the operand of a reduction by max or min. If several
-/// elements equal the maximum or minimum, each of them gets an equal share of
-/// `dy`, the gradient of the result.
+/// Builds the gradient of the operand of a reduction by max or min. Equal
+/// extreme elements get equal shares of `dy`, the gradient of the result.
 static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   Value x = op.getInput();
   Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
@@ -41,10 +40,9 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
 
 /// Builds, for each operand element of a product reduction, the product of all
 /// other elements that are reduced with it:
+///
 ///   [2 5 3]:  [15 6 10]
 ///   [2 0 3]:  [0 6 0]
-/// Computes the product of all elements other than 0, and divides it by each
-/// element other than 0. If one of the other elements is 0, the result is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
   Value zero = b.isZero(x), own = b.castLike(zero, x);
@@ -81,9 +79,8 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// Builds the gradient of the operand of topk: a scatter of the gradient of the
-/// selected values into zeros. The scatter may overwrite (ScatterKind::Set),
-/// because topk selects no element twice.
+/// Builds the gradient of the operand of topk: a scatter of `gradients` into
+/// zeros. ScatterKind::Set suffices, because topk selects no element twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

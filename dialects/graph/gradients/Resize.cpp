@@ -10,9 +10,9 @@ static int64_t sizeOf(Value value, int64_t dim) {
   return tensorType(value).getDimSize(dim);
 }
 
-/// Returns whether the resize copies each operand element along `dim` equally
-/// often, to adjacent result elements. This holds in mode nearest with an
-/// integer factor:
+/// Returns whether the resize repeats each operand element along `dim` equally
+/// often, as in mode nearest with an integer factor:
+///
 ///   [a b] resized by factor 2:  [a a b b]
 static bool repeatsEach(ResizeOp op, int64_t dim) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
@@ -23,9 +23,11 @@ static bool repeatsEach(ResizeOp op, int64_t dim) {
   });
 }
 
-/// Builds the gradient of a resize along a dim for which repeatsEach() returns
-/// true: each operand element is copied to several result elements. Sums the
-/// gradients of all copies of each element.
+/// Builds the gradient of a resize along `dim` that repeats each element
+/// equally often: sums the gradients of all copies of an element.
+///
+///   forward:   [a b] to [a a b b]
+///   gradient:  [p q r s] to [p+q r+s]
 static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
                        int64_t dim) {
   SmallVector<int64_t> shape(tensorType(gradient).getShape()), split(shape);
@@ -48,8 +50,7 @@ static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
 }
 
 /// Multiplies `gradient` along `dim` by the transpose of `matrix`, the matrix
-/// of the resize along `dim`. The forward resize multiplies by `matrix`, so the
-/// gradient multiplies by the transpose.
+/// of the forward resize along `dim`.
 static Value multiply(GradientBuilder &b, Value gradient, Value matrix,
                       int64_t dim) {
   std::string from, to;

@@ -15,9 +15,11 @@ inline llvm::ArrayRef<int64_t> spatial(mlir::Value value) {
 
 /// Strides, padding, dilations and groups of a convolution. Along each spatial
 /// dim, output o multiplies filter element (tap) k by the input element with
-/// index
+/// this index:
+///
 ///   o · stride + k · dilation − low
-/// where `low` is the padding before the input.
+///
+/// The padding before the input is `low`.
 struct SlidingWindow {
   /// Stride, padding before the input, and dilation: one entry per spatial dim,
   /// in elements.
@@ -26,19 +28,17 @@ struct SlidingWindow {
   /// only the channels of that group.
   int64_t group;
 
-  /// Returns how many consecutive input elements the windows of the first
-  /// `outputs` outputs cover along spatial dim `dim`, padding included. `taps`
-  /// is the size of the filter along that dim. For stride 2 and 3 taps, 4
-  /// outputs cover 9 elements. The first of these elements has index -low.
+  /// Returns how many consecutive input elements the first `outputs` windows
+  /// cover along spatial dim `dim`, padding included. `taps` is the size of the
+  /// filter. For stride 2 and 3 taps, 4 windows cover 9 elements.
   int64_t reach(size_t dim, int64_t outputs, int64_t taps) const {
     return (outputs - 1) * strides[dim] + (taps - 1) * dilations[dim] + 1;
   }
 };
 
-/// Builds the gradient of a convolution with respect to its input. It is a
-/// conv_transpose of `gradient`, the gradient of the convolution's result, with
-/// `filter`. `inputs` are the sizes of the spatial dims of the convolution's
-/// input.
+/// Builds the gradient of the input of a convolution: a conv_transpose of
+/// `gradient`, the gradient of the result. `inputs` are the sizes of the
+/// spatial dims of the input.
 mlir::Value convolveBack(GradientBuilder &b, mlir::Value gradient,
                          mlir::Value filter, const SlidingWindow &sliding,
                          llvm::ArrayRef<int64_t> inputs);

@@ -13,9 +13,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention: the type of the query, except
-/// that the last dim is that of the value. Emits an error and fails unless
-/// query, key and value have rank 4.
+/// Returns the type of the result of attention: the type of the query with the
+/// last dim of the value. Emits an error and fails unless all three have rank
+/// 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -29,9 +29,8 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// Returns the type of a tensor of softmax statistics, such as the row maximum,
-/// which attention_query_gradient returns. The tensor has one number per query
-/// and head. Its element type is that of `query`, but at least f32.
+/// Returns the type of a tensor with one number per query and head, such as row
+/// maxima of the softmax. Elements have the type of `query`, but at least f32.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -136,14 +135,15 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of floating-point operations of an attention op. For each
-/// query head, the op computes these matrix products:
+/// Returns the number of floating-point operations of an attention op that
+/// computes two kinds of matrix products per query head:
 ///
-///   `ofKeys` products of S · T · D multiply-adds, such as q kᵀ
-///   `ofValues` products of S · T · E multiply-adds, such as weights · v
+///   kind         number of products  multiply-adds of one product
+///   q kᵀ         `ofKeys`            S · T · D
+///   weights · v  `ofValues`          S · T · E
 ///
-/// S and T are the numbers of queries and keys. D and E are the widths of keys
-/// and values.
+/// S and T are the numbers of queries and keys. D and E are the sizes of a key
+/// and of a value.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),
@@ -157,8 +157,7 @@ double AttentionOp::getFlops() {
 }
 
 /// Counts three matrix products per head: the scores, the gradient of the
-/// probabilities, and the gradient of the queries. The key gradient op may
-/// compute the first two products again. This repetition is not counted.
+/// probabilities, and the gradient of the queries.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }

@@ -14,9 +14,8 @@ using namespace pcc::graph;
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Returns the numbers of rows and columns of the matrices in a matmul operand
-/// of type `type`. These are the last two dims of `type`, in reverse order if
-/// `transposed` is true.
+/// Returns the numbers of rows and columns of the matrices in a matmul operand:
+/// the last two dims of `type`, exchanged if `transposed` is true.
 static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
                                               bool transposed) {
   ArrayRef<int64_t> last = type.getShape().take_back(2);
@@ -118,8 +117,8 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
-/// Counts one multiply-add for each combination of indices of all letters of
-/// the equation. If there is a single operand, counts one addition instead.
+/// Counts one multiply-add per combination of indices of all letters. If there
+/// is a single operand, counts one addition instead.
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
@@ -151,8 +150,8 @@ std::string pcc::graph::listText(ArrayRef<int64_t> values) {
   return text;
 }
 
-/// Returns the number of spatial dims of a convolution. Returns 0 if the ranks
-/// of the operands and the lengths of the attributes imply different numbers.
+/// Returns the number of spatial dims of a convolution, or 0 if operands and
+/// attributes disagree.
 template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   int64_t rank = tensorType(adaptor.getInput()).getRank();
   size_t spatial = rank < 3 ? 0 : rank - 2;
@@ -203,8 +202,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
-/// Counts one multiply-add for each output element and each element of the
-/// filter that computes the output channel.
+/// Counts one multiply-add per pair of a result element and a filter element of
+/// the same output channel.
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getResult()).getNumElements() *
@@ -242,8 +241,8 @@ LogicalResult ConvTransposeOp::verify() {
   return checkFloats(*this, getOperands());
 }
 
-/// Counts one multiply-add for each input element and each element of the
-/// filter that multiplies the input channel.
+/// Counts one multiply-add per pair of an input element and a filter element of
+/// the same input channel.
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getInput()).getNumElements() *

@@ -8,12 +8,11 @@
 
 namespace pcc::graph {
 
-/// The terms of an einsum equation. For example, "ab,bc->ac" has the operand
-/// terms "ab" and "bc" and the result term "ac". The terms point into the text
-/// that was parsed, which must outlive this object.
+/// The terms of an einsum equation: "ab" and "bc" for the operands and "ac" for
+/// the result of "ab,bc->ac". The terms point into the parsed text, which must
+/// outlive this object.
 struct EinsumEquation {
-  /// Terms of the operands, in order. A term has one letter per dim of the
-  /// operand.
+  /// Terms of the operands, in order, with one letter per dim.
   llvm::SmallVector<llvm::StringRef> operands;
   llvm::StringRef result;
 

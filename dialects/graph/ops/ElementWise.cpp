@@ -8,7 +8,7 @@ using namespace pcc::graph;
 
 /// Infers the result type of an element-wise op: the broadcast of the operands'
 /// shapes, with elements of `elementType`. Fails if the shapes do not
-/// broadcast, with an error that contains them.
+/// broadcast.
 static LogicalResult inferBroadcast(std::optional<Location> loc,
                                     ValueRange operands, Type elementType,
                                     SmallVectorImpl<Type> &results) {
@@ -29,9 +29,9 @@ static Type elementTypeOf(Value value) {
   return tensorType(value).getElementType();
 }
 
-/// Infers the result type of a binary op whose operands and result have the
-/// same element type. Emits an error and fails if the operands' element types
-/// differ.
+/// Infers the result type of a binary op: the broadcast shape and the element
+/// type of both operands. Emits an error and fails if the operands have
+/// different element types.
 template <typename Op>
 static LogicalResult inferBinary(std::optional<Location> loc,
                                  typename Op::Adaptor adaptor,

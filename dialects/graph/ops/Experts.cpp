@@ -13,12 +13,11 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers the types of the results of group_rows. A row is a pair of a token
-/// and an expert that processes the token. For each row, the results hold the
-/// token, the expert and the gate (routing weight). For each expert, the last
-/// result holds the number of rows. The number of rows that fit in the results
-/// is
-///   tokens · min(chosen, experts)
+/// Infers the types of the results of group_rows, which assigns each token to
+/// at most `chosen` experts. Results 0, 1 and 2 hold one token, expert and gate
+/// (routing weight) per assignment. Their size, tokens · min(chosen, experts),
+/// suffices for all assignments. Result 3 holds the number of assignments of
+/// each expert.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -65,8 +64,8 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// Returns the number of floating-point operations if all rows of the operand
-/// are used. At run time, some rows may be unused.
+/// Returns the number of floating-point operations if every row is assigned to
+/// an expert.
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

@@ -75,10 +75,10 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Returns whether the shape `indices` is valid for a gather or scatter of
-/// elements along `dim` of a tensor of shape `data`. Both shapes must have
-/// equal rank. In each dim other than `dim`, `indices` must not be larger than
-/// `data`.
+/// Returns whether `indices` is a valid shape of the indices of a
+/// gather_elements or scatter_elements along `dim`. `data` is the shape of the
+/// data. Both shapes must have equal rank. Only dim `dim` of `indices` may be
+/// larger than the same dim of `data`.
 static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
                        uint64_t dim) {
   if (data.size() != indices.size() || dim >= data.size())
@@ -99,8 +99,9 @@ LogicalResult GatherElementsOp::verify() {
 }
 
 /// Infers the result shape of a gather_nd. The last dim of the indices holds
-/// the index tuples. The result has all other dims of the indices, then the
-/// dims of the data after the batch dims and the indexed dims:
+/// the index tuples. In this example, a tuple is one index into the second dim
+/// of the data:
+///
 ///   data [2, 3, 4], indices [2, 5, 1], 1 batch dim:  result [2, 5, 4]
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
@@ -131,16 +132,18 @@ ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Emits the error that the shapes of the operands of a scatter do not match,
-/// and fails.
+/// Emits an error with the types of the updates, indices and data of a scatter,
+/// which do not fit together. Returns failure.
 template <typename ScatterOp> static LogicalResult refuseWrite(ScatterOp op) {
   return op.emitOpError("writes ")
          << op.getUpdates().getType() << " at " << op.getIndices().getType()
          << " into " << op.getData().getType();
 }
 
-/// Emits an error and fails unless the updates and the data of a scatter have
-/// one element type, and the indices have elements of type i32 or i64.
+/// Emits an error and fails unless these conditions hold:
+///
+///  - The updates and the data of a scatter have one element type.
+///  - The indices have elements of type i32 or i64.
 template <typename ScatterOp>
 static LogicalResult checkWrittenTypes(ScatterOp op) {
   if (failed(checkSameElements(op, {op.getData(), op.getUpdates()})))
@@ -165,8 +168,8 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Emits an error and fails unless `updates` has one slice of `data` for each
-/// index tuple.
+/// Verifies a scatter_nd. The updates must have one slice of the data per index
+/// tuple. Three tuples of one index into data [4, 5] need updates [3, 5].
 LogicalResult ScatterNdOp::verify() {
   auto data = tensorType(getData()).getShape(),
        indices = tensorType(getIndices()).getShape();

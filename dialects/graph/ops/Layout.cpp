@@ -72,9 +72,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Emits an error and fails if the slice reads an element outside the operand.
-/// It suffices to check the first and the last element along each dim, for
-/// positive and for negative steps.
+/// Emits an error and fails if the slice reads outside the operand. Checks only
+/// the first and the last element along each dim.
 LogicalResult SliceOp::verify() {
   for (auto [i, size] : llvm::enumerate(tensorType(getInput()).getShape())) {
     int64_t start = getStarts()[i], count = getSizes()[i],
@@ -113,8 +112,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
     if (other.size() != shape.size() ||
         tensorType(input).getElementType() != first.getElementType())
       return emitOptionalError(loc, "joins ", first, " and ", input.getType());
-    // Replace the size of the concatenated dim in `other` by that in `shape`,
-    // so that the comparison of the shapes ignores this dim.
+    // Exclude the concatenated dim from the comparison of the shapes.
     int64_t size = std::exchange(other[dim], shape[dim]);
     if (other != shape)
       return emitOptionalError(loc, "joins ", first, " and ", input.getType(),
@@ -140,16 +138,15 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
   // Compute the period of the padding, in elements. For [a b c], mode wrap
-  // repeats a b c (period 3), and mode reflect repeats a b c b (period 4).
+  // repeats a b c (period 3). Mode reflect repeats a b c b (period 4).
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;
   return place < size ? place : period - place;
 }
 
-/// Infers the shape of the padded tensor. A negative padding removes elements.
-/// If more elements are removed from a dim than the dim has, the size of the
-/// dim becomes 0.
+/// Infers the shape of the padded tensor. A negative padding removes elements,
+/// down to size 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -8,9 +8,10 @@
 namespace pcc::graph {
 
 /// Returns the operand index from which a pad op copies the element at `index`
-/// of a padded dim. `size` is the size of the dim before padding. Index 0 is
-/// the first element that is not padding, so the leading padding has negative
-/// indices. Returns -1 if the element is a constant, or if `size` is 0.
+/// of a padded dim. Index 0 is the first element after the leading padding.
+/// `size` is the size before padding. Returns -1 for a constant, or if `size`
+/// is 0.
+///
 ///   size 4, index -2:  edge 0, reflect 2, wrap 2, constant -1
 int64_t paddedIndex(PadMode mode, int64_t index, int64_t size);
 

@@ -21,9 +21,8 @@ static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   return op->emitOpError("names dim ") << dim << " of " << value.getType();
 }
 
-/// Returns the shape of a reduction of `shape` over the dims with the indices
-/// `dims`. If `keep` is true, these dims have size 1 in the result. Otherwise
-/// they are absent.
+/// Returns the shape of a reduction of `shape` over `dims`. If `keep` is true,
+/// these dims remain with size 1.
 static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape,
                                          ArrayRef<int64_t> dims, bool keep) {
   SmallVector<int64_t> result;
@@ -76,8 +75,8 @@ LogicalResult ArgReduceOp::verify() {
   return checkDim(*this, getDim(), getInput());
 }
 
-/// Emits an error at `op`, a softmax or log_softmax of `input`, and fails
-/// unless `dim` is the index of a dim of `input` and `input` holds floats.
+/// Emits an error and fails unless `dim` is a dim of `input` and `input` holds
+/// floats. `op` is a softmax or log_softmax.
 static LogicalResult checkSoftmax(Operation *op, int64_t dim, Value input) {
   return failure(failed(checkDim(op, dim, input)) ||
                  failed(checkFloats(op, input)));
@@ -99,10 +98,9 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Verifies the operands of `op`, a norm over all dims of `input` with an index
-/// of at least `dim`. Each of `weights` (scale and bias) must have the shape of
-/// these dims. All operands must hold floats. Otherwise emits an error and
-/// fails.
+/// Emits an error and fails unless the operands of `op` are valid. The op is a
+/// norm of `input` over its dims from `dim` on. Each of `weights` (scale and
+/// bias) must have the shape of these dims. All operands must hold floats.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))

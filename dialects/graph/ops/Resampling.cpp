@@ -12,17 +12,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Size of a resized dim in the operand (`from`), size in the result (`to`),
-/// and the scale of the dim. Except for rounding, the scale is to / from.
+/// Sizes of a resized dim in the operand (`from`) and in the result (`to`). The
+/// scale is to / from, except for rounding.
 struct ResizedDim {
   int64_t from, to;
   double scale;
 };
 } // namespace
 
-/// Returns the operand index at which a resize samples its operand for element
-/// `i` of the result. The index may be fractional, such as 1.25. `coordinates`
-/// is a coordinate transformation mode of ONNX's Resize.
+/// Returns the operand index that a resize samples for element `i` of the
+/// result. It may be fractional, such as 1.25. `coordinates` is a coordinate
+/// transformation mode of ONNX's Resize.
 static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   double centre = (i + 0.5) / dim.scale - 0.5;
   if (coordinates == "asymmetric")
@@ -36,9 +36,8 @@ static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   return centre;
 }
 
-/// Returns the index of the operand element that a resize in mode nearest
-/// copies if the sampled operand index is the fraction `place`, such as 1.25.
-/// `rounding` is a nearest mode of ONNX's Resize.
+/// Rounds `place`, a fractional operand index such as 1.25, as a resize in mode
+/// nearest does. `rounding` is a nearest mode of ONNX's Resize.
 static double rounded(StringRef rounding, double place) {
   if (rounding == "floor")
     return std::floor(place);
@@ -49,8 +48,8 @@ static double rounded(StringRef rounding, double place) {
 }
 
 /// Returns the weight of an operand element in cubic interpolation with
-/// coefficient `a` (Keys 1981). `distance` is the distance, in elements, from
-/// the operand element to the sampled point.
+/// coefficient `a` (Keys 1981). `distance` is its distance from the sampled
+/// point, in elements.
 static double cubicWeight(double distance, double a) {
   double x = std::fabs(distance);
   if (x <= 1)
@@ -58,9 +57,9 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns the terms (operand index and weight) whose sum is the value of the
-/// operand at the fractional index `place`. Indices may lie outside the
-/// operand.
+/// Returns the terms (operand index and weight) whose sum is the operand's
+/// value at the fractional index `place`. Indices may lie outside the operand.
+///
 ///   mode linear, place 1.25:  index 1 with weight 0.75, index 2 with 0.25
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));

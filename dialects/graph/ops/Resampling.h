@@ -7,13 +7,12 @@
 
 namespace pcc::graph {
 
-/// One term of the weighted sum that gives an element of a resized dim. The
-/// term is `weight` times the operand element with index `index`.
+/// One term (operand index and weight) of the weighted sum that gives a result
+/// element of a resize.
 struct Tap {
-  /// Index, along the resized dim, of the operand element that is multiplied by
-  /// the weight.
+  /// Index, along the resized dim, of the operand element in this term.
   int64_t index;
-  /// Interpolation weight by which the operand element is multiplied.
+  /// Interpolation weight of this operand element.
   double weight;
 };
 using Taps = llvm::SmallVector<Tap, 4>;
@@ -23,10 +22,9 @@ using Taps = llvm::SmallVector<Tap, 4>;
 bool isResized(ResizeOp op, int64_t dim);
 
 /// Returns the terms (operand index and weight) whose sum is element `i` of the
-/// result along `dim`. Mode nearest has one term, linear two, and cubic four. A
-/// term whose index lies outside the operand uses the nearest valid index. If
-/// `op` has `exclude_outside`, such a term instead has weight 0, and the other
-/// weights are scaled to sum to 1.
+/// result along `dim`. Mode nearest has one term, linear two, and cubic four.
+/// Indices outside the operand are replaced by the nearest valid index, or get
+/// weight 0 if `op` has `exclude_outside`.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

@@ -7,7 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Checks that a transform of a weight reads existing elements only.
+/// Checks one transform of a weight, such as a slice or a reshape. A slice must
+/// stay inside the tensor, and no size may be negative. `before` is the type of
+/// the weight before the transform.
 static LogicalResult checkTransform(ParameterOp op, Attribute transform,
                                     RankedTensorType before) {
   if (auto slice = dyn_cast<WeightSliceAttr>(transform)) {
@@ -15,7 +17,7 @@ static LogicalResult checkTransform(ParameterOp op, Attribute transform,
     const int64_t size = dim >= 0 && dim < before.getRank()
                              ? before.getDimSize(static_cast<unsigned>(dim))
                              : -1;
-    // Compare by division: the product of step and size could overflow.
+    // Compare by division: the slice's step times its size could overflow.
     if (size < 0 || slice.getStart() < 0 || slice.getStep() < 1 ||
         slice.getSize() < 0 || slice.getStart() > size ||
         (slice.getSize() > 0 &&
@@ -31,7 +33,7 @@ static LogicalResult checkTransform(ParameterOp op, Attribute transform,
 }
 
 /// Returns the number of bytes that a tensor of type `type` takes in a file.
-/// Returns -1 if it has no fixed size, or if it is too large for 64 bits.
+/// Returns -1 if that number is unknown or exceeds 64 bits.
 static int64_t storedBytes(RankedTensorType type) {
   if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return -1;
@@ -42,8 +44,8 @@ static int64_t storedBytes(RankedTensorType type) {
   return bytes;
 }
 
-/// Checks the place of the elements in their file, which may come from an
-/// edited dump, and each transform against the type before it.
+/// Checks a weight, which is a tensor in a file: its offset and length in the
+/// file, and the transforms that pcc applies to it, such as slices.
 static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
   RankedTensorType stored = weight.getStored();
   if (weight.getOffset() < 0 || weight.getLength() < 0 ||
@@ -59,7 +61,8 @@ static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
                       weight.getLength(), stored, {});
   for (Attribute transform : weight.getTransforms()) {
     RankedTensorType before = sofar.getTransformedType();
-    // The caller reports a transform that cannot be applied.
+    // Stop if the previous transform of the weight could not be applied.
+    // ParameterOp::verify() reports this error.
     if (!before)
       break;
     if (failed(checkTransform(op, transform, before)))
@@ -69,9 +72,9 @@ static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
   return success();
 }
 
-/// Verifies a parameter op. If the parameter has a weight, the weight must have
-/// the declared type after its transforms (permute, slice, reshape, cast). The
-/// parameter must not have both a weight and a fill value.
+/// Verifies a parameter op. If it has a weight, the weight must have the
+/// declared type after its transforms (permute, slice, reshape, cast). It must
+/// not have both a weight and a fill value.
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())
@@ -91,8 +94,8 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// Checks that a state of the optimizer, which `user` reads or writes, has the
-/// shape of the weight that it belongs to, or is a number.
+/// Checks that an optimizer state is a scalar or has the shape of its weight.
+/// Fails also if no op declares the weight.
 static LogicalResult checkState(Operation *user, ParameterOp state,
                                 SymbolTableCollection &symbols) {
   FlatSymbolRefAttr name = state.getStateOfAttr();
@@ -110,8 +113,8 @@ static LogicalResult checkState(Operation *user, ParameterOp state,
                                         << " of type " << weight.getType();
 }
 
-/// Checks that `value`, which `op` reads from or writes to `parameter`, has the
-/// element type and the rank of the parameter. Its shape may be that of a part.
+/// Checks that `value` has the element type and the rank of `parameter`, which
+/// `op` reads or writes. The shape may be that of a shard.
 static LogicalResult checkPart(Operation *op, ParameterOp parameter,
                                Value value) {
   auto whole = cast<RankedTensorType>(parameter.getType());
@@ -134,8 +137,8 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return checkPart(*this, parameter, getResult());
 }
 
-/// Verifies that the op may write its parameter. Only trainable parameters and
-/// states may be written. A state is a parameter that starts with a fill value.
+/// Verifies that the parameter may be written: it is trainable or a state (a
+/// parameter that starts with a fill value).
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

@@ -7,9 +7,11 @@
 
 namespace pcc::graph {
 
-/// Returns the output size of a convolution or pool along one spatial dim:
-/// floor((input + low + high − (window−1)·dilation − 1) / stride) + 1, or 0 if
-/// no window fits. `low` and `high` are the padding on each side, in elements.
+/// Returns the output size of a convolution or pool along one spatial dim, or 0
+/// if no window fits. `low` and `high` are the padding on each side, in
+/// elements.
+///
+///   floor((input + low + high − (window−1)·dilation − 1) / stride) + 1
 int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
                      int64_t high, int64_t dilation);
 
@@ -19,11 +21,10 @@ bool allPositive(llvm::ArrayRef<int64_t> values);
 /// Returns `values` as text for error messages, such as "[1, 2]".
 std::string listText(llvm::ArrayRef<int64_t> values);
 
-/// Returns the divisor of an average pool along spatial dim `dim` for the
-/// output with index `output` along that dim. It is the number of window
-/// elements inside the input or, in mode AverageWithPadding, all of the window.
-/// The pool divides the sum of a window by the product of the divisors of all
-/// spatial dims.
+/// Returns how many window elements an average pool counts along spatial dim
+/// `dim` for the result index `output`. Window elements in the padding count
+/// only in mode AverageWithPadding. The product of the counts of all spatial
+/// dims is the divisor of the average.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 
 } // namespace pcc::graph

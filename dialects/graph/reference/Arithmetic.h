@@ -17,8 +17,8 @@
 
 namespace pcc::graph {
 
-/// Type in which operations on elements of type T are computed so that overflow
-/// is defined: uint64_t for integers, T itself for floating-point types.
+/// Type in which elements of type T are computed, so that overflow is defined:
+/// uint64_t for integers, T itself for floating-point types.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
@@ -39,8 +39,8 @@ template <typename T> T wrappingNeg(T a) {
   return static_cast<T>(-Wrapping<T>(a));
 }
 
-/// Returns the absolute value of `a`. The smallest int64_t has no absolute
-/// value in int64_t and is returned unchanged.
+/// Returns the absolute value of `a`. The smallest int64_t is returned
+/// unchanged, because its absolute value is not an int64_t.
 inline double absolute(double a) { return std::fabs(a); }
 inline uint64_t absolute(uint64_t a) { return a; }
 inline int64_t absolute(int64_t a) { return a < 0 ? wrappingNeg(a) : a; }
@@ -77,10 +77,9 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// Returns the remainder of a / b. The remainder has the sign of `a` if
-/// `truncated` is true (fmod of C). Otherwise it has the sign of `b` (% of
-/// Python). For a = -7 and b = 3, these remainders are -1 and 2. The remainder
-/// of integers is 0 if `b` is 0.
+/// Returns the remainder of a / b, or 0 for integers if `b` is 0. It has the
+/// sign of `a` if `truncated` is true (fmod of C), else that of `b` (% of
+/// Python). For a = -7 and b = 3, the two remainders are -1 and 2.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -93,9 +92,8 @@ inline int64_t remainder(int64_t a, int64_t b, bool truncated) {
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Returns `base` to the power of `exponent`. An overflow wraps around. A
-/// negative `exponent` gives a fraction, which is truncated toward zero: the
-/// result is 0 unless `base` is 1 or -1.
+/// Returns `base` to the power of `exponent`. An overflow wraps around.
+/// Fractions are truncated toward zero: 2 to the power of -1 is 0.
 inline int64_t integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;

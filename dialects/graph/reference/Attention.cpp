@@ -9,19 +9,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// One row of the attention mask: the entries for one query, with one entry per
-/// key.
+/// The mask entries of one query, with one entry per key.
 struct MaskRow {
   /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// `offset` is the row-major index in `mask` of the entry for key 0. `step`
-  /// is the number of elements from the entry of one key to that of the next
-  /// key. `step` is 0 if one entry is broadcast to all keys.
+  /// `offset` is the index in `mask` of the entry for key 0. `step` is the
+  /// distance from key to key, or 0 if one entry is broadcast to all keys.
   int64_t offset, step;
 
-  /// Returns the score of key `t` after masking; `score` is the score before
-  /// masking. A float mask entry is added to `score`. If a boolean entry is
-  /// false, the result is -infinity.
+  /// Returns `score`, the attention score of key `t`, after masking. A float
+  /// mask is added to the score. A boolean mask replaces the score by -infinity
+  /// where the mask is false.
   double apply(double score, int64_t t) const {
     if (!mask)
       return score;
@@ -35,9 +33,9 @@ struct MaskRow {
 /// Computes the attention scores of one query head of one batch element.
 class ScoredHead {
 public:
-  /// Selects query head `pair % H` of batch element `pair / H`. The first three
-  /// operands have the following shapes. If `op` has a mask, it is the last
-  /// operand.
+  /// Selects query head `pair % H` of batch element `pair / H`. The operands
+  /// are the query, key and value, and finally the mask of `op`, if there is
+  /// one.
   ///
   ///   query  [B, H, S, D]   B batch, H query heads, S queries, D key width
   ///   key    [B, K, T, D]   K key heads, T keys
@@ -59,18 +57,15 @@ public:
 
   /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
-  /// Returns a pointer to query `s` of this head. The query has D elements, the
-  /// width of queries and keys.
+  /// Returns a pointer to query `s` of this head, which has `depth` elements.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
-  /// Returns a pointer to key `t` of this head. The key has D elements, the
-  /// width of queries and keys.
+  /// Returns a pointer to key `t` of this head, which has `depth` elements.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
-  /// Returns a pointer to value `t` of this head. The value has E elements, the
-  /// width of values.
+  /// Returns a pointer to value `t` of this head, which has `width` elements.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
@@ -84,10 +79,9 @@ public:
     return all;
   }
 
-  /// Replaces `row`, the row of q kᵀ for query `s`, by the scores of that
-  /// query. A score is an element of q kᵀ after scaling, soft-capping and
-  /// masking. If `slopes` is not null, also stores in it the derivative of each
-  /// score with respect to its element of q kᵀ.
+  /// Turns `row`, the products of query `s` with all keys, into attention
+  /// scores: scales, soft-caps and masks each element. If `slopes` is not null,
+  /// it receives the derivative of each score with respect to its product.
   void mask(int64_t s, double *row, double *slopes = nullptr) const {
     const MaskRow own{hides,
                       batch * strides[0] + head * strides[1] + s * strides[2],
@@ -126,16 +120,17 @@ private:
   Strides strides = Strides(4, 0);
 };
 
-/// Statistics from which the softmax weights of one query are computed. The
-/// weight of a score is
+/// Two numbers, `top` and `share`, that turn the attention scores of one query
+/// into softmax weights. The weight of a score is
+///
 ///   exp(score − top) · share
 struct RowNumbers {
-  /// `top` is the largest score of the query. `share` is the inverse of the sum
-  /// of exp(score − top) over all scores of the query.
+  /// `top` is the largest score, and `share` is 1 / Σ exp(score − top).
   double top = -HUGE_VAL, share = 0;
 
-  /// Computes the statistics of the `count` scores in `row`. If the mask hides
-  /// all keys, `top` is -infinity and `share` is 0.
+  /// Computes the two softmax numbers of the `count` attention scores in `row`:
+  /// `top`, the largest score, and `share`, 1 / Σ exp(score − top). If the mask
+  /// hides all keys, `top` is -infinity and `share` is 0.
   static RowNumbers of(const double *row, int64_t count) {
     RowNumbers numbers;
     for (int64_t t = 0; t < count; ++t)
@@ -190,12 +185,15 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Computes one row of the gradient of q kᵀ in place. On entry, `products`
-/// holds the row of dP = dy valueᵀ. On return, each element is
+/// Computes the gradient of one row of q kᵀ in attention. `products` is a row
+/// of dP = dy valueᵀ, where dy is the gradient of the result. The function
+/// replaces it by the gradient of q kᵀ:
 ///
-///   weight · (dP − mean) · slope,  where mean = Σ weight · dP over the row
+///   weight · (dP − mean) · slope,  where mean = Σ weight · dP
 ///
-/// If `known` has a value, that value is used as the mean. Returns the mean.
+/// `weights` has the softmax weights, and `slopes` the derivatives of the
+/// scores with respect to q kᵀ. The mean is `known`, if given. Returns the
+/// mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -210,8 +208,8 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 }
 
 namespace {
-/// Inputs and intermediate results of an attention gradient op for one query of
-/// one head. The members below `gradient` have one element per key.
+/// Values of an attention gradient op for one query of one head. The members
+/// `scores`, `slopes` and `products` have one element per key.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -245,10 +243,13 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   return success();
 }
 
-/// Evaluates attention_query_gradient. Result 0 is the gradient of the query.
-/// Results 1 to 3 hold one number per query: the softmax statistics top and
-/// share, and the weighted mean of dP = dy valueᵀ. They are operands of
-/// attention_key_gradient.
+/// Evaluates attention_query_gradient. Operand 3 is dy, the gradient of the
+/// attention result. Result 0 is the gradient of the query. The other results
+/// have one number per query:
+///
+///   1  top, the largest attention score
+///   2  share, which is 1 / Σ exp(score − top)
+///   3  mean of dP = dy valueᵀ, weighted by the softmax weights
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);

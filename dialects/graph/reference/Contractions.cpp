@@ -19,9 +19,9 @@ struct BatchedMatrix {
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Computes the strides and sizes of the matrices of the operand `tensor`,
-  /// whose batch dims are broadcast to `batchDims`. If `transposed` is true,
-  /// rows and columns are exchanged.
+  /// Computes the strides and sizes of the matrices of `tensor`, whose batch
+  /// dims are broadcast to `batchDims`. If `transposed`, rows and columns are
+  /// exchanged.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -36,8 +36,8 @@ struct BatchedMatrix {
     }
   }
 
-  /// Returns a view of one matrix of the operand `tensor`. The first element of
-  /// the matrix has the index `offset` in `tensor`.
+  /// Returns a view of the matrix whose first element has the index `offset` in
+  /// `tensor`.
   template <typename T>
   MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
     return {tensor.data<T>() + offset, rowStride, columnStride};
@@ -45,17 +45,16 @@ struct BatchedMatrix {
 };
 } // namespace
 
-/// Evaluates matmul with one call of gemm() per batch index. A single call
-/// suffices if all batch indices have the same rhs matrix, and lhs is neither
-/// transposed nor broadcast.
+/// Evaluates matmul with one call of gemm() per batch index, or a single call
+/// where possible.
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
   BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
       rhs(e.in(1), op.getTransposeRhs(), batch);
-  // If rhs is one matrix for the whole batch, treat all matrices of lhs
-  // together as one matrix with more rows. This requires that lhs is neither
-  // transposed nor broadcast.
+  // If possible, treat all matrices of lhs as one matrix with more rows. This
+  // requires that rhs is a single matrix for the whole batch, and that lhs is
+  // neither transposed nor broadcast.
   Strides whole(batch.size(), 0);
   bool foldsBatch =
       rhs.batch == whole && !op.getTransposeLhs() &&
@@ -91,7 +90,8 @@ struct LetteredTensor {
   int64_t sizeOf(char letter) const {
     return tensor.shape[letters.find(letter)];
   }
-  /// Returns the product of the sizes of the dims whose letters are in `some`.
+  /// Returns the product of the sizes of the dims whose einsum letters are in
+  /// `some`.
   int64_t product(StringRef some) const {
     int64_t size = 1;
     for (char letter : some)
@@ -101,8 +101,8 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Returns the letters of `letters` that are in `among` if `contained` is true,
-/// and those that are not in `among` if `contained` is false.
+/// Returns those of `letters` that are in `among`, if `contained` is true.
+/// Otherwise returns those that are not in `among`.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -111,7 +111,8 @@ static std::string filter(StringRef letters, StringRef among, bool contained) {
   return result;
 }
 
-/// Returns `term` transposed so that its dims are in the order of `letters`.
+/// Returns `term`, a tensor with one einsum letter per dim, transposed so that
+/// its letters have the order of `letters`.
 static LetteredTensor reordered(const LetteredTensor &term,
                                 std::string letters) {
   SmallVector<int64_t> shape, strides, own = rowMajor(term.tensor.shape);
@@ -129,16 +130,14 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies two terms, which are tensors with einsum letters. There are four
-/// groups of letters:
+/// Multiplies two tensors with one einsum letter per dim. The result has the
+/// letters of the groups batch, m and n. For example, `a` has xip, `b` has xpj
+/// and `keep` is xij:
 ///
-///   batch  letters in `a`, `b` and `keep`
-///   k      letters in `a` and `b` but not in `keep`; they are summed
-///   m      letters in `a` only
-///   n      letters in `b` only
-///
-/// The dims of the result are batch, m and n, in this order. For example, xab
-/// times xbc with `keep` xac has batch x, m a, k b and n c. The result is xac.
+///   batch  x  letters in `a`, `b` and `keep`
+///   k      p  letters in `a` and `b` but not in `keep`, which are summed
+///   m      i  letters in `a` only
+///   n      j  letters in `b` only
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);
@@ -166,8 +165,8 @@ static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
   return result;
 }
 
-/// Returns a tensor of ones with the dims `letters`. Each dim has the size that
-/// its letter has in `term`.
+/// Returns a tensor of ones with one dim per einsum letter in `letters`. The
+/// size of each dim is that of the dim of `term` with the same letter.
 static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   SmallVector<int64_t> shape;
   for (char letter : letters)
@@ -179,15 +178,15 @@ static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   return result;
 }
 
-/// Returns `term` summed over each letter that `keep` does not contain.
+/// Returns `term`, a tensor with one einsum letter per dim, summed over each
+/// dim whose letter is not in `keep`.
 static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   std::string gone = filter(term.letters, keep, false);
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
-/// Evaluates einsum. Multiplies the first two operands, then their product by
-/// the third operand, and so on. Sums over a letter as soon as neither a later
-/// operand nor the result contains it.
+/// Evaluates einsum: multiplies the operands one after another. Sums over an
+/// einsum letter as soon as neither a later operand nor the result has it.
 static LogicalResult einsum(Evaluation &e) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))

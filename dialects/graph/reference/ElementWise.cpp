@@ -22,8 +22,8 @@ static void mapElements(const HostTensor &from, HostTensor &to, F f) {
 }
 
 /// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for 0 ≤ i < count. A
-/// step of 0 broadcasts one element. The most frequent pairs of steps have
-/// separate loops, which the compiler can vectorize.
+/// step of 0 broadcasts one element. Frequent pairs of steps have separate
+/// loops.
 template <typename In, typename Out, typename F>
 static void zipRow(const In *__restrict lhs, int64_t lhsStep,
                    const In *__restrict rhs, int64_t rhsStep,
@@ -126,9 +126,8 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
-/// Evaluates gelu by its erf formula or its tanh formula, depending on the op.
-/// The op may have attributes that replace the standard constants of the
-/// formula.
+/// Evaluates gelu by its erf or tanh formula. Attributes of the op may replace
+/// the constants of the formula.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
   bool tanh = op.getTanh();
@@ -156,7 +155,7 @@ static LogicalResult mod(Evaluation &e) {
 }
 
 /// Returns `tensor` with its elements converted to double. `type` is the
-/// element type in the IR. It determines whether integers are unsigned.
+/// element type in the IR, which tells whether integers are unsigned.
 static HostTensor asFloats(const HostTensor &tensor, Type type) {
   if (tensor.kind == ElementKind::Float)
     return tensor;
@@ -168,9 +167,8 @@ static HostTensor asFloats(const HostTensor &tensor, Type type) {
   return floats;
 }
 
-/// Evaluates pow. If base and exponent are integers, computes the exact integer
-/// power. Otherwise computes the power in f64. If the base is an integer, the
-/// f64 result is truncated toward zero.
+/// Evaluates pow: exactly if both operands are integers, otherwise in f64. An
+/// integer result is truncated toward zero.
 static LogicalResult pow(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float &&
       e.in(1).kind != ElementKind::Float) {
@@ -196,8 +194,8 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
   return success();
 }
 
-/// Evaluates compare. The body has a table of functions, which must be in the
-/// order of the enumerators of Predicate.
+/// Evaluates compare by a table of functions, one per predicate. The table must
+/// have the order of the enumerators of Predicate.
 static LogicalResult compare(Evaluation &e) {
   static constexpr Evaluator byPredicate[] = {
       compareBy<[](auto a, auto b) { return a == b; }>,
@@ -248,9 +246,9 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
-/// Evaluates random: each element is the upper 24 bits of the first Philox
-/// word, divided by 2^24. The counter of Philox consists of two operands of the
-/// op: an index per element, and the number of the training step.
+/// Evaluates random: each element is a number in [0, 1) from 24 random bits.
+/// Philox, a counter-based generator, computes them from operand 0 (an index
+/// per element), operand 1 (the number of the training step) and the op's key.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {

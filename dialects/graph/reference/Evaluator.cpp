@@ -30,9 +30,9 @@ bool pcc::graph::canEvaluate(Operation *op) {
   return evaluators().lookup(op->getName().getStringRef());
 }
 
-/// Wraps integer results to their width even with Numerics::Exact, because
-/// wrapping is part of the meaning of a model. Rounds floats only with
-/// Numerics::Model.
+/// Wraps integer results for both values of `numerics`, because wrapping is
+/// part of the meaning of a model. Rounds float results to their element types
+/// only for Numerics::Model.
 Status pcc::graph::evaluate(Operation *op,
                             ArrayRef<const HostTensor *> operands,
                             SmallVectorImpl<HostTensor> &results,

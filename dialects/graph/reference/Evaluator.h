@@ -27,14 +27,12 @@ enum class Numerics : uint8_t {
 /// read weights, because the elements of weights are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
-/// Computes `op` for the given operand tensors and appends one tensor per
-/// result to `results`. `operands` has one tensor per operand of `op`, with the
-/// shape of the operand's type. Integer results are wrapped to the width of
-/// their element type.
+/// Computes `op` and appends one tensor per result to `results`. Integer
+/// results are wrapped to the width of their element type. Returns these
+/// errors, whose messages do not contain the name of `op`:
 ///
-/// Returns an Unsupported error if `op` has no evaluator. Returns a BadInput
-/// error if the result is undefined for these operands, for example because an
-/// index is out of range. The error message does not contain the name of `op`.
+///  - Unsupported if `op` has no evaluator.
+///  - BadInput if the result is undefined, such as for an index out of range.
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

@@ -10,10 +10,9 @@
 
 namespace pcc::graph {
 
-/// Input, output and error of the evaluation of one op. An evaluator reads
-/// `operands` and sets the elements of `results`. Before the evaluator is
-/// called, the tensors in `results` have the shapes of the op's result types
-/// and hold zeros.
+/// Input, output and error of the evaluation of one op. `results` initially has
+/// one tensor of zeros per result of the op. An evaluator reads `operands` and
+/// stores into `results`.
 struct Evaluation {
   /// The op that is evaluated.
   mlir::Operation *op;
@@ -31,14 +30,12 @@ struct Evaluation {
   /// Returns the tensor in which the evaluator stores result `i`.
   HostTensor &out(size_t i = 0) { return results[i]; }
   /// Returns the element type that operand `operand` has in the IR, such as
-  /// bf16. The HostTensor of the operand stores the elements as double or
-  /// int64_t.
+  /// bf16.
   mlir::Type elementType(size_t operand) const {
     return tensorType(op->getOperand(operand)).getElementType();
   }
-  /// Stores the error message `message` and returns failure. `message` is the
-  /// rest of a sentence, such as "is defined for floats only", because the
-  /// caller of the evaluator prepends the name of the op.
+  /// Stores `message` and returns failure. `message` continues a sentence that
+  /// begins with the name of the op, such as "is defined for floats only".
   mlir::LogicalResult fail(const llvm::Twine &message) {
     error = message.str();
     return mlir::failure();

@@ -6,18 +6,18 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates group_rows. A row consists of a token, an expert that processes
-/// the token, and the gate (routing weight) of that pair. The op lists one row
-/// for each gate that is not 0, but at most `chosen` rows per token. Rows are
-/// ordered by expert and then by token. The last result counts the rows of each
+/// Evaluates group_rows, which assigns tokens to experts. Each assignment is a
+/// row: a token, an expert and a gate (routing weight). A token goes to the
+/// first `chosen` experts for which its gate is not 0. Rows are ordered by
+/// expert, then by token. The last result has the number of rows of each
 /// expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // Visit the experts in ascending order. If more than `chosen` gates of a
-  // token are not 0, the first `chosen` of these experts process the token.
+  // Visit the experts in ascending order, so that each token goes to its first
+  // `chosen` experts with a nonzero gate.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];
@@ -32,9 +32,10 @@ static LogicalResult groupRows(Evaluation &e) {
   return success();
 }
 
-/// Evaluates grouped_matmul: multiplies the rows of each expert, which are
-/// contiguous, by the expert's matrix. Fails if the sum of the experts' row
-/// counts exceeds the number of rows.
+/// Evaluates grouped_matmul: multiplies the rows of each expert by the expert's
+/// matrix. Operand 2 has the number of rows of each expert. Fails if one of
+/// these numbers is negative, or if their sum exceeds the number of rows of
+/// operand 0.
 static LogicalResult groupedMatmul(Evaluation &e) {
   const bool transposed = cast<GroupedMatmulOp>(e.op).getTransposeRhs();
   const HostTensor &rows = e.in(0), &matrices = e.in(1), &counts = e.in(2);

@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Returns whether `value` has at most maxFoldedElements elements. A dim of
-/// size 0 counts as size 1, because an evaluator may loop over the other dims
-/// of an empty tensor, which would take time.
+/// size 0 counts as size 1, because an evaluator may still loop over the other
+/// dims.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())
@@ -28,9 +28,9 @@ static bool isSmall(Value value) {
 /// constant. Ops with more operations are executed at run time.
 static constexpr double maxFoldedFlops = 1 << 24;
 
-/// Returns whether `op` needs at most maxFoldedFlops operations. Returns false
-/// for convolutions and pools, because their cost can be large even if operands
-/// and results are small.
+/// Returns whether an evaluation of `op` is cheap: at most maxFoldedFlops
+/// operations. Convolutions and pools never count as cheap, because they can be
+/// costly even for small tensors.
 static bool isCheap(Operation *op) {
   if (isa<ConvOp, ConvTransposeOp, PoolOp>(op))
     return false;
@@ -39,16 +39,15 @@ static bool isCheap(Operation *op) {
 }
 
 bool pcc::graph::isFoldable(Operation *op) {
-  // A loss_gradient has the value 1. It is not folded, because passes search
-  // for the op to find the start of the backward pass.
+  // Keep loss_gradient, a constant 1, because passes search for it to find the
+  // start of the backward pass.
   return !isa<ConstantOp, LossGradientOp>(op) && canEvaluate(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
 }
 
-/// Evaluates `op` on its constant operands and returns its results as
-/// constants, rounded to their element types. Fails, without an error message,
-/// if `op` cannot be folded.
+/// Evaluates `op` on constant operands and returns its results as constants.
+/// Fails, without an error message, if `op` cannot be folded.
 static LogicalResult foldByEvaluation(Operation *op,
                                       ArrayRef<Attribute> operands,
                                       SmallVectorImpl<OpFoldResult> &results) {
@@ -60,8 +59,8 @@ static LogicalResult foldByEvaluation(Operation *op,
   SmallVector<const HostTensor *> pointers;
   for (const HostTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  // An op that cannot be evaluated remains in the module, and its error is
-  // reported at run time. The error message of evaluate() is therefore dropped.
+  // Drop the error message: an op that cannot be evaluated stays in the module
+  // and fails at run time.
   if (evaluate(op, pointers, folded, Numerics::Model).failed())
     return failure();
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), folded))

@@ -20,10 +20,9 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// The macro makes the compiler emit a function twice on x86-64: for CPUs with
-// AVX2 and for all others. Fused multiply-add (FMA) remains disabled in both
-// versions. FMA rounds differently, so folded constants would depend on the
-// machine on which pcc compiles a model.
+// Compile functions twice on x86-64: for CPUs with AVX2 and for all others.
+// Fused multiply-add (FMA) remains disabled, because it rounds differently.
+// Folded constants must not depend on the CPU.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -32,9 +31,10 @@ using Lane = double __attribute__((vector_size(32)));
 #endif
 
 /// Computes a 4 x 8 tile of a matrix product:
+///
 ///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  p < depth
-/// `lhs` and `rhs` are panels (copies of a few rows or columns with contiguous
-/// elements).
+///
+/// `lhs` and `rhs` are panels: contiguous copies of a few rows or columns.
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -53,19 +53,19 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A block of a matrix, copied into panels. A panel holds `width` rows of lhs,
-/// or `width` columns of rhs. Elements with equal index along k, the summed
-/// dim, are adjacent:
+/// A block of a matrix, copied into panels of `width` rows of lhs or columns of
+/// rhs. Elements with equal index along k, the summed dim, are adjacent:
+///
 ///   lhs rows (a b c) and (d e f), width 2:  panel a d b e c f
-/// The elements that one tile of the result needs are thereby contiguous. The
-/// last panel is padded with zeros.
+///
+/// The last panel is padded with zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
   /// Copies a block of a matrix into panels. The block has `depth` elements
-  /// along k, and `count` elements along the other dim (m for lhs, n for rhs).
-  /// The strides are distances between elements of `from`, in elements.
+  /// along k and `count` along the other dim (m for lhs, n for rhs). Strides
+  /// are in elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -99,9 +99,8 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// Multiplies block by block. The loops run over blocks of n, then of k, then
-/// of m, from the outermost to the innermost. Each packed block of rhs is
-/// thereby used for all rows of lhs.
+/// Multiplies block by block, with loops over n, then k, then m. Copies (packs)
+/// each block of rhs once, then multiplies all rows of lhs by the copy.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

@@ -16,17 +16,18 @@ template <typename T> struct MatrixView {
 };
 
 /// Adds the product of two matrices to `out`:
+///
 ///   out[i, j] += Σ_p lhs[i, p] · rhs[p, j]
-/// `lhs` is m x k, `rhs` is k x n and `out` is m x n. Rows of `out` are
-/// contiguous, and their starts are `outStride` elements apart. `out` must not
-/// overlap `lhs` or `rhs`. The order of additions is the same on every machine,
-/// so results are bitwise reproducible.
+///
+/// `lhs` is m x k, `rhs` is k x n, and `out` is m x n. Rows of `out` are
+/// contiguous and start `outStride` elements apart. `out` must not overlap
+/// `lhs` or `rhs`. The results are bitwise reproducible on every machine.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
           MatrixView<double> rhs, double *out, int64_t outStride);
 
-/// Adds the product of two integer matrices to `out`: `lhs` is m x k, `rhs` is
-/// k x n and `out` is m x n. The starts of the rows of `out` are `outStride`
-/// elements apart. Products and sums wrap around.
+/// Adds the product of two integer matrices, `lhs` (m x k) and `rhs` (k x n),
+/// to `out`. Overflow wraps around. Rows of `out` are contiguous and start
+/// `outStride` elements apart.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<int64_t> lhs,
           MatrixView<int64_t> rhs, int64_t *out, int64_t outStride);
 

@@ -100,8 +100,8 @@ HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
   return tensor;
 }
 
-/// Returns `values`, or only the first value if all values have equal bits. A
-/// constant made from a single value is a splat.
+/// Returns `values`, or only the first value if all values have equal bits (a
+/// splat).
 template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   bool equal = !values.empty() && llvm::all_of(values, [&](T value) {
     return std::bit_cast<uint64_t>(value) ==
@@ -129,9 +129,8 @@ static DenseElementsAttr floatAttribute(ArrayRef<double> values,
   return DenseElementsAttr::get(type, narrow);
 }
 
-/// Returns an integer constant of `type`. `values` has one entry per element,
-/// or a single entry for a splat. The values are truncated to the width of the
-/// element type.
+/// Returns an integer constant of `type`, truncated to the element width.
+/// `values` has one entry per element, or a single entry for a splat.
 static DenseElementsAttr intAttribute(ArrayRef<int64_t> values,
                                       RankedTensorType type) {
   unsigned width = type.getElementTypeBitWidth();
@@ -152,9 +151,9 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// Rounds `value` to `precision` significant bits, ties to even. Bits below
-/// 2^lowest are rounded away as well, as in subnormal numbers. If the magnitude
-/// of the result exceeds `largest`, the result is infinite.
+/// Rounds `value` to `precision` significant bits, ties to even. Also rounds
+/// away bits below 2^lowest, as in subnormal numbers. A magnitude above
+/// `largest` becomes infinity.
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)

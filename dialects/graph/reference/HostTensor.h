@@ -10,8 +10,8 @@
 
 namespace pcc::graph {
 
-/// Kind of the elements of a tensor in host memory. It determines whether
-/// elements are stored as double or as int64_t.
+/// Kind of the elements of a tensor: Float is stored as double, Int and Bool as
+/// int64_t.
 enum class ElementKind : uint8_t { Float, Int, Bool };
 
 /// Returns the kind of elements of type `elementType`: Float for floats, Bool
@@ -19,11 +19,8 @@ enum class ElementKind : uint8_t { Float, Int, Bool };
 ElementKind kindOf(mlir::Type elementType);
 
 /// A dense row-major tensor in host memory. Floats of every width are stored as
-/// double. Integers are stored as int64_t, and booleans as the int64_t 0 or 1.
-/// An unsigned 64-bit integer is stored as the int64_t with the same bits.
-///
-/// Invariant: if `kind` is Float, `floats` has numElements() entries and `ints`
-/// is empty. Otherwise `ints` has numElements() entries and `floats` is empty.
+/// double. Integers and booleans (0 or 1) are stored as int64_t. Unsigned
+/// 64-bit integers keep their bits.
 struct HostTensor {
   llvm::SmallVector<int64_t> shape;
   ElementKind kind = ElementKind::Float;
@@ -60,34 +57,32 @@ struct HostTensor {
   }
 };
 
-/// Calls `f` with a zero of the type in which elements of `kind` are stored:
-/// double for Float, int64_t for Int and Bool. Returns the result of `f`. `f`
-/// uses only the type of the zero, to select a template.
+/// Calls `f` with a zero of the type that stores elements of `kind`: double for
+/// Float, int64_t for Int and Bool. `f` reads only the type of the zero.
+/// Returns the result of `f`.
 template <typename F> auto withStorage(ElementKind kind, F f) {
   return kind == ElementKind::Float ? f(double()) : f(int64_t());
 }
 
-/// Calls `f` with a zero of the type in which arithmetic on elements of
-/// `elementType` is done: double for floats, uint64_t for unsigned integers,
-/// int64_t for all others. Returns the result of `f`. `f` uses only the type of
-/// the zero, to select a template.
+/// Calls `f` with a zero of the type for arithmetic on `elementType`: double
+/// for floats, uint64_t for unsigned integers, int64_t for all others. `f`
+/// reads only the type of the zero. Returns the result of `f`.
 template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   if (llvm::isa<mlir::FloatType>(elementType))
     return f(double());
   return elementType.isUnsignedInteger() ? f(uint64_t()) : f(int64_t());
 }
 
-/// Returns whether toHost() can read `attr`: it must be a dense constant of
-/// integers or floats. Returns false if `attr` is null.
+/// Returns whether toHost() can read `attr`, a dense constant of integers or
+/// floats. `attr` may be null.
 bool isReadable(mlir::Attribute attr);
 
 /// Returns a tensor with the elements of the constant `attr`. isReadable(attr)
 /// must be true.
 HostTensor toHost(mlir::DenseElementsAttr attr);
 
-/// Returns a constant of `type` with the elements of `tensor`. Floats are
-/// rounded to the element type of `type`, and integers are wrapped to the width
-/// of that type. If all elements have equal bits, the constant is a splat.
+/// Returns a constant of `type` with the elements of `tensor`, rounded (floats)
+/// or wrapped (integers) to the element type. Equal elements give a splat.
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 

@@ -7,15 +7,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Converts a negative `index`, which counts from the end of a dim, by adding
-/// the size `size` of the dim. Returns whether the new `index` is in [0, size).
+/// Adds `size` to a negative `index`, which counts from the end of a dim.
+/// Returns whether the new `index` is in [0, size).
 static bool normalise(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
-/// Stores an error in `e` and returns failure. The error says that `index` is
-/// out of range for a dim of `size` elements.
+/// Fails with the error that `index` is out of range for a dim of `size`
+/// elements.
 static LogicalResult failOutside(Evaluation &e, int64_t index, int64_t size,
                                  int64_t dim) {
   return e.fail("has index " + Twine(index) + " outside [" + Twine(-size) +
@@ -42,11 +42,12 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Calls `visit(position, place)` for each element of the operand `indices` of
-/// a gather_elements or scatter_elements. `position` is the row-major index of
-/// the element in `indices`. `place` is the row-major index in `data` of the
-/// element that is read or written. Fails at the first index that is out of
+/// Calls `visit(position, place)` for each element of `indices`, the index
+/// operand of a gather_elements or scatter_elements. Fails at an index out of
 /// range.
+///
+///   position  row-major index of the element in `indices`
+///   place     row-major index of the element of `data` that the op accesses
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -80,9 +81,11 @@ static LogicalResult gatherElements(Evaluation &e) {
 }
 
 /// Calls `visit(tuple, place)` for each index tuple of a gather_nd or
-/// scatter_nd. `tuple` is the row-major index of the tuple among all tuples.
-/// `place` is the row-major index of the first element of the slice of `data`
-/// that the tuple addresses. Fails at the first index that is out of range.
+/// scatter_nd. A tuple selects a slice of `data`. Fails at an index out of
+/// range.
+///
+///   tuple  number of the index tuple, in row-major order
+///   place  row-major index of the first element of the selected slice
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,
@@ -134,9 +137,8 @@ static LogicalResult gatherNd(Evaluation &e) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Returns the element that a scatter of `kind` stores. For Set, it is
-/// `update`. For the other kinds, it is the sum, product, maximum or minimum of
-/// `update` and `old`, the element of the data before the update.
+/// Returns the element that a scatter of `kind` stores: `update` for Set,
+/// otherwise the sum, product, maximum or minimum of `update` and `old`.
 template <typename T> static T combine(ScatterKind kind, T old, T update) {
   switch (kind) {
   case ScatterKind::Set:
@@ -183,9 +185,8 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot. The result has one row per index. The row has the value
-/// `on` at the position of that index, and `off` elsewhere. If the index is out
-/// of range, all values of the row are `off`.
+/// Evaluates one_hot. The result has one row per index: the value `on` at that
+/// index, and `off` elsewhere. An index out of range gives a row of `off`.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

@@ -73,9 +73,8 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns a table of operand indices for a pad. Entry [dim][i] is the operand
-/// index along `dim` from which result index i is copied. The entry is -1 if
-/// result index i is in constant padding.
+/// Returns a table for a pad: entry [dim][i] is the operand index along `dim`
+/// that result index i copies, or -1 in constant padding.
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -86,8 +85,8 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   return sources;
 }
 
-/// Evaluates pad. With constant padding, a result element is the constant if
-/// its index is in the padding along at least one dim. All other elements are
+/// Evaluates pad. A result element is the op's fill value if it lies in
+/// constant padding along at least one dim. All other result elements are
 /// copies of operand elements.
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
@@ -121,10 +120,11 @@ static LogicalResult pad(Evaluation &e) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Returns the elements of `in` with each pair (p, q) along the last dim
-/// replaced by (−q, p). If `interleaved` is true, a pair consists of the
-/// elements 2·i and 2·i+1. Otherwise it consists of element i of the first half
-/// and element i of the second half.
+/// Returns `in` with each pair (p, q) along the last dim replaced by (−q, p).
+/// If the dim has 8 elements, the pairs are:
+///
+///   interleaved      elements 0 and 1, 2 and 3, 4 and 5, 6 and 7
+///   not interleaved  elements 0 and 4, 1 and 5, 2 and 6, 3 and 7
 static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   int64_t size = in.shape.back(), half = size / 2;
   std::vector<double> result(in.floats.size());

@@ -7,9 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Computes the softmax, or the logarithm of the softmax, of `size` elements
-/// whose distance in memory is `step` elements. Subtracts the maximum first, so
-/// that exp cannot overflow.
+/// Computes the softmax of `size` elements, or its logarithm. The elements are
+/// `step` elements apart in memory. Subtracts the maximum, so that exp cannot
+/// overflow.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -38,12 +38,15 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Normalizes each row of operand 0. The number of elements of a row is that of
-/// the operand `scale`:
-///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
-/// If `centred` (layer_norm), the centre is the mean of the row. Otherwise
-/// (rms_norm) it is 0. In the model's own types, statistics and differences are
-/// rounded as kernels round them: to f32, or not for f64.
+/// Evaluates rms_norm or, if `centred` is true, layer_norm without its bias. A
+/// row of operand 0 has as many elements as `scale` (operand 1) and is
+/// normalized:
+///
+///   out = (in − center) / sqrt(mean((in − center)²) + epsilon) · scale
+///
+/// The center is 0 for rms_norm, and the mean of the row for layer_norm. If
+/// results are rounded (Numerics::Model), intermediate results are rounded to
+/// f32, unless the operand is f64.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   const bool rounds =

@@ -9,9 +9,9 @@
 namespace pcc::graph {
 
 /// Returns the four random 32-bit words that Philox 4x32 with 10 rounds
-/// computes from a counter and a key. The result depends only on the arguments,
-/// so random numbers can be generated in any order and on any rank. (Salmon,
-/// Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011.)
+/// computes from a counter and a key. The result depends only on the arguments.
+/// (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3;
+/// 2011.)
 inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
                                       std::array<uint32_t, 2> key) {
   auto [a, b, c, d] = counter;

@@ -12,9 +12,9 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Returns strides with which a loop over an operand of `shape` can address the
-/// result of a reduction. `dims` are the indices of the reduced dims. Their
-/// stride is 0:
+/// Returns strides by which a loop over an operand of `shape` addresses the
+/// result of a reduction over `dims`. Reduced dims have stride 0:
+///
 ///   shape [2, 3, 4], dims {1}:  {4, 0, 1}
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
@@ -27,9 +27,8 @@ static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return strides;
 }
 
-/// Reduces operand 0 over `dims` by the binary function `f`. Each result
-/// element starts as `neutral`, the neutral element of `f`. Operand elements
-/// are combined in row-major order.
+/// Reduces operand 0 over `dims` by the binary function `f`, in row-major
+/// order. `neutral` is the neutral element of `f`.
 template <typename T, typename F>
 static void reduceBy(Evaluation &e, ArrayRef<int64_t> dims, T neutral, F f) {
   const HostTensor &in = e.in(0);
@@ -56,9 +55,8 @@ template <typename T> static void sum(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(0), [](T a, T b) { return wrappingAdd(a, b); });
 }
 
-/// Computes means over the dims with the indices `dims`. Divides each sum by
-/// the attribute `divisor` or, without that attribute, by the number of
-/// elements in the sum.
+/// Computes means over `dims`. Divides by the attribute `divisor`, or else by
+/// the number of elements in each sum.
 template <typename T> static void mean(Evaluation &e, ArrayRef<int64_t> dims) {
   sum<T>(e, dims);
   int64_t divisor = 1;
@@ -81,8 +79,8 @@ template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });
 }
 
-/// Evaluates reduce. The body has a table of functions, which must be in the
-/// order of the enumerators of ReduceKind.
+/// Evaluates reduce by a table of functions, one per kind of reduction. The
+/// table must have the order of the enumerators of ReduceKind.
 static LogicalResult reduce(Evaluation &e) {
   auto op = cast<ReduceOp>(e.op);
   withArithmetic(e.elementType(0), [&](auto zero) {
@@ -99,18 +97,17 @@ static LogicalResult reduce(Evaluation &e) {
 // arg_reduce, topk, cumsum
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `a` comes before `b` in a selection: `a` is larger or, if
-/// `largest` is false, smaller. NaN comes before every number in both cases.
-/// Two NaNs count as equal.
+/// Returns whether `a` comes before `b` in a selection of the largest elements.
+/// If `largest` is false, smaller elements come first. NaN comes before every
+/// number.
 template <typename T> static bool beats(T a, T b, bool largest) {
   if (a != a || b != b)
     return a != a && b == b;
   return largest ? a > b : a < b;
 }
 
-/// Evaluates arg_reduce. If several elements equal the extreme value, the
-/// result is the index of the first one, or of the last one if the op has the
-/// attribute `last`.
+/// Evaluates arg_reduce. If several elements equal the extreme value, the first
+/// one counts. With the attribute `last`, the last one counts.
 static LogicalResult argReduce(Evaluation &e) {
   auto op = cast<ArgReduceOp>(e.op);
   bool largest = op.getKind() == ReduceKind::Max, last = op.getLast();

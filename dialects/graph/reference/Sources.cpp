@@ -36,8 +36,8 @@ static LogicalResult lossGradient(Evaluation &e) {
   return success();
 }
 
-/// Evaluates accumulate (sum over microbatches) as a copy of its operand. The
-/// evaluator computes the whole batch at once, so there is one summand only.
+/// Evaluates accumulate (sum over microbatches) as a copy of its operand,
+/// because the evaluator computes the whole batch at once.
 static LogicalResult accumulate(Evaluation &e) {
   e.out() = e.in(0);
   return success();

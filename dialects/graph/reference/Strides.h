@@ -22,8 +22,9 @@ inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Returns strides with which a loop over shape `to` can read a dense tensor of
-/// shape `from` without a copy. The stride is 0 along each broadcast dim:
+/// Returns strides by which a loop over shape `to` reads a dense tensor of
+/// shape `from`. The stride is 0 along each broadcast dim:
+///
 ///   [3, 1] to [2, 3, 4]:  {0, 1, 0}
 inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
                                 llvm::ArrayRef<int64_t> to) {
@@ -34,12 +35,10 @@ inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
   return strides;
 }
 
-/// Merges adjacent dims of N tensors of shape `shape`, so that loops over the
-/// tensors have fewer levels. strides[k] holds the strides of tensor k. Two
-/// dims are merged if, in every tensor, the first stride equals the second
-/// stride times the second size. Dims of size 1 are removed. Both arguments are
-/// updated. Loops over the merged dims visit the same elements in the same
-/// order:
+/// Merges adjacent dims of N tensors of shape `shape`, where the strides of all
+/// tensors allow it. Removes dims of size 1. Updates `shape` and `strides`. A
+/// loop over the new dims visits the same elements in the same order:
+///
 ///   [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}
 template <size_t N>
 void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
@@ -66,12 +65,14 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. Calls `row(offsets, count, steps)` for each row of `count` elements
-/// along the last dim. In the memory of tensor k, element i of the row has the
-/// index
+/// order. Calls `row(offsets, count, steps)` for each row, which is a run of
+/// `count` elements along the last dim. Element i of a row has this index in
+/// tensor k:
+///
 ///   offsets[k] + i * steps[k]
-/// Dims are merged first where possible (mergeDims()). `row` is never called if
-/// the tensors are empty. `row` is called once, with count 1, for rank 0.
+///
+/// A row is as long as possible, because mergeDims() first merges dims. A
+/// tensor of rank 0 has one row.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {
@@ -99,8 +100,8 @@ void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
   }
 }
 
-/// Copies the elements of a tensor of `shape` from one strided layout in memory
-/// to another. The two memories must not overlap.
+/// Copies the elements of a tensor of `shape` between two strided layouts in
+/// memory that do not overlap.
 template <typename T>
 void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
                  const T *from, Strides fromStrides) {
@@ -117,15 +118,12 @@ void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
 }
 
 /// A dense tensor viewed as a tensor [outer, dim, inner] of rank 3. `outer`
-/// combines all dims before the chosen dim, and `inner` all dims after it. Code
-/// that loops over one dim then needs three indices for a tensor of any rank.
+/// combines all dims before the chosen dim, and `inner` all dims after it.
 struct DimView {
-  /// Number of elements of the dims before the chosen dim, size of the chosen
-  /// dim, and number of elements of the dims after it.
+  /// Numbers of elements along the three dims [outer, dim, inner].
   int64_t numOuter = 1, size = 1, numInner = 1;
 
-  /// Creates the view of a tensor of `shape` in which `dim` is the index of the
-  /// chosen dim.
+  /// Creates the view of a tensor of `shape` with the chosen dim `dim`.
   DimView(llvm::ArrayRef<int64_t> shape, int64_t dim)
       : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
         size(shape[dim]),

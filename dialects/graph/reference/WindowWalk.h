@@ -7,16 +7,17 @@
 
 namespace pcc::graph {
 
-/// Shape of the windows of a convolution or pool over the spatial dims of one
-/// channel. Along each dim, window element (tap) k of output o reads the input
-/// element with index
+/// Windows of a convolution or pool over the spatial dims of one channel. Along
+/// each dim, window element (tap) k of output o reads the input element with
+/// this index:
+///
 ///   o * stride + k * dilation - low
-/// where `low` is the padding before the input. If the input has no such index,
-/// the tap reads padding.
+///
+/// The padding before the input is `low`. A tap outside the input reads
+/// padding.
 struct WindowWalk {
-  /// Lists with one entry per spatial dim: sizes of the input, of the output
-  /// and of the window; strides; padding before the input; dilations. All are
-  /// in elements.
+  /// One entry per spatial dim, in elements. `low` is the padding before the
+  /// input.
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
   /// Returns the number of input elements of one channel.
@@ -29,8 +30,8 @@ struct WindowWalk {
   /// dims.
   int64_t numTaps() const { return mlir::ShapedType::getNumElements(window); }
 
-  /// Returns the index, along each spatial dim, of the window element (tap)
-  /// whose row-major index in the window is `tap`.
+  /// Returns the indices of the window element (tap) with row-major index
+  /// `tap`, one per spatial dim.
   llvm::SmallVector<int64_t> tapIndices(int64_t tap) const {
     llvm::SmallVector<int64_t> indices(window.size());
     for (size_t dim = window.size(); dim-- > 0; tap /= window[dim])
@@ -38,16 +39,16 @@ struct WindowWalk {
     return indices;
   }
 
-  /// Returns the index, along `dim`, of the input element that a window element
-  /// (tap) of output 0 reads. `tapIndex` is the index of the tap along `dim`. A
-  /// negative result means that output 0 reads padding.
+  /// Returns the input index along `dim` that output 0 reads with its window
+  /// element (tap) `tapIndex`. For padding 1 and dilation 1, tap 0 reads index
+  /// -1. A negative index is in the padding.
   int64_t shift(size_t dim, int64_t tapIndex) const {
     return tapIndex * dilations[dim] - low[dim];
   }
 
-  /// Returns the range [begin, end) of the outputs along `dim` for which a
-  /// window element (tap) reads the input and not padding. `tapIndex` is the
-  /// index of the tap along `dim`. The range may be empty.
+  /// Returns the range [begin, end) of output indices along `dim` for which the
+  /// window element (tap) `tapIndex` lies in the input, not in the padding. For
+  /// input [4], 3 taps, stride 1 and padding 1, the range of tap 0 is [1, 4).
   std::pair<int64_t, int64_t> inside(size_t dim, int64_t tapIndex) const {
     int64_t first = -shift(dim, tapIndex), stride = strides[dim];
     auto ceilDiv = [&](int64_t x) {
@@ -57,13 +58,15 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Calls `visit(out, in, count)` for each row of `count` outputs along the
-  /// last dim for which window element `tap` reads the input and not padding.
-  /// `out` is the index of the first output, and `in` that of the input element
-  /// which this output reads. All indices are row-major, in one channel. Output
-  /// out + i reads input in + i * strides.back().
+  /// Visits the outputs for which the window element `tap` lies in the input,
+  /// not in the padding. Calls `visit(out, in, count)` for each row, which is a
+  /// run of `count` outputs along the last dim. Indices are row-major in one
+  /// channel.
+  ///
+  ///   output out + i reads input in + i * strides.back(), for i < count
   ///   input [4], 3 taps, stride 1, padding 1, tap 0:  visit(1, 0, 3)
-  /// Skips outputs whose index along spatial dim 0 is outside [begin, end).
+  ///
+  /// Visits only outputs whose index along spatial dim 0 is in [begin, end).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -92,10 +95,10 @@ struct WindowWalk {
                          });
   }
 
-  /// Calls `visit(out, in, count)` for each row of `count` outputs along the
-  /// last dim for which window element `tap` reads the input and not padding.
-  /// `out` is the index of the first output, and `in` that of the input element
-  /// which this output reads. All indices are row-major.
+  /// Visits the outputs for which the window element `tap` lies in the input,
+  /// not in the padding. Calls `visit(out, in, count)` for each row, which is a
+  /// run of `count` outputs along the last dim. `out` is the row-major index of
+  /// the first output, and `in` that of the input element that it reads.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

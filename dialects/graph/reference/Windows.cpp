@@ -15,8 +15,8 @@ static ArrayRef<int64_t> spatial(const HostTensor &tensor) {
   return ArrayRef(tensor.shape).drop_front(2);
 }
 
-/// Returns the sizes and windows of a convolution or pool. `pads` lists the
-/// padding before each spatial dim, then the padding after each spatial dim.
+/// Returns the windows of a convolution or pool. `pads` lists the padding
+/// before each spatial dim, then the padding after each.
 static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
                            ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> pads,
@@ -33,12 +33,12 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Stores the im2col matrix of `numChannels` channels in `columns`. The
-/// elements of the channels begin at `in`.
-///   row     a pair of a channel and a window element (tap)
+/// Stores an im2col matrix in `columns`. The product of the filters and this
+/// matrix is a convolution. `in` points to the first of `numChannels` channels.
+///
+///   row     a channel and a window element (tap)
 ///   column  an output whose index along spatial dim 0 is in [begin, end)
-///   entry   the input element that the output reads with the tap, or 0 if the
-///           tap reads padding
+///   entry   input element that the output reads with the tap, or 0 in padding
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -59,18 +59,16 @@ static void im2col(const WindowWalk &walk, const double *in,
 }
 
 /// Returns how many output indices along spatial dim 0 convolve() processes at
-/// a time. This is the largest number for which the im2col matrix takes at most
-/// 32 MiB, but at least 1.
+/// a time: at least one. The im2col matrix for more than one index has at most
+/// 32 MiB.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
   return std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(1, perOutput));
 }
 
-/// Adds the convolution of one group of one batch element to `out`. Multiplies
-/// `numFilters` filters by the im2col matrix of `numChannels` channels. To
-/// limit the size of the matrix, processes blocks of output indices along
-/// spatial dim 0, one after the other.
+/// Adds the convolution of one group of one batch element to `out`: multiplies
+/// the filters by the im2col matrix, in blocks along spatial dim 0.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -117,8 +115,9 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the matrix `columns` to the element of `out` from which
-/// im2col() would copy that entry. This function is the adjoint of im2col().
+/// Adds each entry of `columns`, a matrix with the layout of im2col(), to one
+/// element of `out`: the element from which im2col() would copy the entry. This
+/// is the adjoint of im2col().
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -133,17 +132,16 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose, the adjoint of a convolution. Multiplies the
-/// operand by the transposed filters, then adds the products to the result with
-/// col2im().
+/// Evaluates conv_transpose, the adjoint of conv. Multiplies the transposed
+/// filters by the operand. Each result element is the sum of the products that
+/// belong to its position.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
   if (in.kind != ElementKind::Float)
     return e.fail("is defined for floats only");
-  // This op is the adjoint of a convolution, which `walk` describes. The input
-  // of that convolution has the shape of this op's result, and its output has
-  // the shape of this op's operand.
+  // Describe the adjoint convolution. Its input has the shape of this op's
+  // result, and its output has the shape of this op's operand.
   WindowWalk walk = makeWalk(spatial(e.out()), spatial(in), spatial(filter),
                              op.getStrides(), op.getPads(), op.getDilations());
   int64_t numGroups = op.getGroup(), numFilters = filter.shape[1],
@@ -169,8 +167,8 @@ static LogicalResult convTranspose(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 
 /// Combines the elements of each window of every channel by the binary function
-/// `f`, and stores the results in `out`. The caller must fill `out` with the
-/// neutral element of `f`. Padding elements are not combined.
+/// `f`. The caller must fill `out` with the neutral element of `f`. Padding is
+/// ignored.
 template <typename T, typename F>
 static void poolBy(const WindowWalk &walk, const HostTensor &in,
                    HostTensor &out, F f) {
@@ -186,8 +184,8 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
     }
 }
 
-/// Returns, for each output of one channel, the number by which an average pool
-/// divides the window's sum.
+/// Returns the divisors of an average pool for the outputs of one channel. A
+/// divisor is the number of window elements that the pool counts.
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {
@@ -198,7 +196,8 @@ static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   return counts;
 }
 
-/// Evaluates an average pool: sums the elements of each window, then divides.
+/// Evaluates an average pool: sums the elements of each window, then divides
+/// the sum by the number of window elements that the pool counts.
 template <typename T>
 static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
   poolBy<T>(walk, e.in(0), e.out(),

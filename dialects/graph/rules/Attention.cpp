@@ -8,29 +8,30 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Factors of the sharding rules of attention and its gradients. A factor is a
-/// loop index that a sharding may split over ranks. The dims of the first three
-/// operands consist of these factors:
+/// Factors (loop indices) of the sharding rules of attention and its gradients.
+/// The first three operands have these dims:
 ///
-///   query [batch, shared own, queries, inner]
+///   query [batch, shared · own, queries, inner]
 ///   key   [batch, shared, keys, inner]
 ///   value [batch, shared, keys, outer]
 ///
-///   shared  key heads
-///   own     query heads per key head
-///   inner   width of queries and keys
-///   outer   width of values
+///   shared   key heads
+///   own      query heads per key head
+///   queries  number of queries
+///   keys     number of keys and values
+///   inner    width of queries and keys
+///   outer    width of values
 ///
-/// `keys` and `inner` are of kind Whole: they must not be split. If the
-/// attention is causal and `queries` is split, each rank needs the index of its
-/// first query.
+/// `keys` and `inner` are of kind Whole: they must not be split.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Adds the factors to the rule, and the dims of query, key and value.
-  /// `perQuery` is the kind of the factors `own` (query heads per key head) and
-  /// `queries`. `ofValues` is the kind of `outer` (the width of the values).
+  /// Creates a rule with all factors and with the operands query, key and
+  /// value.
+  ///
+  ///   perQuery  kind of the factors of queries and of query heads per key head
+  ///   ofValues  kind of the factor of the width of values
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -50,31 +51,27 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
-  /// Returns the factors of the dim of query heads: `shared` (key heads) and
-  /// `own` (query heads per key head).
+  /// Returns the factors of the dim of query heads.
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
     return heads;
   }
-  /// Returns the factors of a tensor of softmax statistics, which has one
-  /// number per query and query head.
+  /// Returns the factors of a tensor with one number per query and query head.
   ShardingRule::TensorFactors rows() const { return {batch, heads(), queries}; }
   ShardingRule::TensorFactors result() const {
     return {batch, heads(), queries, outer};
   }
 
-  /// Adds the operand `mask` at the end of the rule's operands. `mask`
-  /// broadcasts to [batch, query heads, queries, keys]. Adds nothing if `mask`
-  /// is null.
+  /// Adds `mask`, an operand that broadcasts to [batch, query heads, queries,
+  /// keys], unless it is null.
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Each rank needs whole rows of the mask. The last dim of the mask
-    // therefore gets a Whole factor (not to be split). It does not share the
-    // factor of the keys, because ring attention (Liu et al. 2023) splits that
-    // factor.
+    // Give the last dim of the mask (one entry per key) its own Whole factor
+    // (not to be split). Ring attention (Liu et al. 2023) may split the factor
+    // `keys`, but each rank needs the mask entries of all keys.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -85,17 +82,16 @@ struct AttentionFactors {
   }
 
 private:
-  /// Adds a factor of `size` to the rule and returns a list with its id. If
-  /// `size` is 1, adds no factor and returns an empty list.
+  /// Adds a factor of `size` to the rule and returns a list with its id. For
+  /// size 1, adds no factor and returns an empty list.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
-/// Makes all factors Parallel (ranks can split them without communication),
-/// except the keys and the width of queries and keys. Attention is linear in
-/// the values, so partial sums of the value operand may pass through the op.
+/// Makes all factors Parallel (split without communication), except the keys
+/// and the width of queries and keys. The value operand may be a partial sum.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -106,8 +102,8 @@ ShardingRule AttentionOp::getShardingRule() {
 }
 
 /// Makes batch, heads and queries Parallel factors (split without
-/// communication). Makes the width of the values a Whole factor (not to be
-/// split), because the gradient of the probabilities is a sum over that width.
+/// communication). The width of the values is Whole (not to be split), because
+/// the op sums over it.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -120,9 +116,9 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes the queries, and the query heads per key head, Sum factors. The
-/// gradients of keys and values are sums over both factors. If one of these
-/// factors is split, each rank computes partial sums.
+/// Makes two dims Sum factors (split into partial sums): the queries, and the
+/// query heads per key head. The gradients of keys and values are sums over all
+/// queries, and over all query heads of a key head.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

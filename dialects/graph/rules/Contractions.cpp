@@ -8,17 +8,16 @@ using namespace pcc::graph;
 
 using Dims = ShardingRule::DimFactors;
 
-/// Adds a factor (loop index that can be split) of `size` to `rule` and returns
-/// a list with its id. If `size` is 1, adds no factor and returns an empty
-/// list.
+/// Adds a factor (loop index) of `size` to `rule` and returns a list with its
+/// id. For size 1, adds no factor and returns an empty list.
 static Dims factor(ShardingRule &rule, int64_t size,
                    FactorKind kind = FactorKind::Parallel) {
   return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
 }
 
 /// Makes the row, column and batch dims Parallel factors (split without
-/// communication). Makes the contracted dim a Sum factor: if it is split, each
-/// rank computes partial sums.
+/// communication). The contracted dim is a Sum factor (split into partial
+/// sums).
 ShardingRule MatmulOp::getShardingRule() {
   ShardingRule rule;
   auto lhs = tensorType(getLhs()).getShape(),
@@ -47,9 +46,9 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each letter of the einsum equation a factor. A letter of the result is
-/// a Parallel factor (split without communication). Any other letter is a Sum
-/// factor: if it is split, each rank computes partial sums.
+/// Makes each letter of the equation a factor. Letters of the result are
+/// Parallel (split without communication). All others are Sum (split into
+/// partial sums).
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -75,17 +74,15 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Adds a factor (loop index) of kind Whole to `rule` for each spatial dim of a
-/// tensor of `shape` [N, C, spatial…], and returns these factors. A Whole
-/// factor must not be split. slideWindows() may later make the factors of the
-/// result Parallel.
+/// Adds a Whole factor (not to be split) to `rule` for each spatial dim of
+/// `shape` [N, C, spatial…]. Returns these factors.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
-/// Adds a factor of kind Whole (not to be split) to `rule` for each spatial dim
-/// of `tensor`, and appends the factors to `dims`.
+/// Adds a Whole factor (not to be split) to `rule` and to `dims` for each
+/// spatial dim of `tensor`.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
@@ -94,13 +91,14 @@ static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
 /// Returns the sharding rule of a grouped convolution. Its factors are:
 ///
 ///   batch, group, output channel  Parallel (split without communication)
-///   input channel                 Sum (if split, ranks have partial sums)
+///   input channel                 Sum (split into partial sums)
 ///   spatial dims                  Whole (not to be split)
 ///
-/// A channel dim of the input or result consists of two factors: the group, and
-/// the channel within the group. The filter has the dims
+/// A channel dim has two factors: the group and the channel within the group.
+/// These are the dims of the filter:
 ///
-///   [group out, in, spatial…] or, if `transposed`, [group in, out, spatial…]
+///   not transposed  [group · out, in, spatial…]
+///   transposed      [group · in, out, spatial…]
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -131,9 +129,8 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns the sharding rule of convRule(), with a windowed read (halo
-/// exchange) for each spatial dim, so that ranks can split the spatial dims of
-/// the result.
+/// Returns the rule of a grouped convolution. A windowed read (halo exchange)
+/// per spatial dim lets ranks split the spatial dims of the result.
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -67,11 +67,10 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// Returns the sharding rule of a broadcasting op through which partial sums
-/// may pass. `operands` are the indices of the operands that may be partial
-/// sums. `together` tells how many of them may be partial at once:
-///   true   all or none, as in a + b
-///   false  at most one, as in a · b
+/// Returns the sharding rule of a broadcasting op. The operands with the
+/// indices `operands` may be partial sums. If `together` is true, either all or
+/// none of them must be partial sums, as in a + b. If it is false, at most one
+/// of them may be a partial sum, as in a · b.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -92,9 +91,8 @@ PCC_RULE(NegOp, linearRule(*this, {0}))
 
 #undef PCC_RULE
 
-/// Returns a sharding rule in which one of the operands `on_true` and
-/// `on_false` may be a partial sum if all elements of the other operand are 0.
-/// A select from a partial sum and zeros is again a partial sum.
+/// Lets `on_true` or `on_false` be a partial sum if all elements of the other
+/// value are 0.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -104,9 +102,8 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// Returns a sharding rule in which the operand of a cast may be a partial sum
-/// if the cast does not round. A cast from a float type to a float type that is
-/// at least as wide does not round.
+/// Lets the operand of a cast be a partial sum if the cast does not round: from
+/// float to a float that is at least as wide.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

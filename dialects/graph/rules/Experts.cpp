@@ -5,14 +5,16 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Makes all dims Whole factors (not to be split), because the gates (routing
-/// weights) of all tokens determine the position of each row in the result.
+/// Makes all dims Whole factors (not to be split). Each row of the result
+/// depends on the gates (routing weights) of all tokens.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Makes the dims of rows and experts Whole factors (not to be split). Makes
-/// the contracted dim a Sum factor: if it is split, each rank computes partial
-/// sums. Makes the columns of the matrices a Parallel factor (split without
-/// communication).
+/// Makes the factors of the product of rows [rows, k] and one matrix per
+/// expert:
+///
+///   rows, experts        Whole (not to be split)
+///   k                    Sum (split into partial sums)
+///   columns of matrices  Parallel (split without communication)
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

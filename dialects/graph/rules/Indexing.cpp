@@ -8,10 +8,10 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
-/// Returns the sharding rule of a gather with constant indices. The gathered
-/// dim is read through a window: each rank receives the elements that its shard
-/// of the result needs. All other dims are Parallel factors (split without
-/// communication).
+/// Returns the sharding rule of a gather with constant indices. If ranks split
+/// the gathered dim of the result, each rank receives the data elements that
+/// its shard needs (a windowed read). All dims except the gathered one are
+/// Parallel factors (split without communication).
 static ShardingRule
 constantGatherRule(GatherOp op,
                    ArrayRef<ShardingRule::Window::Stretch> stretches) {
@@ -35,10 +35,9 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Makes the gathered dim of the data a Sum factor. If the dim is split, each
-/// rank reads the slices that it has, and uses zeros for all other slices. The
-/// sum over the ranks is the result (vocabulary-parallel embedding;
-/// Megatron-LM, Shoeybi et al. 2019).
+/// Makes the gathered dim of the data a Sum factor. Each rank reads the slices
+/// that it has, and zeros for all others. The sum over the ranks is the result
+/// (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -46,8 +45,8 @@ ShardingRule GatherOp::getShardingRule() {
   size_t dim = getDim();
   Tensor data = addDims(rule, tensorType(getData()).getShape()),
          indices = addDims(rule, tensorType(getIndices()).getShape());
-  // The gathered dim of a boolean tensor is Whole (not to be split), because
-  // the sum over the ranks is not defined for booleans.
+  // Booleans have no sum over the ranks. Their gathered dim is Whole (not to be
+  // split).
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
@@ -63,10 +62,9 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Adds factors to `rule` for the dims of `data` and `indices`, two shapes of
-/// equal rank. If a dim other than `dim` has the same size in both shapes, both
-/// shapes share one Parallel factor (split without communication). All other
-/// dims are separate Whole factors (not to be split).
+/// Adds factors for the dims of two shapes of equal rank. Dims of equal size,
+/// except `dim`, share a Parallel factor (split without communication). All
+/// other dims get separate Whole factors (not to be split).
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -85,9 +83,9 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Makes the gathered dim of the data a Sum factor. If the dim is split, each
-/// rank reads the elements that it has, and uses zeros for all other elements.
-/// The sum over the ranks is the result.
+/// Makes the gathered dim of the data a Sum factor. Each rank reads the
+/// elements that it has, and zeros for all others. The sum over the ranks is
+/// the result.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -107,17 +105,15 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Lets the updates of a scatter be partial sums if the scatter adds the
-/// updates to a tensor of zeros. The result of the scatter is then a partial
-/// sum, too.
+/// Lets the updates of a scatter be partial sums if the scatter adds them to
+/// zeros.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
 }
 
-/// Makes the dim along which elements are written a Parallel factor (split
-/// without communication). Each rank writes those updates whose index lies in
-/// its shard of the result.
+/// Makes the written dim a Parallel factor (split without communication). Each
+/// rank writes the updates whose index is in its shard of the result.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -134,10 +130,11 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dims of the data that the index tuples address Whole factors (not
-/// to be split), and also the last dim of the indices, which holds the tuples.
-/// All other dims are Parallel factors (split without communication).
-///   data [3, 4], indices [5, 1], result [5, 4]:  3 Whole, 4 and 5 Parallel
+/// Makes all dims Parallel factors (split without communication), except these
+/// Whole factors (not to be split):
+///
+///  - the indexed dims of the data
+///  - the last dim of the indices, which holds the index tuples
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -162,11 +159,8 @@ ShardingRule GatherNdOp::getShardingRule() {
 }
 
 /// Makes the dims of the data Parallel factors: each rank writes the elements
-/// of its shard. If the scatter adds numbers, makes the dims of the indices,
-/// except the last, Sum factors. If such a dim is split:
-/// - Each rank adds a part of the updates.
-/// - One rank starts from the data, and all others from zeros.
-/// - The result is the sum over the ranks.
+/// of its shard. If the scatter adds numbers, the dims of the indices, except
+/// the last, are Sum factors: each rank adds a part of the updates.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -193,8 +187,8 @@ ShardingRule ScatterNdOp::getShardingRule() {
 }
 
 /// Makes all dims of the result Parallel factors (split without communication).
-/// If the dim that one_hot adds is split, each rank needs the first index of
-/// its range of that dim.
+/// One dim is new: one element along it is `on`, all others are `off`. A rank
+/// must know at which index its range of the new dim begins.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();
@@ -207,9 +201,10 @@ ShardingRule OneHotOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Sum factors, so that padding becomes 0, which is a valid
-/// index. The last dim is whole if it holds tuples, whose indices have
-/// different bounds.
+/// Makes all dims of the indices Sum factors (split into partial sums). Shards
+/// of unequal size have padding. The padding of a Sum factor is 0, and 0 is a
+/// valid index. If the last dim holds index tuples, it is Whole (not to be
+/// split).
 ShardingRule CheckIndicesOp::getShardingRule() {
   ShardingRule rule;
   auto shape = tensorType(getIndices()).getShape();

@@ -15,10 +15,9 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Makes the factors of the dims [begin, end) of `tensor` Inner: if such a
-/// factor is split, the ranks exchange intermediate results while the op runs.
-/// Each rank must have a contiguous range of the dim. If `result` has no
-/// elements, makes the factors Whole (not to be split) instead.
+/// Makes the factors of the dims [begin, end) of `tensor` Inner factors: if
+/// they are split, the ranks exchange intermediate results. Makes them Whole
+/// factors (not to be split) if `result` has no elements.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -29,8 +28,8 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// Returns the factors of `tensor` without the factors of the dims [begin,
-/// end), as if these dims had size 1.
+/// Returns `tensor`, the factors of each dim of a tensor, after removing all
+/// factors of the dims [begin, end).
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
@@ -46,15 +45,13 @@ static int64_t bytesOfSum(Value value) {
   return std::max<int64_t>(4, bytesOf(value));
 }
 
-/// Returns the size in bytes of an index that ranks send to each other. The
-/// index refers to a dim of `size` elements. It takes 4 bytes (i32) if the dim
-/// is short enough, otherwise 8 (i64).
+/// Returns the size in bytes of an index of a dim of `size` elements: 4 (i32)
+/// if the dim is short enough, otherwise 8 (i64).
 static int64_t bytesOfIndex(int64_t size) { return size > INT32_MAX ? 8 : 4; }
 
-/// Returns the sharding rule of an op that combines elements along `dim`.
-/// Operand 0 and result 0 of the op must have one common shape. If `dim` is
-/// split, the ranks exchange intermediate results (kind Inner). All other dims
-/// are Parallel factors (split without communication).
+/// Returns the sharding rule of an op that combines elements along `dim`. If
+/// `dim` is split, the ranks exchange intermediate results (kind Inner). All
+/// other dims are Parallel factors (split without communication).
 static ShardingRule alongDim(Operation *op, int64_t dim) {
   ShardingRule rule = sameShapeRule(op);
   makeInner(rule, rule.results[0], op->getResult(0), dim, dim + 1);
@@ -62,8 +59,7 @@ static ShardingRule alongDim(Operation *op, int64_t dim) {
 }
 
 /// Returns the sharding rule of a softmax along `dim`. If `dim` is split, the
-/// ranks exchange the maximum and the sum of each row (all elements along
-/// `dim`).
+/// ranks exchange the maximum and the sum of each row.
 static ShardingRule softmaxRule(Operation *op, int64_t dim) {
   ShardingRule rule = alongDim(op, dim);
   Tensor row = without(rule.results[0], dim, dim + 1);
@@ -80,9 +76,9 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
   return softmaxRule(*this, getDim());
 }
 
-/// Returns the sharding rule of a norm over all dims with an index of at least
-/// `from`. Scale and bias have the factors of these dims. If these dims are
-/// split, the ranks exchange `numSums` sums per row, one after another.
+/// Returns the sharding rule of a norm of rows. A row has all dims from `from`
+/// on. If a row is split, the ranks exchange `numSums` sums per row: 1 for
+/// rms_norm, 2 for layer_norm.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -103,8 +99,9 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Makes the dim of the cumulative sum an Inner factor. If the dim is split,
-/// each rank sums its part of the dim and gathers the sums of all ranks.
+/// Makes the dim of cumsum an Inner factor: if it is split, the ranks exchange
+/// intermediate results. Each rank sums its part of the dim and receives the
+/// sums of all other ranks.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -114,9 +111,9 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the reduced dim an Inner factor: if it is split, the ranks exchange
-/// intermediate results. The first exchange finds the extreme value of each
-/// row. The second finds the first or last index that has this value.
+/// Makes the dim of arg_reduce an Inner factor: if it is split, the ranks
+/// exchange intermediate results. They first exchange the largest (or smallest)
+/// value of each row, then the first (or last) index with that value.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -136,11 +133,12 @@ ShardingRule ArgReduceOp::getShardingRule() {
 }
 
 /// Makes the dim of topk an Inner factor: if it is split, the ranks exchange
-/// intermediate results in two steps.
-/// - Each rank gathers the k best values of the part of every rank. From these,
-///   it selects the k overall best values.
-/// - The indices of the selected values are summed over the ranks. The rank
-///   that has a value contributes its index, and all others contribute 0.
+/// intermediate results.
+///
+///  - Each rank sends the k best values of its part to all other ranks. Every
+///    rank can then select the k best values of the whole dim.
+///  - The ranks add arrays of k indices. The array of a rank has the indices of
+///    the selected values that are in its part, and 0 for all others.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

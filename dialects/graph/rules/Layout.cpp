@@ -19,18 +19,18 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Divides the dims of two shapes with equal numbers of elements into common
-/// factors (loop indices that can be split), from left to right:
+/// Divides the dims of two shapes with equal numbers of elements, such as the
+/// operand and result of a reshape, into factors (loop indices). For example,
+/// the common factors of [6, 4] and [2, 12] are 2, 3 and 4:
 ///
-///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
+///   [6, 4]   {2, 3}, {4}
+///   [2, 12]  {2}, {3, 4}
 ///
-/// Each step compares the parts of the current two dims that have no factor
-/// yet: 6 and 2, then 3 and 12, then 4 and 4. If the smaller part divides the
-/// larger one, it becomes a common factor. Otherwise, the dims get separate
-/// Whole factors (not to be split), until the dims processed so far have equal
-/// numbers of elements in both shapes:
+/// Dims get separate Whole factors (not to be split) where neither size divides
+/// the other. Here, only the last dims have a common factor:
 ///
-///   [6, 4, 5] and [4, 6, 5]:  Whole 6, 4 and Whole 4, 6; common factor 5
+///   [6, 4, 5]  {6 Whole}, {4 Whole}, {5}
+///   [4, 6, 5]  {4 Whole}, {6 Whole}, {5}
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -52,9 +52,10 @@ public:
   Tensor operand, result;
 
 private:
-  /// Advances `dim` to the first dim of `shape` of which a part has no factor
-  /// yet. Sets `rest` to the size of that part: 3 for a dim of size 6 that has
-  /// the factor 2. Returns false if there is no such dim.
+  /// Advances `dim` to the first dim of `shape` that still needs a factor.
+  /// `rest` is the part of its size that has no factor yet. For example, if a
+  /// dim of size 6 already has the factor 2, `rest` is 3. Returns false if all
+  /// dims have their factors.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -66,7 +67,8 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds one factor of `size` to the current dim of each shape.
+  /// Adds one factor of `size` to both dim `i` of the operand and dim `j` of
+  /// the result.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -75,9 +77,9 @@ private:
     right /= size;
   }
 
-  /// Adds separate Whole factors (not to be split) to consecutive dims of both
-  /// shapes. Stops when the dims processed so far have equal numbers of
-  /// elements in both shapes: before the 5 of [6, 4, 5] and [4, 6, 5].
+  /// Adds separate Whole factors (not to be split) to the operand and the
+  /// result of a reshape, until both have equally many elements. For [6, 4, 5]
+  /// and [4, 6, 5], adds 6 and 4 to the operand, and 4 and 6 to the result.
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -121,16 +123,14 @@ ShardingRule BroadcastOp::getShardingRule() {
 }
 
 /// Makes each dim that is not sliced a Parallel factor (split without
-/// communication). A sliced dim is read through a window: each rank receives
-/// the elements that its shard of the result needs.
+/// communication). There are two cases for a sliced dim:
 ///
-/// The slice may be one of several equal blocks of the dim, such as q in a
-/// fused [q k v]. Ranks can then also split every block without a window:
-///
-///   slice [4:8] of [12]:  factors {3, 4} of the operand, {4} of the result
-///
-/// The number of blocks (3) is Whole (not to be split), and the size of a block
-/// (4) is Parallel.
+///  - The slice is one of several equal blocks, such as q in a fused [q k v].
+///    Ranks split each block in the same way. For x[4:8] of 12 elements, the
+///    operand has the factors 3 (number of blocks, not to be split) and 4. The
+///    result has the factor 4.
+///  - For any other slice, each rank receives the elements that its shard of
+///    the result needs (a windowed read).
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -161,12 +161,13 @@ ShardingRule SliceOp::getShardingRule() {
 }
 
 /// Makes all dims except the concatenated one Parallel factors (split without
-/// communication). The concatenated dim depends on the sizes of the operands:
-/// - If the sizes are equal, each operand is a block of the result. The size of
-///   a block is a Parallel factor, and the number of blocks is Whole (not to be
-///   split). Two operands [4] have the factors {4}, and the result has {2, 4}.
-/// - Otherwise, the operands are read through windows: each rank receives the
-///   elements that its shard of the result needs.
+/// communication). There are two cases for the concatenated dim:
+///
+///  - If the operands have equal sizes, ranks split each operand in the same
+///    way. For two operands of 4 elements, each operand has the factor 4. The
+///    result has the factors 2 (number of operands, not to be split) and 4.
+///  - Otherwise, each rank receives the operand elements that its shard of the
+///    result needs (a windowed read).
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -200,10 +201,9 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of an op that changes some dims of its operand. If
-/// `untouched` is true for a dim, operand and result share one Parallel factor
-/// (split without communication) for that dim. Otherwise the dim has one Whole
-/// factor (not to be split) in the operand and a separate one in the result.
+/// Returns the sharding rule of an op that changes some dims of its operand.
+/// Dims for which `untouched` is true are Parallel factors (split without
+/// communication). All other dims are Whole factors (not to be split).
 static ShardingRule untouchedRule(Operation *op,
                                   llvm::function_ref<bool(size_t)> untouched) {
   ShardingRule rule;
@@ -225,12 +225,13 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns the stretches of a padded dim: ranges of padded indices that read
-/// the operand at a constant step. `size` is the size of the dim before
-/// padding, and `low` and `high` are the padding on each side.
-///   reflect, size 3, low 2, high 0:  read 2, 1 | 0, 1, 2
-///   constant, same sizes:            read -2, -1, 0, 1, 2
-/// An index outside the operand, such as -2, stands for the constant.
+/// Returns the stretches of a padded dim. A stretch is a range of result
+/// indices that reads the operand at a constant step. `size` is the size of the
+/// operand, `low` and `high` are the padding. For size 3, low 2 and high 0, the
+/// result reads these operand indices:
+///
+///   reflect   2, 1, then 0, 1, 2  (two stretches)
+///   constant  -2, -1, 0, 1, 2     (one stretch, begins in the padding)
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -263,8 +264,8 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
-    // In the modes that copy elements (reflect, edge, wrap), paddedFrom()
-    // requires a padding of 0 to `size` - 1 elements on each side.
+    // In modes reflect, edge and wrap, a windowed read is possible only if the
+    // padding on each side is at least 0 and less than `size`.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))
@@ -279,8 +280,7 @@ ShardingRule PadOp::getShardingRule() {
 }
 
 /// Makes the last dim Whole (not to be split), because pairs of its elements
-/// are rotated together. All other dims are Parallel factors (split without
-/// communication).
+/// are rotated. All other dims are Parallel (split without communication).
 ShardingRule RotaryOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   for (int factor : rule.results[0].back())

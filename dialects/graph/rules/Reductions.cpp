@@ -5,10 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the kind of the factor (loop index) over which a reduction of `kind`
-/// runs. For a mean, the kind is Sum: each rank divides its sum by the number
-/// of elements that all ranks reduce together. The sum over the ranks is then
-/// the mean.
+/// Returns the kind of the factor (loop index) over which a reduction runs. A
+/// mean has the kind Sum, because each rank divides by the total number of
+/// elements.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -60,8 +59,8 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // An average of the elements inside the input divides by numbers that differ
-  // between windows along a padded dim. This dim must not be split.
+  // Do not split a padded dim if an average excludes the padding: the divisors
+  // differ between windows.
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2;
     return getKind() == PoolKind::Average &&

@@ -8,10 +8,9 @@
 namespace pcc::graph {
 
 /// Returns a sharding rule for an op whose operand 0 and result 0 have one
-/// common shape. Each dim of that shape is a Parallel factor (a loop index that
-/// ranks can split without communication). Dims whose indices are in `whole`
-/// are Whole factors instead, which must not be split. The caller adds the
-/// factors of all other operands and results.
+/// shape. Each dim is a Parallel factor (split without communication). Dims
+/// whose index is in `whole` are Whole factors (not to be split). The caller
+/// adds other operands.
 ShardingRule sameShapeRule(mlir::Operation *op,
                            llvm::ArrayRef<int64_t> whole = {});
 
@@ -19,37 +18,35 @@ ShardingRule sameShapeRule(mlir::Operation *op,
 /// every operand and result is a separate factor of kind Whole.
 ShardingRule wholeRule(mlir::Operation *op);
 
-/// Adds a factor of `kind` to `rule` for each dim of `shape` with more than one
-/// element. Returns, for each dim of `shape`, a list with the id of its factor.
-/// The list is empty for a dim of size 0 or 1.
+/// Adds a factor of `kind` to `rule` for each dim of `shape` that is larger
+/// than 1. Returns the factor ids of each dim.
 ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
 
-/// Returns whether all elements of `value` are known to be the float 0: `value`
-/// is a splat constant, possibly broadcast or reshaped. Sharding rules test
-/// this because some ops on a partial sum and zeros yield a partial sum, such
-/// as a select between the two.
+/// Returns whether all elements of `value` are known to be the float 0: a splat
+/// constant, possibly broadcast or reshaped.
 bool isZeros(mlir::Value value);
 
-/// Appends `window`, a windowed read (halo exchange), to the windows of `rule`.
-/// The rule must already have the factors of result 0. If `window.optional` is
-/// false, only the window lets ranks split dim `window.dim` of result 0. In
-/// that case, the factors of that dim become Parallel and contiguous.
+/// Appends `window`, a windowed read (halo exchange), to `rule`. The read lets
+/// ranks split dim `window.dim` of result 0. The factors of this dim become
+/// Parallel (split without communication) and contiguous (one range of indices
+/// per rank), unless ranks can split the dim without the read
+/// (`window.optional`). Result 0 must have its factors before the call.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
-/// Returns the stretches (ranges of result indices that read at a constant
-/// step) of a gather whose indices are a constant of rank 1. For example, the
-/// indices 3, 4, 5, 0, 1 form two stretches. Returns an empty list if the
-/// indices are not a constant of rank 1, if an index is out of range, or if the
-/// indices form more than 64 stretches.
+/// Returns the stretches of a gather whose indices are a constant of rank 1. A
+/// stretch is a run of indices with a constant step: the indices 3, 4, 5, 0, 1
+/// have the stretches (3, 4, 5) and (0, 1). Returns an empty list if the
+/// indices are not such a constant, are out of range, or have over 64
+/// stretches.
 llvm::SmallVector<ShardingRule::Window::Stretch, 2>
 constantStretches(GatherOp gather);
 
-/// Adds a window to `rule` for each spatial dim of the result of a convolution
-/// or pool, so that ranks can split the dim. Each rank then reads the input
-/// elements that its shard of the result needs (halo exchange; GSPMD, Xu et al.
-/// 2021). Operand 0 and result 0 of `rule` must have the dims N, C, spatial….
+/// Adds a windowed read (halo exchange; GSPMD, Xu et al. 2021) to `rule` for
+/// each spatial dim of a convolution or pool, so that ranks can split the dim.
+/// Operand 0 and result 0 must have the dims N, C, spatial….
+///
 ///   extents  per spatial dim, the input elements that one window spans
 ///   strides  per spatial dim, the elements from one window to the next
 ///   pads     the padding before each spatial dim, then the padding after each

@@ -6,8 +6,7 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Returns the sharding rule of an op without operands. Every dim of the result
-/// is a Parallel factor (split without communication), including dims of size
-/// 1. If a dim of size 1 is split, one rank has its element.
+/// is a Parallel factor (split without communication), even if its size is 1.
 static ShardingRule sourceRule(Operation *op) {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.results.emplace_back();
@@ -22,9 +21,9 @@ ShardingRule ConstantOp::getShardingRule() { return sourceRule(*this); }
 
 ShardingRule LossGradientOp::getShardingRule() { return sourceRule(*this); }
 
-/// Makes every dim of operand and result a Parallel factor (split without
-/// communication), including dims of size 1. The operand may be a partial sum;
-/// the result is then a partial sum as well.
+/// Makes every dim a Parallel factor (split without communication), even if its
+/// size is 1. If the operand is a partial sum, the result is a partial sum,
+/// too.
 ShardingRule AccumulateOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   rule.operands.push_back(rule.results[0]);
@@ -33,8 +32,7 @@ ShardingRule AccumulateOp::getShardingRule() {
 }
 
 /// Makes every dim of the written value a Parallel factor (split without
-/// communication), including dims of size 1. The rule of get_parameter, which
-/// reads the parameter, has equal factors.
+/// communication), even if its size is 1.
 ShardingRule SetParameterOp::getShardingRule() {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
@@ -44,9 +42,9 @@ ShardingRule SetParameterOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims Parallel factors (split without communication). If the dim
-/// along which iota counts is split, each rank needs the first index of its
-/// range of that dim.
+/// Makes all dims Parallel factors (split without communication). The elements
+/// of iota count along one dim. A rank must know at which index its range of
+/// that dim begins.
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   for (int factor : rule.results[0][getDim()])

@@ -14,10 +14,10 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   rule.windows.push_back(std::move(window));
 }
 
-/// Returns whether the next result, which reads `index`, continues `stretch`. A
-/// stretch is a range of results that read at a constant step. The stretch that
-/// reads 3, 4, 5 continues with 6. A stretch of one result has no step yet: it
-/// continues with any other index, and the function sets the step.
+/// Returns whether `index` continues `stretch`, a run of indices with a
+/// constant step: 6 continues 3, 4, 5. If `stretch` has only one index, every
+/// different `index` continues it. The function then sets the step of
+/// `stretch`.
 static bool continues(ShardingRule::Window::Stretch &stretch, int64_t index) {
   const int64_t count = stretch.hi - stretch.lo;
   if (count == 1 && index != stretch.source)

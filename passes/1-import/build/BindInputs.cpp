@@ -12,9 +12,8 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Formats the three entries of `names` that have the smallest edit distance to
-/// `word`. They are a hint for an option with a misspelled name. Returns "none"
-/// if `names` is empty.
+/// Formats the three `names` that are most similar to `word`, as a hint for a
+/// misspelled option. Returns "none" if `names` is empty.
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)
@@ -27,9 +26,8 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
-/// Implements bindInputs. The constructor lists all inputs in `binding`, still
-/// without shapes. Then bindShapes sets the shapes that --shape gives, and
-/// bindDims sets the shapes of all other inputs.
+/// Implements bindInputs in two steps. First bindShapes sets the shapes that
+/// --shape gives. Then bindDims sets the shapes of all other inputs.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options)
@@ -59,8 +57,8 @@ private:
     return std::string(input.info->name);
   }
 
-  /// Checks that all model inputs are tensors, and that the user gave a --shape
-  /// for each input without a declared shape.
+  /// Checks that each model input is a tensor and has a shape, either from the
+  /// model or from --shape.
   Status checkTypes() {
     for (const BoundInput &input : binding.inputs) {
       const onnx::Type &type = input.info->type;
@@ -75,8 +73,8 @@ private:
     return Status::success();
   }
 
-  /// Checks that every --dim names a dynamic dim of an input and has a positive
-  /// size, and that every --shape names an input.
+  /// Checks that each --dim NAME=SIZE names a dynamic dim and has a positive
+  /// size. Checks that each --shape NAME=SIZES names an input.
   Status checkNames() {
     std::set<std::string> inputs, params;
     for (const BoundInput &input : binding.inputs) {
@@ -129,8 +127,8 @@ private:
     return Status::success();
   }
 
-  /// Checks the --shape of `input` against the dims that the model declares for
-  /// it. Stores the size of each named dynamic dim in `binding.dims`.
+  /// Checks that the --shape of `input` agrees with the dims that the model
+  /// declares. Stores the sizes that this --shape gives to named dims.
   Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -159,8 +157,9 @@ private:
     return Status::success();
   }
 
-  /// Sets the dim names of all inputs, and the shapes of the inputs without a
-  /// --shape. If dims have no size, one error reports all of them.
+  /// Sets the dim names of all inputs, and the shapes of inputs for which the
+  /// user gives no --shape. Returns one error that lists all dims without a
+  /// size.
   Status bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {
@@ -186,8 +185,8 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
-  /// Returns a plausible size for the dim `name`, such as 8 for "batch". The
-  /// size appears only in the example command of an error's note.
+  /// Returns an example size for the dim `name`, such as 8 for "batch", for
+  /// error messages.
   static int64_t exampleSize(StringRef name) {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
@@ -195,29 +194,25 @@ private:
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
-  /// Returns whether `text` contains a character that a shell would interpret,
-  /// so that the text needs quotes in a command.
+  /// Returns whether `text` needs quotes in a shell command.
   static bool needsQuotes(StringRef text) {
     return !llvm::all_of(text, [](char c) {
       return llvm::isAlnum(c) || StringRef("_-./=").contains(c);
     });
   }
 
-  /// Formats ` --flag value` for the example command. The value is quoted if a
-  /// shell would interpret it.
+  /// Formats ` --flag value` for a shell command, with quotes if necessary.
   static std::string option(StringRef flag, const std::string &value) {
     std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Returns one error for all dims without a size. Its note repeats the user's
-  /// command and adds an option with an example size:
+  /// Returns one error for all dims without a size: the named dims
+  /// `unboundDims`, and unnamed dims of the inputs `unboundInputs`. The note of
+  /// the error repeats the user's command with example options added:
   ///
-  ///   for each name in `unboundDims`     --dim batch=8
-  ///   for each name in `unboundInputs`   --shape x=8x128
-  ///
-  /// An input is in `unboundInputs` if one of its dims has neither a size nor a
-  /// name. Only --shape can set the size of this dim.
+  ///   --dim batch=8     for a named dim
+  ///   --shape x=8x128   for an input with unnamed dims
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,

@@ -23,14 +23,12 @@ struct BoundInput {
 };
 
 /// Result of bindInputs: the inputs of a model with their shapes, and the sizes
-/// of the model's named dims. An initializer that the ONNX graph also lists as
-/// an input counts as a weight and is left out.
+/// of named dims. Initializers that the graph also lists as inputs are left
+/// out.
 struct InputBinding {
   /// The inputs, in the order in which the ONNX graph lists them.
   std::vector<BoundInput> inputs;
-  /// Size of each named dynamic dim, by the dim's name. A size comes from
-  /// --dim, or follows from --shape: `--shape x=8x4` for x[batch, 4] sets
-  /// `batch` to 8.
+  /// Size of each named dynamic dim, such as `batch`, by the dim's name.
   std::map<std::string, int64_t> dims;
 };
 
@@ -42,13 +40,9 @@ struct InputBinding {
 ///
 /// An error has one of these exit codes:
 ///
-///   WrongUsage    an option names no dim or input, or gives a size that is out
-///                 of range
+///   WrongUsage    an option has an unknown name or an invalid size
 ///   Unsupported   an input is not a tensor
 ///   UnboundDim    a dim has no size, or two sizes contradict each other
-///
-/// If dims have no size, a note of the error shows the user's command with the
-/// missing --dim and --shape options added.
 StatusOr<InputBinding> bindInputs(const onnx::Graph &graph,
                                   const ImportOptions &options);
 

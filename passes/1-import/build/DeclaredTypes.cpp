@@ -10,9 +10,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns whether a tensor of shape `shape` violates the declared type
-/// `declared`: the ranks differ, or a dim with a declared size has another size
-/// in `shape`. A type without a declared shape is never violated.
+/// Returns whether `shape` has another rank or another dim size than
+/// `declared`. Unknown ranks and sizes in `declared` match anything.
 static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
   if (!declared.shape)
     return false;
@@ -49,9 +48,8 @@ static std::string shapeText(const std::vector<onnx::Dim> &shape) {
   return shape.empty() ? "no dims" : text;
 }
 
-/// Returns the type of the value `name`: that of its SSA value or, for an
-/// initializer that no node reads, of its tensor. Returns null if the value was
-/// not imported or if pcc lacks its type.
+/// Returns the type of the ONNX value `name`. Returns null if the value was not
+/// imported or if pcc lacks its type.
 static RankedTensorType typeOfValue(StringRef name, const ValueTable &values,
                                     MLIRContext *context) {
   if (Value value = values.lookup(name))

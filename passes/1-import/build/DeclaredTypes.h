@@ -8,11 +8,12 @@
 
 namespace pcc::onnx_import {
 
-/// Compares the types that `graph` declares of its outputs and inner values
-/// with those of the imported values in `values`. Values that were not imported
-/// are skipped, and so are dims without a declared size. Returns an error of
-/// code CannotRead for another element type, and of code UnboundDim for another
-/// rank or size. It names the value and its node.
+/// Checks that the imported `values` have the types that `graph` declares for
+/// them. Values that were not imported are skipped. The exit code of an error
+/// is:
+///
+///   CannotRead    another element type than declared
+///   UnboundDim    another rank or dim size than declared
 Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values);
 
 } // namespace pcc::onnx_import

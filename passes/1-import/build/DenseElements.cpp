@@ -9,9 +9,7 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Returns the number of bytes per element in an unpacked byte vector, such as
-/// that of toBytes. A boolean takes one byte there, whereas DenseElementsAttr
-/// may pack eight booleans into a byte.
+/// Returns the number of bytes per element, where a boolean takes a whole byte.
 static size_t byteWidth(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
@@ -54,8 +52,8 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
   if (value.isSplat())
     return value.resizeSplat(type);
-  // Shape of `value` with dims of size 1 prepended, so that it has the rank of
-  // `shape`.
+  // Shape of `value` with leading dims of size 1 added, so that it has as many
+  // dims as `shape`.
   SmallVector<int64_t> source(shape.size() - value.getType().getRank(), 1);
   llvm::append_range(source, value.getType().getShape());
   SmallVector<int64_t> strides = computeStrides(source),
@@ -73,9 +71,9 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   return fromBytes(type, to);
 }
 
-/// Returns whether a row-major tensor x of shape [outer, size, inner] repeats
-/// along its middle dim: x[o, i] equals x[o, 0] for all o and i. `bytes` holds
-/// the tensor, and `inner` is a number of bytes.
+/// Interprets `bytes` as a row-major array x of shape [outer, size, inner].
+/// Returns whether all slices along the middle dim are equal: x[o, i, :] is
+/// x[o, 0, :] for all o and i.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

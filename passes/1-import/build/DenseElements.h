@@ -8,9 +8,8 @@
 
 namespace pcc::onnx_import {
 
-/// Returns `value` broadcast to `shape`, as NumPy's broadcast_to does. `value`
-/// must be broadcastable to `shape`. If `value` is a splat (a single stored
-/// element), the result is a splat.
+/// Returns `value` broadcast to `shape`, as by NumPy's broadcast_to. The shapes
+/// must be compatible. A splat (single stored element) stays a splat.
 mlir::DenseElementsAttr broadcastElements(mlir::DenseElementsAttr value,
                                           llvm::ArrayRef<int64_t> shape);
 
@@ -32,8 +31,7 @@ llvm::SmallVector<int64_t> toIntegers(mlir::DenseElementsAttr value);
 llvm::SmallVector<double> toDoubles(mlir::DenseElementsAttr value);
 
 /// Returns `value` as an attribute of `elementType`, a float or integer type.
-/// For integer types the value is truncated and then wrapped to the type's
-/// width.
+/// An integer is truncated and wrapped to the type's width.
 mlir::Attribute numberAttr(mlir::Type elementType, double value);
 
 } // namespace pcc::onnx_import

@@ -56,9 +56,8 @@ RankedTensorType Emitter::noType() {
 // Types and checks
 //===----------------------------------------------------------------------===//
 
-/// Sets the result types of `op` to those that its InferTypeOpInterface
-/// returns. An op without that interface keeps its types. Fails if the
-/// interface rejects the operands or attributes.
+/// Sets the result types of `op` by its InferTypeOpInterface. An op without
+/// that interface keeps its types.
 static LogicalResult inferTypes(Operation *op) {
   auto *interface = op->getName().getInterface<InferTypeOpInterface>();
   if (!interface)
@@ -74,9 +73,8 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// Returns an error message if a result of `op` has an invalid shape, such as
-/// one with a negative dim or more than 2^48 elements. Returns an empty string
-/// if all shapes are valid.
+/// Returns an error message if a result of `op` has an invalid shape, such as a
+/// negative dim. Returns "" if all shapes are valid.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
     if (std::string mistake = describeShapeError(shapeOf(result));
@@ -85,10 +83,11 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// The exit code of an error depends on the step that fails:
+/// Records an error with one of two exit codes:
 ///
-///   type inference   `mismatchExitCode`: sizes from the user may be the cause
-///   later checks     CannotRead: the model is invalid
+///   if type inference fails   `mismatchExitCode`, because sizes that the user
+///                             gives may be the cause
+///   if a later check fails    CannotRead, because the model is invalid
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -104,8 +103,7 @@ bool Emitter::inferAndVerify(Operation *op) {
       return true;
     code = CannotRead;
   }
-  // Drop MLIR's prefix "'graph.add' op " from the message: the caller prepends
-  // the name of the ONNX node.
+  // Drop MLIR's prefix "'graph.add' op " from the message.
   StringRef message = text, prefix = "op ";
   if (message.consume_front("'" + op->getName().getStringRef().str() + "' "))
     message.consume_front(prefix);
@@ -132,10 +130,9 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `op` is a broadcast that must not become a constant: its
-/// result repeats elements and has rank 2 or more, as a mask has. A constant
-/// would store every repetition and grow with the batch. A result of rank 1
-/// holds sizes or indices and may become a constant.
+/// Returns whether `op` is a broadcast that repeats elements and has a result
+/// of rank 2 or more, such as a mask that is repeated for each element of the
+/// batch. It stays an op, because a constant would grow with the batch.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -143,9 +140,9 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // Try the folds that do not depend on operand values, such as that of a
-  // transpose which keeps the order of dims. Passing null for every operand
-  // makes fold() ignore known values.
+  // First try folds that do not need the operands' values, such as that of an
+  // identity transpose. A null attribute tells fold() that an operand is
+  // unknown.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&
@@ -199,8 +196,8 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // All elements of the result are equal, so compute only one: evaluate a clone
-  // of the op on scalars. `scalar` is null if the clone cannot be evaluated.
+  // All elements of the result are equal. Compute one of them: clone the op,
+  // give the clone scalar operands, and fold it. Then broadcast the scalar.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));
@@ -210,9 +207,8 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns true if all elements of the boolean tensor `value` are known to be
-/// true, and false if all are known to be false. Returns nothing if the
-/// elements differ or are unknown, or if `value` is not boolean.
+/// Returns the value of all elements of the boolean tensor `value`, if they are
+/// known to be equal. Otherwise returns nothing.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))
@@ -231,8 +227,8 @@ Value Emitter::foldMask(Operation *op) {
     return broadcast(*condition ? select.getOnTrue() : select.getOnFalse(),
                      shape);
   }
-  // `x and true` is x, and `x and false` is false. `x or true` is true, and `x
-  // or false` is x.
+  // And with true, or Or with false, returns the other operand. And with false,
+  // or Or with true, returns the known operand.
   for (auto [value, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
                               std::pair(op->getOperand(1), op->getOperand(0))})
     if (auto known = truth(*this, value))

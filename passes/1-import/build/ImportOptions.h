@@ -21,15 +21,16 @@ struct ImportOptions {
   std::map<std::string, int64_t> dims;
   /// Shapes of model inputs by the input's name (--shape ids=8x32).
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Directory in which external weight files may lie besides the model's own
-  /// directory (--external-data-root). Empty for none.
+  /// Further directory for files of external weights (--external-data-root),
+  /// besides the model's own directory. Empty if the user gives none.
   std::string externalDataRoot;
-  /// Treatment of Dropout nodes (--dropout):
+  /// Treatment of Dropout nodes. A node itself may request to drop elements, by
+  /// its input training_mode.
   ///
-  ///   Inference  all elements are kept; a node in training mode is unsupported
-  ///   AsSaid     a node drops elements if its training_mode input is true
-  ///   Never      all elements are kept
-  ///   Always     every node drops elements
+  ///   Inference  drops no elements; a node that requests it is unsupported
+  ///   AsSaid     drops elements only in nodes that request it
+  ///   Never      drops no elements
+  ///   Always     drops elements in every node
   enum class Dropout { Inference, AsSaid, Never, Always };
   Dropout dropout = Dropout::Inference;
   /// Seed of the random numbers of Dropout nodes (--seed).
@@ -37,32 +38,28 @@ struct ImportOptions {
   /// Whether to import the training step that the model's ONNX TrainingInfo
   /// describes. Without effect if the model has no TrainingInfo.
   bool trainingInfo = false;
-  /// Returns whether training changes the weight of the given name, provided
-  /// that its type is a float and the loss depends on it (--train-only,
-  /// --freeze). Empty for inference, and if TrainingInfo says what changes.
+  /// Function that tells whether the user lets training change the weight of a
+  /// given name (--train-only, --freeze). Empty if pcc compiles for inference,
+  /// or if the model itself defines the training step (TrainingInfo).
   std::function<bool(llvm::StringRef)> trains;
   /// Whether weight files may be missing. The runtime then generates random
   /// weights (--random-weights).
   bool allowAbsentWeights = false;
   /// Names and sizes of the mesh axes that split tensors, major to minor. The
-  /// pipeline is not a mesh axis here; the member `pipeline` gives its size.
-  /// Unset if the user gives no axes; the model's annotations then determine
-  /// the mesh.
+  /// pipeline is not an axis of this mesh. If unset, the model's annotations
+  /// determine the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// Number of pipeline positions (--pp). A pipeline position is a group of
-  /// ranks that run the same stages. Unset if the user gives no number; the
-  /// model's annotations then determine it.
+  /// Number of groups of ranks that share the pipeline stages (--pp). With 4
+  /// stages and --pp 2, each group runs 2 stages. If unset, the model's
+  /// annotations determine the number.
   std::optional<int64_t> pipeline;
-  /// Number of pipeline stages that each pipeline position (group of ranks)
-  /// runs (--virtual-stages).
+  /// Number of pipeline stages that each rank runs (--virtual-stages).
   int64_t virtualStages = 1;
   /// Name of the ONNX device configuration to use (--configuration), or "none"
-  /// to ignore all device annotations of the model. If empty, the import
-  /// chooses a configuration as described in DevicePlan.h.
+  /// to ignore all device annotations. If empty, DevicePlan chooses one.
   std::string configuration;
-  /// The user's command line without its --dim options, such as "pcc m.onnx".
-  /// The error about dims without a size shows this text with example options
-  /// appended.
+  /// The user's command line without its --dim options, such as "pcc m.onnx",
+  /// for error messages.
   std::string command;
 };
 

@@ -25,10 +25,10 @@ std::optional<PythonLine> pythonLine(const onnx::Node &node);
 /// `Op#index`, such as "Add#12", if the node has none.
 std::string nameInLocations(const onnx::Node &node);
 
-/// Returns the location for the ops that `node` becomes: a NameLoc with the
-/// name from nameInLocations. If the node has a Python stack trace, returns a
-/// CallSiteLoc whose callee is that NameLoc and whose caller is the innermost
-/// Python line.
+/// Returns the location for the ops of `node`, here for a node called fc1:
+///
+///   NameLoc("fc1")                         by default
+///   CallSiteLoc("fc1" at "model.py":26)    with a Python stack trace
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);
 
 } // namespace pcc::onnx_import

@@ -157,9 +157,8 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// A tensor with more than `foldLimit` elements becomes a weight, which needs a
-/// name. If `tensor` has no name, the weight is named after the node's first
-/// output.
+/// Gives an unnamed tensor the name of the node's first output. A large tensor
+/// becomes a weight, and a weight needs a name.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);
@@ -220,8 +219,8 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // Leave `graph.name` unset on a constant, a weight or a pin (op that fixes a
-  // sharding), because several ONNX names may stand for the same op.
+  // Leave constants, weights and pins (ops that fix a sharding) unnamed:
+  // several ONNX names may stand for one op.
   bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)

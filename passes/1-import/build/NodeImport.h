@@ -11,18 +11,16 @@
 
 namespace pcc::onnx_import {
 
-/// Interface between one ONNX node and its normalizer, the function that
-/// creates the graph ops of the node. The normalizer reads operands and
-/// attributes with the getters, which check them. It passes the value of each
-/// output to `set`.
+/// View of one ONNX node for its normalizer, the function that creates the
+/// node's graph ops. The normalizer reads operands and attributes with the
+/// getters, and defines outputs with `set`.
 ///
-/// Errors work as in Emitter: after the first error no op is created, and a
-/// getter returns a default, such as null, 0 or f32.
+/// After the first error no op is created, and getters return a default, such
+/// as null, 0 or f32.
 class NodeImport : public Emitter {
 public:
-  /// Prepares the import of `node`. Ops are created at the insertion point of
-  /// `builder`. All references must outlive the object. `mismatchExitCode` is
-  /// pcc's exit code if shapes contradict each other.
+  /// Prepares to import `node` at the insertion point of `builder`. All
+  /// references must outlive the object.
   NodeImport(const onnx::Node &node, const ImportOptions &options,
              ValueTable &values, mlir::OpBuilder &builder, mlir::Location loc,
              ExitCode mismatchExitCode);
@@ -31,19 +29,16 @@ public:
   const onnx::Node &node;
   /// Options of the import, which are the same for all nodes.
   const ImportOptions &options;
-  /// Returns the opset version that the model declares for the domain of the
-  /// node's op.
+  /// Returns the opset version that applies to the node.
   int64_t opset() const { return node.opset; }
 
   //===--------------------------------------------------------------------===//
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether operand `i` is present. An operand is absent if its name
-  /// is empty or if the operand list has at most `i` entries.
+  /// Returns whether operand `i` is present: it is listed and has a name.
   bool has(size_t i) const;
-  /// Returns the length of the operand list. Omitted operands, whose names are
-  /// empty, are counted.
+  /// Returns the length of the operand list, omitted operands included.
   size_t numOperands() const { return node.inputs.size(); }
   /// Returns the value of operand `i`; null if the operand is absent. If the
   /// value cannot be created, records an error and returns null.
@@ -51,19 +46,17 @@ public:
   /// Returns the values of operand `first` and of all later operands. The entry
   /// of an absent operand is null.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
-  /// Returns the value that the model calls `name`. Some attributes refer to
-  /// values by name instead of using an operand.
+  /// Returns the value with the ONNX name `name`, such as a name in an
+  /// attribute.
   mlir::Value named(llvm::StringRef name);
   /// Returns the element type of operand `i`; f32 if the operand is null.
   mlir::Type elementType(size_t i);
-  /// Returns the elements of operand `i`, which must be an ONNX sequence of
-  /// known length. If it is not, records that the node is unsupported and
-  /// returns an empty vector.
+  /// Returns the elements of operand `i`, an ONNX sequence. If the sequence is
+  /// unknown, records that the node is unsupported and returns an empty vector.
   llvm::SmallVector<mlir::Value> sequence(size_t i);
 
-  /// Returns the elements of operand `i`, such as a shape, which the normalizer
-  /// needs at import time. If the elements are unknown, records that the node
-  /// is unsupported and returns null.
+  /// Returns the elements of operand `i`, such as a shape. If the elements are
+  /// unknown, records that the node is unsupported and returns null.
   mlir::DenseElementsAttr constantOperand(size_t i);
   /// Returns the elements of operand `i` as integers. If they are not known
   /// during the import, records that the node is unsupported and returns an
@@ -73,8 +66,8 @@ public:
   /// during the import, records that the node is unsupported and returns an
   /// empty list.
   llvm::SmallVector<double> doubles(size_t i);
-  /// Returns a list of integers that older opsets pass as the attribute `name`
-  /// and newer opsets as operand `i`. Returns nothing if both are absent.
+  /// Returns the integers in the attribute `name` (older opsets) or in operand
+  /// `i` (newer opsets). Returns nothing if both are absent.
   std::optional<llvm::SmallVector<int64_t>> integersOf(llvm::StringRef name,
                                                        size_t i);
 
@@ -99,21 +92,19 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates the value of `tensor`, which an attribute of the node holds: a
-  /// constant, or a weight if the tensor has more than `foldLimit` elements.
+  /// Creates a constant that holds `tensor`. A tensor of more than `foldLimit`
+  /// = 16384 elements may become a weight (`graph.parameter`) instead.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
-  /// Returns the dim index in the attribute `name`; `otherwise` if the node
-  /// lacks the attribute. A negative index counts from the end of `rank` dims.
-  /// The result lies in [0, rank).
+  /// Returns the dim index in the attribute `name`, by default `otherwise`. The
+  /// result lies in [0, rank): a negative index counts from the end.
   int64_t dim(llvm::StringRef name, int64_t otherwise, int64_t rank);
 
   //===--------------------------------------------------------------------===//
   // Checks
   //===--------------------------------------------------------------------===//
 
-  /// Converts `dim` to an index in [0, rank). A negative `dim` counts from the
-  /// end: -1 is rank - 1. If `dim` lies outside of [-rank, rank), records an
-  /// error and returns 0.
+  /// Converts `dim` to an index in [0, rank): -1 becomes rank - 1. If `dim` is
+  /// out of range, records an error and returns 0.
   int64_t normalizeDim(int64_t dim, int64_t rank);
   /// Converts each of `dims` with normalizeDim and returns them in ascending
   /// order. Records an error if a dim appears twice.
@@ -128,8 +119,7 @@ public:
   // Results
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether output `i` may be used by another node or by the graph's
-  /// outputs: it exists and has a name.
+  /// Returns whether output `i` exists and has a name, so that it may be used.
   bool isOutputUsed(size_t i) const;
   /// Defines output `i` of the node as `value`. Does nothing after an error,
   /// for a null `value` or for an unnamed output. The op that defines `value`
@@ -143,8 +133,8 @@ public:
   void setSequence(size_t i, llvm::ArrayRef<mlir::Value> elements);
 
 private:
-  /// Returns the attribute `name`. Returns null if the node lacks it. If the
-  /// attribute's type is not `type`, records an error and returns null.
+  /// Returns the attribute `name`; null if it is absent. If its type is not
+  /// `type`, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
   /// Map from each ONNX name that the import has defined so far to its value.

@@ -8,48 +8,45 @@
 
 namespace pcc::onnx_import {
 
-/// A function that imports one node: creates the node's graph ops and returns
-/// the value of its first output. For a node with several outputs, the function
-/// may instead define each output with NodeImport::set and return null. Also
-/// returns null after an error.
+/// A function that creates the graph ops of one node. Returns the node's first
+/// output, which the caller then defines. Returns null after an error, or if
+/// the function itself has defined the outputs by NodeImport::set.
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
-/// One form of an ONNX op: the operands and attributes that the op has from
-/// opset version `since` on, until a later form of the op replaces this form.
+/// One form of an ONNX op: its definition from one opset version on, until a
+/// later form replaces it.
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
-  /// First opset version of the op's domain in which this form (these operands
-  /// and attributes) is valid.
+  /// First opset version in which the op has this definition.
   int64_t since;
-  /// Number of required operands. The operands with the indices 0 to
-  /// minOperands - 1 must be present.
+  /// Number n of required operands: a node must have the operands 0 to n - 1.
   size_t minOperands;
   /// Largest number of operands that a node may have; `anyNumber` if unlimited.
   size_t maxOperands;
-  /// Function that imports nodes whose opset version selects this form of the
-  /// op. Never null.
+  /// Function that imports a node with this definition of the op. Never null.
   Normalizer normalize;
 };
 
 /// Value of `OpForm::maxOperands` for an op with any number of operands.
 inline constexpr size_t anyNumber = SIZE_MAX;
 
-/// Table of all ONNX ops that pcc imports. It maps a domain, an op type and an
-/// opset version to the form of the op that holds in this version. For Tile,
-/// whose forms start at the versions 1 and 6:
+/// Table of all ONNX ops that pcc imports. An op has one or more forms. A form
+/// is the op's definition from one opset version on, until the next form
+/// replaces it. Tile has forms that begin at the versions 1 and 6:
 ///
 ///   a node in opset 5     form 1
 ///   a node in opset 6     form 6
-///   a node in opset 26    form 6, as in every later version
+///   a node in opset 26    form 6, the latest
 class OpTable {
 public:
   /// Returns the table of all ops that pcc imports. The first call builds it.
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds forms of ops of one domain to the table; `domain` is "" for the
-  /// standard ops. The forms of each op must be in ascending order of `since`.
+  /// Adds the ops of one domain; "" is the standard domain. An op may have
+  /// several definitions in `forms`, each valid from an opset version `since`
+  /// on. The definitions of one op must be in ascending order of `since`.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
   /// Returns whether the table has the op type of `node`, in any opset version.
@@ -57,22 +54,22 @@ public:
   /// Returns the lowest opset version that has the op type of `node`; 0 if the
   /// table lacks the op.
   int64_t firstVersion(const onnx::Node &node) const;
-  /// Returns the form (operands and attributes) of the op of `node` in the
-  /// node's opset. It is the form with the highest `since` that is not above
-  /// the opset version. Returns null if the table lacks the op, or if the opset
-  /// is older than the op's first form.
+  /// Returns the definition of the node's op that is valid in the node's opset
+  /// version. Returns null if the table lacks the op, or if the op is newer
+  /// than this version.
   const OpForm *find(const onnx::Node &node) const;
 
-  /// Calls `f(domain, form)` for each form of each op, in the order of domain
-  /// and op type.
+  /// Calls f(domain, form) for each `form`, the definition of an op from one
+  /// opset version on. The order of the calls is by domain and op type.
   void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
 
 private:
-  /// Returns all forms of the op of `node`, oldest first; null if the table
-  /// lacks the op.
+  /// Returns all definitions of the node's op, oldest first. Each is valid from
+  /// one opset version on. Returns null if the table lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Forms of each op, oldest first. The key is "domain:op"; see `key`.
+  /// Definitions of each op, oldest first. Each is valid from one opset version
+  /// on. The key is "domain:op", such as ":Tile".
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

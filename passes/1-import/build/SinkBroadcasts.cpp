@@ -17,8 +17,8 @@ static Value sourceOf(Value value) {
   return repeated ? repeated.getInput() : value;
 }
 
-/// Returns the shape of sourceOf(value), with dims of size 1 prepended so that
-/// it has the rank of `value`.
+/// Returns the shape of sourceOf(value), the tensor before its broadcast. Adds
+/// leading dims of size 1 up to the rank of `value`.
 static Shape sourceShape(Value value) {
   ArrayRef<int64_t> source = shapeOf(sourceOf(value));
   Shape shape(shapeOf(value).size() - source.size(), 1);
@@ -26,15 +26,14 @@ static Shape sourceShape(Value value) {
   return shape;
 }
 
-/// Returns whether a broadcast op repeats `value` along `dim`, so that all its
-/// slices along `dim` are equal.
+/// Returns whether `value` is a broadcast along `dim`, so that all its slices
+/// along `dim` are equal.
 static bool repeats(Value value, size_t dim) {
   return shapeOf(value)[dim] > 1 && sourceShape(value)[dim] == 1;
 }
 
-/// Returns one slice of `value` along each of `dims`: these dims get size 1,
-/// all other dims keep their size. A broadcast op must repeat `value` along all
-/// of `dims`.
+/// Keeps one slice of `value` along each of `dims`, so that these dims get size
+/// 1. `value` must be a broadcast along these dims.
 static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
   Shape shape(shapeOf(value));
   for (size_t dim : dims)
@@ -43,8 +42,8 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// Returns the dims along which each of `values` is repeated by a broadcast op.
-/// All values must have the same rank.
+/// Returns each dim along which every one of `values` is a broadcast and
+/// therefore has equal slices. All `values` must have the same rank.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)
@@ -57,10 +56,13 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Applies the element-wise op `op` to the inputs of its operands' broadcasts,
-/// and broadcasts the smaller result:
+/// Computes the element-wise op `op` before the broadcasts of its operands, and
+/// broadcasts the result:
+///
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
-/// Returns null if the result would not be smaller than that of `op`.
+///
+/// Returns the new broadcast. Returns null if the new op would not have fewer
+/// elements than `op`.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -75,9 +77,9 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Returns concat(a, b) for concat(broadcast a, broadcast b). The caller
-/// broadcasts the result. The broadcasts must repeat all operands along a
-/// common dim other than the concatenated dim; otherwise returns null.
+/// Creates concat(a, b) for concat(broadcast a, broadcast b). The caller
+/// broadcasts the result. All operands must be broadcast along a common dim
+/// that is not the dim of the concat. Otherwise returns null.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -89,9 +91,9 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Returns slice(a) for slice(broadcast a). The caller broadcasts the result.
-/// Along a repeated dim, the new slice takes the only index. Returns null if no
-/// dim is repeated or if the result has no elements.
+/// Creates slice(a) for slice(broadcast a). The caller broadcasts the result.
+/// Returns null if the operand is not a broadcast, or if the slice has no
+/// elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -105,8 +107,8 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Returns transpose(a) for transpose(broadcast a). The caller broadcasts the
-/// result. Returns null if no dim is repeated.
+/// Creates transpose(a) for transpose(broadcast a). The caller broadcasts the
+/// result. Returns null if the operand is not a broadcast.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -114,9 +116,9 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Returns cumsum(a) for cumsum(broadcast a). The caller broadcasts the result.
-/// The broadcast must repeat a dim other than the summed dim; otherwise returns
-/// null.
+/// Creates cumsum(a) for cumsum(broadcast a). The caller broadcasts the result.
+/// The operand must be broadcast along a dim that is not the summed dim.
+/// Otherwise returns null.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -127,10 +129,12 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Returns reshape(a) for reshape(broadcast a). The caller broadcasts the
-/// result. The reshape must only add or remove dims of size 1; any other
-/// reshape could merge a repeated dim with another dim. Returns null for other
-/// reshapes, if no dim is repeated, or if there are no elements.
+/// Creates reshape(a) for reshape(broadcast a). The caller broadcasts the
+/// result. Returns null in these cases:
+///
+///  - the reshape does more than add or remove dims of size 1
+///  - the operand is not a broadcast
+///  - the operand has no elements
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

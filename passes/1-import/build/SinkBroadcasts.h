@@ -7,19 +7,19 @@
 
 namespace pcc::onnx_import {
 
-/// Creates a copy of `op` on smaller operands, and a broadcast of its result:
+/// Replaces the broadcasts of the operands of `op` by one broadcast of the
+/// result, so that fewer elements are computed:
 ///
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
 ///
-/// Attention masks are thereby computed without the batch dim. Returns the
-/// value of the new broadcast, and leaves `op` to the caller. Returns null if
-/// no operand can be made smaller. Supports element-wise ops, concat, slice,
-/// transpose, cumsum and reshape; returns null for other ops.
+/// Supports element-wise ops, concat, slice, transpose, cumsum and reshape.
+/// Returns the new broadcast; the caller must erase `op`. Returns null if this
+/// would not reduce the number of computed elements.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Removes explicit broadcasts from the operands of an element-wise op. The op
-/// then reads the input of the broadcast. A broadcast is removed only if the
-/// op's implicit NumPy broadcasting still gives the same result shape:
+/// Removes a broadcast from an operand of the element-wise op `op` if the
+/// implicit broadcasting of `op`, as in NumPy, has the same effect:
+///
 ///   add(x [8, 4], broadcast b [4] to [8, 4]) -> add(x [8, 4], b [4])
 void absorbBroadcasts(mlir::Operation *op);
 

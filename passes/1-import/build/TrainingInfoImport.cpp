@@ -55,9 +55,9 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Marks the parameter as `trained`, because `graph.set_parameter` may
-/// otherwise not write it. A parameter with a `fill` (one initial value instead
-/// of a weight file) needs no mark.
+/// Marks the written parameter as `trained`, which `graph.set_parameter`
+/// requires. A parameter with a `fill` (one initial value for all elements) may
+/// be written without this mark.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -75,8 +75,8 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// The output of the initialization graph is a constant here: that graph has no
-/// inputs, so the import has folded all its ops.
+/// Requires that the initial value is a constant. It is one if the import can
+/// fold the ops of the initialization graph, which has no inputs.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

@@ -8,15 +8,15 @@
 
 namespace pcc {
 
-/// An ONNX op type that pcc cannot import for some nodes: either pcc lacks the
-/// op, or the nodes use attributes or operands that pcc does not support.
+/// An ONNX op type with nodes that pcc cannot import. Either pcc lacks the op,
+/// or the nodes use unsupported attributes or operands.
 struct UnsupportedOp {
   /// Type of the op, such as "Einsum".
   std::string op;
   /// Domain of the op; "" for the standard ops.
   std::string domain;
-  /// Names of the nodes that cannot be imported, in the order of the graph.
-  /// Node 12, if it has no name, is listed as "#12".
+  /// Names of the nodes that cannot be imported, in the order of the graph. An
+  /// unnamed node at index 12 is listed as "#12".
   std::vector<std::string> nodes;
 };
 

@@ -7,9 +7,8 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of node names that the error message lists per op, and
-/// largest number of reasons in the error's notes. The message also gives the
-/// total number of nodes per op.
+/// Largest number of nodes that an error names for each op. Also the largest
+/// number of reasons that the error lists.
 static constexpr size_t namedNodes = 8;
 
 void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
@@ -28,9 +27,8 @@ void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
     reasons.push_back({node.label(), reason});
 }
 
-/// Formats an op and its nodes for the error message: `3 of org.example.Frob
-/// ('a', 'b', 'c')`. Node names after the first `namedNodes` are replaced by
-/// "…".
+/// Formats an unsupported op and its nodes for an error: `3 of org.example.Frob
+/// ('a', 'b', 'c')`. Lists at most 8 nodes; "…" stands for all others.
 static std::string describe(const UnsupportedOp &op) {
   std::string text = std::to_string(op.nodes.size()) + " of " +
                      (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";

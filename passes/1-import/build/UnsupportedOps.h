@@ -14,14 +14,13 @@ namespace pcc::onnx_import {
 class UnsupportedOps {
 public:
   /// Records that `node` cannot be imported. An empty `reason` means that pcc
-  /// lacks the op. Otherwise `reason` describes the type, operand or attribute
-  /// that pcc does not support.
+  /// lacks the op. Otherwise `reason` describes the unsupported type, operand
+  /// or attribute.
   void add(const onnx::Node &node, const std::string &reason = "");
 
   /// Returns success if no node was recorded. Otherwise returns an error with
-  /// the exit code Unsupported. Its message lists the ops, each with the number
-  /// and names of its nodes. Its notes give the reasons of the first 8 nodes
-  /// that have a reason.
+  /// exit code Unsupported. The error lists the ops, their nodes and the first
+  /// 8 reasons.
   Status status() const;
   /// Returns the recorded ops, each with its nodes.
   const std::vector<UnsupportedOp> &list() const { return ops; }
@@ -29,14 +28,14 @@ public:
 private:
   /// The reason why one node cannot be imported.
   struct Reason {
-    /// Label of the node, such as "'a' (Einsum)" or "#12 (Einsum)", and the
-    /// reason given to `add`.
+    /// `node` is the label of a node, such as "'a' (Einsum)" or "#12 (Einsum)".
+    /// `text` is the reason why pcc cannot import this node.
     std::string node, text;
   };
   /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
-  /// Reasons given to `add`, in the order of the calls. A node without a reason
-  /// has no entry.
+  /// Reasons why pcc cannot import nodes, in the order of the calls of add(). A
+  /// node without a reason has no entry.
   std::vector<Reason> reasons;
 };
 

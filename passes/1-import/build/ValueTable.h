@@ -10,10 +10,11 @@
 
 namespace pcc::onnx_import {
 
-/// Maps each ONNX value name of a model to one of three things: an SSA value,
-/// an initializer that has no SSA value yet, or a sequence of SSA values. An
-/// initializer gets its SSA value at its first use. Outputs of nodes that could
-/// not be imported have no entry.
+/// Maps each ONNX value name of a model to one of these:
+///
+///  - an SSA value
+///  - an initializer, which gets an SSA value at its first use
+///  - a sequence of SSA values
 ///
 /// The names are views of the model, which must outlive the table.
 class ValueTable {
@@ -34,8 +35,8 @@ public:
     forget(asRef(tensor.name));
     initializers[asRef(tensor.name)] = &tensor;
   }
-  /// Defines `name` as an ONNX sequence of the tensors `elements`. No op
-  /// represents the sequence, because its length is known during the import.
+  /// Defines `name` as an ONNX sequence of the tensors `elements`. No op is
+  /// created.
   void defineSequence(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> elements) {
     forget(name);
@@ -47,14 +48,12 @@ public:
     auto found = sequences.find(name);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  /// Returns the SSA value for the ONNX name `name`. For an initializer without
-  /// an SSA value, creates it at the insertion point of `emitter`. Returns
-  /// null, with an error in `emitter`, if `name` is undefined or its value
-  /// cannot be created.
+  /// Returns the SSA value of the ONNX name `name`. For an initializer without
+  /// an SSA value, creates one. Returns null, with an error in `emitter`, on
+  /// failure.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
   /// Returns the elements of the tensor `name` if the import knows them, else
-  /// null. The elements of an initializer are read from the model without
-  /// creating an SSA value or a parameter.
+  /// null. Creates no SSA value.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Returns the SSA value for the ONNX name `name` if one exists already, else
   /// null.
@@ -64,10 +63,9 @@ public:
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Changes the SSA value of `name` to `value`, which equals the earlier
-  /// value. An example is a `dist.pin` (an op that fixes a sharding) of the
-  /// earlier value. An initializer keeps its entry in `initializers`, unlike in
-  /// `define`.
+  /// Changes the SSA value of `name` to an equal value, such as a `dist.pin`
+  /// (op that fixes a sharding) of the old value. If `name` is an initializer,
+  /// initializer() still finds it.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.
@@ -76,8 +74,7 @@ public:
            sequences.contains(name);
   }
 
-  /// Converts `text`, a view of the model's bytes, to a StringRef of the same
-  /// bytes.
+  /// Converts `text` to a StringRef of the same bytes, without a copy.
   static llvm::StringRef asRef(std::string_view text) {
     return llvm::StringRef(text.data(), text.size());
   }
@@ -86,8 +83,8 @@ public:
   Weights &weights;
 
 private:
-  /// Removes all definitions of `name`: as an SSA value, an initializer and a
-  /// sequence. Needed because two branches of an If may define the same name.
+  /// Removes all definitions of `name`, so that a new definition may follow.
+  /// For example, both branches of an If may define the same name.
   void forget(llvm::StringRef name) {
     known.erase(name);
     initializers.erase(name);

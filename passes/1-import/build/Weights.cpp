@@ -38,8 +38,9 @@ Type builtinType(onnx::DataType type, MLIRContext *context) {
   // clang-format on
 }
 
-/// Returns the kind of an initializer that torch.export stored in `metadata`,
-/// such as PARAMETER or BUFFER. Returns an empty string if there is none.
+/// Returns the entry of `metadata` in which torch.export stores the kind of an
+/// initializer, such as PARAMETER or BUFFER. Returns an empty string if there
+/// is no such entry.
 static StringRef inputKind(const onnx::Metadata &metadata) {
   for (const onnx::MetadataEntry &entry : metadata)
     if (entry.key == "pkg.torch.export.graph_signature.InputSpec.kind")
@@ -77,8 +78,7 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
   return RankedTensorType::get(tensor.dims, element);
 }
 
-/// Returns whether `tensor` has a single element. A single element cannot be
-/// sharded, so the import makes it a constant of the program, not a parameter.
+/// Returns whether `tensor` has a single element, whatever its rank.
 static bool isScalar(const onnx::Tensor &tensor) {
   return ShapedType::getNumElements(tensor.dims) == 1;
 }
@@ -107,9 +107,9 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// A parameter refers to raw bytes in a file. ONNX may store elements in fields
-/// other than raw_data, and the model reader decodes these into memory. A
-/// tensor with decoded elements becomes a constant, whatever its size.
+/// Creates a parameter for a weight that is stored as raw bytes in a file. If
+/// training changes a tensor in any other form, creates a parameter with one
+/// initial value for all elements. Otherwise creates a constant.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -131,9 +131,9 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
   return value ? emitter.constant(value) : Value();
 }
 
-/// Reads the elements of a tensor of type `type` from the external file
-/// root/reference.path. Returns exit code 3 if the file is shorter than it was
-/// when the reference was made, or changes while it is read.
+/// Reads the elements of a tensor of type `type` from the file
+/// root/reference.path. Returns exit code 3 if the file is too short, or if it
+/// changes during the read.
 static Status readElements(const std::string &root,
                            const onnx::DataReference &reference,
                            RankedTensorType type, DenseElementsAttr &elements) {
@@ -230,8 +230,9 @@ Value Weights::readOf(const onnx::Tensor &tensor, RankedTensorType type,
   return read;
 }
 
-/// Returns the elements of `value` if they follow from constants and from the
-/// values that `known` has; otherwise null. Adds what it computes to `known`.
+/// Computes the elements of `value` from constants and from the tensors in
+/// `known`. Adds the elements of each computed value to `known`. Returns null
+/// if `value` depends on anything else.
 static DenseElementsAttr evaluate(Value value,
                                   DenseMap<Value, DenseElementsAttr> &known) {
   if (auto found = known.lookup(value))

@@ -13,37 +13,33 @@
 
 namespace pcc::onnx_import {
 
-/// Returns the builtin type for the ONNX element type `type`: i1 for booleans,
-/// signless integers for signed types such as INT32, and unsigned integers for
-/// UINT32 and the like. Returns null for strings and for types that pcc lacks.
+/// Returns the MLIR type for the ONNX element type `type`; null if pcc lacks
+/// the type. INT32 becomes i32, UINT32 becomes ui32.
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
-/// Turns initializers and other tensors of an ONNX model into `graph.parameter`
-/// symbols or into constants:
+/// Turns each initializer or other tensor of an ONNX model into one of two ops:
 ///
-///   parameter  a float tensor of several elements, and every tensor with more
-///              than `foldLimit` elements, if a file holds the elements in raw
-///              form; also every initializer that training changes
-///   constant   all other tensors
+///   graph.parameter   a weight: a tensor of several floats, a tensor of more
+///                     than `foldLimit` = 16384 elements, or a tensor that
+///                     training changes
+///   graph.constant    any other tensor
 ///
-/// The import never reads the bytes of a parameter that lies in a file.
+/// A parameter normally refers to raw bytes in a file.
 class Weights {
 public:
-  /// Prepares the creation of parameters in `module`. Reads from the model's
-  /// metadata which initializers torch.export calls buffers (not trained).
-  /// `model` must outlive the object.
+  /// Prepares to create parameters in `module`. `model` must outlive the
+  /// object.
   Weights(const onnx::Model &model, const ImportOptions &options,
           mlir::ModuleOp module);
 
-  /// Returns the canonical path of the directory to which the file names in
-  /// weight references are relative.
+  /// Returns the canonical path of the model's directory. The paths of weight
+  /// files in the module are relative to it.
   const std::string &root() const { return data.root(); }
 
   mlir::MLIRContext *getContext() const { return context; }
 
-  /// Returns whether `tensor` becomes a parameter that refers to bytes in a
-  /// file. Any other tensor becomes a constant or, if training changes it, a
-  /// parameter with the attribute `fill`: one initial value for all elements.
+  /// Returns whether make() creates a `graph.parameter` (weight) for `tensor`
+  /// that refers to bytes in a file.
   bool becomesParameter(const onnx::Tensor &tensor) const;
   /// Records that training steps write the initializer `name`. Its elements
   /// then count as unknown during the import.
@@ -53,54 +49,50 @@ public:
   /// error in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
   /// Returns the elements of `tensor`, read from its file if necessary. Returns
-  /// null in these cases:
-  ///
-  ///   no error             training writes the tensor, or it has more than
-  ///                        `foldLimit` elements
-  ///   error in `emitter`   pcc lacks the element type, or the file cannot be
-  ///                        read
+  /// null without an error if training writes the tensor, or if it has more
+  /// than `foldLimit` = 16384 elements. Returns null with an error in `emitter`
+  /// if pcc lacks the element type or cannot read the file.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates the SSA value of a tensor that a node holds in an attribute. A
-  /// tensor of up to `foldLimit` elements becomes a constant, even if its
-  /// elements are floats. A larger tensor is passed to `make`.
+  /// Creates the SSA value of a tensor in a node's attribute: a constant for up
+  /// to `foldLimit` = 16384 elements. A larger tensor is treated like an
+  /// initializer.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
-  /// Returns the elements of `value` if they follow from constants and from the
-  /// initial values of weights of one element, such as a size that a model
-  /// computes by a factor that it stores as a weight. Otherwise returns null.
+  /// Computes the elements of `value` from constants and from the initial
+  /// values of one-element weights. Returns null if `value` depends on anything
+  /// else.
   mlir::DenseElementsAttr initialElements(mlir::Value value) const;
 
 private:
-  /// Returns whether training changes `tensor`, if the loss depends on it: its
-  /// elements are floats, and the user does not exclude its name. A single
-  /// element must not be a constant of the exporter: in a model of
-  /// torch.export, which names the model's parameters, it must be one of them.
+  /// Returns whether training may change `tensor`: its elements are floats,
+  /// torch.export does not mark it as fixed, and the user does not exclude it
+  /// (--freeze, --train-only).
   bool isTrained(const onnx::Tensor &tensor) const;
-  /// Returns whether `tensor` is to be a parameter: it has more than
-  /// `foldLimit` elements, it holds two or more floats, or training changes it.
+  /// Returns whether `tensor` counts as a weight: it has more than `foldLimit`
+  /// = 16384 elements, it has several floats, or training may change it.
   bool isWeight(const onnx::Tensor &tensor) const;
-  /// Returns the elements of `tensor` as `elements` does, except that it also
-  /// reads a tensor that training writes.
+  /// Returns the elements of `tensor` as the model stores them, even if
+  /// training writes it later. Returns null for more than `foldLimit` = 16384
+  /// elements. Returns null, with an error in `emitter`, on failure.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
-  /// Creates a parameter without bytes in a file, for a `tensor` whose elements
-  /// are all equal: its `fill` attribute holds that element. Returns null, with
-  /// an error, if the elements differ.
+  /// Creates a parameter without bytes in a file: its attribute `fill` is the
+  /// initial value of all elements. Returns null, with an error, if the
+  /// elements of `tensor` differ.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates a parameter that refers to the bytes of `tensor` in their file. If
-  /// the file is missing and --random-weights allows that, the reference has an
-  /// empty path.
+  /// Creates a parameter that refers to the bytes of `tensor` in a file. With
+  /// --random-weights the file may be missing; its path is then empty.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates the read of the parameter `name`, which holds `tensor`. Records
-  /// the initial value of a single element.
+  /// Creates the op that reads the parameter `name`, which was created for
+  /// `tensor`. If the tensor has one element, stores its initial value in
+  /// `initial`.
   mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
                      mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its
-  /// ONNX name, or NAME.1, NAME.2, … if that name is taken. Branches of an If
-  /// and Constant nodes may repeat names.
+  /// ONNX name, or NAME.1, NAME.2, … if that name is taken.
   std::string symbolFor(const onnx::Tensor &tensor);
   /// Returns the tensor type of `tensor`. Returns null, with an error in
   /// `emitter`, if pcc lacks the element type or the shape is invalid.
@@ -111,8 +103,9 @@ private:
   onnx::ExternalData data;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
-  /// Returns whether training changes the float weight of a name; empty without
-  /// training.
+  /// Function that tells whether the user lets training change the weight of a
+  /// given name. Empty if pcc compiles for inference, or if the model itself
+  /// defines the training step (TrainingInfo).
   std::function<bool(llvm::StringRef)> trains;
   /// Names of the weights that torch.export calls buffers and parameters.
   /// Training does not change buffers.
@@ -121,7 +114,8 @@ private:
   llvm::StringSet<> written;
   /// Names of the parameters created so far.
   llvm::StringSet<> symbols;
-  /// Initial values of weights of one element, by the value of their read.
+  /// Initial values of one-element weights, by the SSA value that reads the
+  /// weight.
   llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> initial;
 };
 

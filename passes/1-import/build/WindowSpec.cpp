@@ -8,10 +8,10 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Reads the integer list attribute `name` of `node`. If the attribute is
-/// absent, returns `count` entries that equal `otherwise`. Records an error in
-/// `node` if the list does not have `count` entries or if an entry is below
-/// `least`. The returned list has `count` valid entries even after an error.
+/// Reads the integer list attribute `name` of `node`. An absent attribute
+/// counts as `count` entries equal to `otherwise`. Records an error unless the
+/// list has `count` entries, all at least `least`. Always returns `count` valid
+/// entries.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -29,8 +29,8 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
-/// Checks that all sizes are below 2^31. The product of a size and a stride or
-/// dilation then fits into an int64_t.
+/// Checks that all sizes are below 2^31, so that the product of two sizes fits
+/// into an int64_t.
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size > INT32_MAX)
@@ -38,10 +38,10 @@ static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
                    " elements");
 }
 
-/// Computes the pads for auto_pad SAME_UPPER (`upper` is true) and SAME_LOWER.
-/// Each spatial dim gets the padding that ceil(size / stride) windows need. If
-/// this padding is an odd number of elements, the extra element is at the high
-/// end for SAME_UPPER, and at the low end for SAME_LOWER.
+/// Computes the pads for auto_pad SAME_UPPER (if `upper`) or SAME_LOWER, so
+/// that each dim has ceil(size / stride) windows. If a dim gets an odd number
+/// of padding elements, SAME_UPPER puts one more at the high end than at the
+/// low end. SAME_LOWER puts one more at the low end.
 static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t windows = llvm::divideCeil(input, window.strides[i]);
@@ -53,10 +53,10 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
-/// Applies ceil_mode: adds one more window per dim if elements are left over
-/// and the window would start within the input or the low pad. If the window
-/// ends behind the padded input, the high pad grows by the elements in between.
-/// Their number is `overhang`. For 6 elements, a window of 3 and a stride of 2:
+/// Applies ceil_mode. If elements are left over in a dim, adds one window,
+/// which may reach beyond the padded input. `overhang` is the number of its
+/// elements beyond that input. The high pad grows by this number. For 6
+/// elements, a window of 3 and a stride of 2:
 ///
 ///   starts 0, 2      without ceil_mode; element 5 is left over
 ///   starts 0, 2, 4   with ceil_mode; the window 4, 5, 6 gives overhang 1

@@ -25,8 +25,8 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// Creates the SSA value of an initializer only if the initializer needs a pin
-/// (op that fixes a sharding). An annotation alone must not create a weight.
+/// Gives an initializer an SSA value only to create a pin (op that fixes a
+/// sharding) of this value.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -39,10 +39,9 @@ Status AnnotationImport::pinOperand(const onnx::Node &node,
       annotations.shardingAtDefinition(name, shape, shardingAtDefinition));
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtUse(node, name, shape, shardingAtUse));
-  // Inputs, weights and results of ops have a sharding where they are defined.
-  // A use therefore needs a pin (op that fixes a sharding) only if it requests
-  // another sharding. A constant has no sharding, so each use gets a pin if the
-  // use or the definition requests a sharding.
+  // A pin (op that fixes a sharding) is needed in two cases:
+  //   - `node` requests another sharding of the value than the value has
+  //   - the model requests to split a constant, which is otherwise replicated
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -78,8 +77,8 @@ Status AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtDefinition(name, sizesOf(value), asked));
-  // A constant is whole on every device, so a request for replication needs no
-  // pin (op that fixes a sharding).
+  // A constant is replicated on all devices anyway. If the model requests this,
+  // create no pin (op that fixes a sharding).
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

@@ -10,41 +10,38 @@
 
 namespace pcc::onnx_import {
 
-/// Writes the shardings that a model's annotations request into the module
-/// while the model's nodes are imported:
+/// Writes the shardings that a model's annotations request into the module:
 ///
-///   dist.pin       an op that fixes a value's sharding: after a node's result,
-///                  or before a use that requests another sharding than the
-///                  definition
-///   dist.sharding  an attribute on inputs, outputs and weights
+///   dist.sharding  an attribute of inputs, outputs and weights
+///   dist.pin       an op that fixes the sharding of a node's result, or of an
+///                  operand for the one node that reads it
 ///
-/// Every method that returns a Status returns an error if a requested sharding
-/// cannot be satisfied.
+/// A method returns an error if a requested sharding is impossible.
 class AnnotationImport {
 public:
-  /// Prepares the object. The pins are created at the insertion point of
-  /// `builder`. All arguments must outlive the object.
+  /// Prepares to create `dist.pin` ops, which fix shardings, at the insertion
+  /// point of `builder`. All arguments must outlive the object.
   AnnotationImport(const ShardingAnnotations &annotations, ValueTable &values,
                    mlir::OpBuilder &builder)
       : annotations(annotations), values(values), builder(builder) {}
 
-  /// Creates a `dist.pin` (an op that fixes a sharding) for each operand of
-  /// `node` that does not have the sharding that the node's annotations
-  /// request. Until pinResults is called, the operand's name stands for the
-  /// pinned value. Must be called before `node` is imported.
+  /// Creates a `dist.pin` (op that fixes a sharding) for each operand of `node`
+  /// that does not have the requested sharding yet. The operand's ONNX name
+  /// then stands for the pinned value. Must be called before `node` is
+  /// imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
-  /// Redefines the operand names that pinOperands has changed, so that they
-  /// stand for the original values again. Then creates pins (ops that fix a
-  /// sharding) for the results of `node`. Must be called after `node` is
+  /// Makes the ONNX names of the operands of `node` stand for the unpinned
+  /// values again. Creates a `dist.pin` (op that fixes a sharding) for each
+  /// result of `node` with a requested sharding. Must be called after `node` is
   /// imported.
   Status pinResults(const onnx::Node &node);
 
-  /// Sets `dist.sharding` on argument `input` of `function` in `attributes`, if
-  /// the model requests a sharding for its input `name`.
+  /// Adds the sharding that the model requests for its input `name`, if any, to
+  /// `attributes`.
   Status markInput(mlir::func::FuncOp function, unsigned input,
                    std::string_view name, graph::SignatureAttrs &attributes);
-  /// Sets `dist.sharding` on result `output` of `function` in `attributes`, if
-  /// the model requests a sharding for its output `name`.
+  /// Adds the sharding that the model requests for its output `name`, if any,
+  /// to `attributes`.
   Status markOutput(mlir::func::FuncOp function, unsigned output,
                     std::string_view name, graph::SignatureAttrs &attributes);
   /// Sets `dist.sharding` on each parameter of `module` for which the model
@@ -52,27 +49,23 @@ public:
   Status markWeights(mlir::ModuleOp module);
 
 private:
-  /// Creates a pin (op that fixes a sharding) of the operand `name` for its use
-  /// by `node`. The sharding of the pin is the one that the node requests. For
-  /// a constant without that request, it is the one requested at the
-  /// definition. Creates no pin without a request, or if the value has that
-  /// sharding already.
+  /// Creates a pin (op that fixes a sharding) of the operand `name` of `node`
+  /// if the operand does not have the requested sharding yet.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
   /// Creates a pin (op that fixes a sharding) of the result `name` of `node`,
   /// if the model requests a sharding for it.
   Status pinResult(const onnx::Node &node, std::string_view name);
-  /// Creates a `dist.pin` (op that fixes a sharding) of `value`, which the
-  /// model calls `name`, at the location of `node`.
+  /// Creates a `dist.pin` (op that fixes a sharding) of `value`, which has the
+  /// ONNX name `name`.
   mlir::Value pin(const onnx::Node &node, mlir::Value value,
                   std::string_view name, const dist::Sharding &sharding);
 
   const ShardingAnnotations &annotations;
   ValueTable &values;
   mlir::OpBuilder &builder;
-  /// Operands of the current node that pinOperand has pinned (given a fixed
-  /// sharding). Each entry is the ONNX name and the value before the pin, which
-  /// pinResults restores.
+  /// Pinned operands of the current node: the ONNX name, and the value before
+  /// the pin (op that fixes a sharding).
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;
 };
 

@@ -32,9 +32,8 @@ static int64_t product(const std::vector<int64_t> &sizes) {
                          std::multiplies<>());
 }
 
-/// Returns the devices that one entry of an ONNX device list stands for: the
-/// members of the device group whose key is `entry`, or device `entry` itself
-/// if no group has this key.
+/// Returns the devices that `entry` of an ONNX device list stands for: the
+/// group with this key or, without a group, device number `entry`.
 static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
                                       int64_t entry) {
   for (const onnx::DeviceGroup &group : spec.groups)
@@ -77,12 +76,12 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
           "same shard");
 }
 
-/// Returns the number of the part of factor f that device d holds, as entry
-/// [f][d]. A factor is one of the sizes whose product is a split dim. For
-/// counts {2, 2} and shards {0 1 2 3}:
+/// Returns, for each factor of a split dim, the part that each device holds. (A
+/// dim of 768 may have the factors 12 and 64.) An example with two factors,
+/// each cut into two parts, where device i holds shard i:
 ///
-///   entry 0   {0 0 1 1}    the first factor varies slowest
-///   entry 1   {0 1 0 1}
+///   factor 0   {0 0 1 1}
+///   factor 1   {0 1 0 1}
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -96,10 +95,8 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether the part numbers of `count` devices grow from 0 by equal
-/// steps, as in 0 1 2 3, 0 2 4 6 or 0 0 0 0. The devices are 0, `stride`, 2 ·
-/// `stride`, …. part[d] is the number of the part that device d holds of one
-/// factor of a split dim.
+/// Returns whether `count` entries of `part`, taken `stride` apart, grow from 0
+/// by equal steps, as in 0 2 4 6 or 0 0 0 0.
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -117,9 +114,11 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axis sizes, minor axis first. Each axis gets the largest size that
-  // meets two conditions. The size divides the number of remaining devices. And
-  // along the axis, the part numbers of every factor grow by equal steps.
+  // Find the axis sizes, minor axis first. Each list in `parts` gives, per
+  // device, the part of a dim that it holds. An axis gets the largest size for
+  // which:
+  //   - the size divides the number of devices that no axis covers yet
+  //   - along the axis, each list grows by equal steps, such as 0 2 4 6
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -140,7 +139,6 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
 }
 
 /// Splits `axis` into sub-axes of prime size, major first: 12 into 2, 2 and 3.
-/// Every sub-axis that pcc uses is a product of adjacent prime sub-axes.
 static dist::SubAxes primeParts(const dist::Axis &axis) {
   dist::SubAxes parts;
   int64_t rest = axis.size, before = 1;
@@ -150,9 +148,9 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Splits all axes of `mesh` into sub-axes of prime size. Returns pairs of a
-/// sub-axis and its stride, minor first. The stride is the amount by which the
-/// device number grows if the coordinate along this sub-axis grows by 1.
+/// Splits all axes of `mesh` into sub-axes of prime size, minor first. Returns
+/// each sub-axis with its stride. The numbers of two neighboring devices along
+/// a sub-axis differ by the stride.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -167,9 +165,9 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns sub-axes, major first, whose combined coordinate on each device d is
-/// part[d], the number of the part that device d holds. Returns an empty list
-/// if there are no such sub-axes. On the mesh dp=2,tp=2:
+/// Returns the sub-axes of `mesh`, major first, that split a dim so that device
+/// d holds part number part[d] of the dim. Returns an empty list if no sub-axes
+/// do. On the mesh dp=2,tp=2:
 ///
 ///   part {0 1 0 1}  ->  tp
 ///   part {0 1 2 3}  ->  dp, tp
@@ -192,10 +190,9 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Returns, for each factor of `layout` (such as 12 in a dim of 12 x 64), the
-/// axis of `mesh` whose size is the factor's number of parts. A factor with one
-/// part gets no axis. Returns an error if no axis or several axes have that
-/// size.
+/// Finds an axis of `mesh` for each factor of a split dim. (A dim of 768 may
+/// have the factors 12 and 64.) The axis is the only one whose size is the
+/// factor's number of parts. A factor with a single part gets no axis.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

@@ -36,52 +36,53 @@ namespace pcc::onnx_import {
 ///   part of factor 0    0  0  1  1
 ///   part of factor 1    0  1  0  1
 struct ShardLayout {
-  /// Number of parts of each factor (such as 12 in a dim of 12 x 64), in the
-  /// order of the annotation. The product of these numbers is the number of
+  /// Number of parts into which each factor of a split dim is cut. (A dim of
+  /// 768 may have the factors 12 and 64.) Their product is the number of
   /// shards.
   std::vector<int64_t> counts;
-  /// Number of the first device of the pipeline stage. Entry i of `shards`
-  /// belongs to device firstDevice + i.
+  /// Number of the first device of a pipeline stage. Device firstDevice + i
+  /// holds shard shards[i].
   int64_t firstDevice = 0;
-  /// Number of the shard that each device of the stage holds; empty if the
-  /// annotation lists no devices.
+  /// For each device of a pipeline stage, the number of the shard that it
+  /// holds. For example, 0 0 1 1 gives shard 0 to the first two devices. Empty
+  /// if the annotation lists no devices.
   std::vector<int64_t> shards;
 
   /// Returns whether all members are equal.
   bool operator==(const ShardLayout &) const = default;
 };
 
-/// Converts the ONNX annotation `spec` to a layout, the assignment of shards to
-/// devices. Each stage of the pipeline has `devicesPerStage` devices. `spec`
-/// must have passed checkDevices. Returns an error if the listed devices are
-/// not exactly those of one stage. The error's message has no subject, such as
-/// "lies on devices 0, 1, …"; the caller prepends the name of the annotation.
+/// Converts the ONNX annotation `spec` to an assignment of shards to devices.
+/// The annotation must have passed checkDevices(). Returns an error if the
+/// listed devices are not exactly those of one pipeline stage. The caller must
+/// prepend a subject to the message, such as "the sharding of 'w' ".
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Returns the axis sizes, major to minor, of the mesh with the fewest axes
-/// that can express all `layouts`: each factor is split over axes of the mesh.
-/// The product of the sizes is `numDevices`. Examples, where entry i of
-/// `shards` is the shard of device i:
+/// Derives the axes of a mesh of `numDevices` devices from `layouts`
+/// (assignments of shards to devices). Returns the axis sizes, major to minor.
+/// Uses as few axes as possible, under the condition that each dim is split
+/// over whole axes. In these examples, entry i of `shards` is the shard of
+/// device i:
 ///
 ///   shards {0 0 1 1} and {0 1 0 1}   ->   2, 2
 ///   shards {0 1 2 3}                 ->   4
 ///
-/// Layouts without a device list are ignored. An irregular layout may fit no
-/// mesh; axesOf then reports the error.
+/// Ignores layouts without a device list. If no mesh meets the condition, the
+/// result is arbitrary; axesOf() later checks each layout against the mesh.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns, for each factor of `layout` (such as 12 in a dim of 12 x 64), the
-/// axes of `mesh` over which the factor is split, major first. For a layout
-/// without a device list there are two cases:
+/// Returns the axes of `mesh` over which `layout` splits each factor of a dim,
+/// major first. (A dim of 768 may have the factors 12 and 64.) `layout` assigns
+/// shards to devices. Without a device list it means:
 ///
-///   one shard per device      device i holds shard i
-///   other number of shards    each factor is split over the only axis whose
-///                             size is the factor's number of parts
+///   as many shards as devices   device i holds shard i
+///   other number of shards      each factor is split over the only axis whose
+///                               size is the factor's number of parts
 ///
-/// Returns an error if no axes express the layout. The error's message has no
-/// subject; the caller prepends the name of the annotation.
+/// Returns an error if `mesh` has no such axes. The caller must prepend a
+/// subject to the message, such as "the sharding of 'w' ".
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 
@@ -89,11 +90,9 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Sets the device list of `spec`, the ONNX annotation of a tensor. Entry i of
-/// `axes` holds the axes over which factor i (such as 12 in a dim of 12 x 64)
-/// is split. The devices of `mesh` have consecutive numbers from `firstDevice`
-/// on. If several devices hold each shard, the list contains groups of devices.
-/// axesOf is the inverse function.
+/// Fills the device list of the ONNX annotation `spec`. axes[i] are the axes of
+/// `mesh` that split factor i of a dim. (A dim of 768 may have the factors 12
+/// and 64.) Device d of `mesh` gets the number firstDevice + d.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

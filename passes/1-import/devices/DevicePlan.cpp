@@ -40,8 +40,8 @@ std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
 // The configuration
 //===----------------------------------------------------------------------===//
 
-/// Adds to `names` the names of the device configurations that `nodes`, or
-/// nodes of their subgraphs, have annotations for.
+/// Adds the names of the device configurations that `nodes` and their subgraphs
+/// refer to.
 static void addConfigurations(const std::vector<onnx::Node> &nodes,
                               std::set<std::string_view> &names) {
   for (const onnx::Node &node : nodes) {
@@ -63,9 +63,8 @@ static const onnx::DeviceConfiguration *find(const onnx::Model &model,
   return nullptr;
 }
 
-/// Returns the number of ranks that the user's options require: the number of
-/// pipeline positions (groups of ranks with the same stages) times the size of
-/// the mesh. `options.mesh` must be set.
+/// Returns the number of ranks that the user requests: the product of the sizes
+/// of the mesh axes, times --pp (1 by default). `options.mesh` must be set.
 static int64_t worldOf(const ImportOptions &options) {
   int64_t world = options.pipeline.value_or(1);
   for (const auto &[name, size] : *options.mesh)
@@ -73,8 +72,8 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// A device configuration for which no node has an annotation has no effect. It
-/// is therefore chosen only if the user or the metadata names it.
+/// Uses the device configuration that the user or the metadata names. Without a
+/// name, considers only configurations to which nodes refer.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -122,8 +121,8 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 ///   number of positions   --pp if given, else max(1, number of stages / V)
 ///   position of stage s   s modulo the number of positions
 ///
-/// The number of positions must divide the number of devices. If annotations
-/// assign stages, there must be V stages per position.
+/// Returns an error if not every position can get V stages and equally many
+/// devices.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -160,10 +159,11 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// Derives the pipeline position (group of devices with the same stages) of
-/// `node` from the devices of `layout`. If each position runs one stage, the
-/// position determines the stage. Otherwise the node's annotation must contain
-/// the stage. Returns an error if that stage runs on another position.
+/// Compares the stage of `node` with the devices of `layout`, an assignment of
+/// shards to devices:
+///
+///   `node` has a stage    checks that these devices run that stage
+///   `node` has no stage   assigns `node` to the stage that these devices run
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -190,8 +190,8 @@ Status DevicePlan::placeNode(const onnx::Node &node,
 //===----------------------------------------------------------------------===//
 
 size_t DevicePlan::indexOf(ShardLayout layout) {
-  // Every stage has the same mesh, so two layouts (assignments of shards to
-  // devices) that differ only in the stage count as equal.
+  // All pipeline stages have the same mesh. Equal layouts (assignments of
+  // shards to devices) on two stages can therefore share one entry.
   layout.firstDevice = 0;
   auto same = std::find(layouts.begin(), layouts.end(), layout);
   if (same == layouts.end())
@@ -232,13 +232,13 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Sets `axes` to the mesh from the first of these sources that exists:
+/// Sets `axes`, the mesh of one pipeline stage, from the first of these sources
+/// that exists:
 ///
 ///   1. the user's options
-///   2. the metadata `pcc.mesh`, which is ignored unless the device configuration
-///      that applies is the one in the metadata `pcc.configuration`
-///   3. the annotations: the mesh with the fewest axes that expresses all of
-///      them, with the axis names a, b, … from major to minor
+///   2. the metadata `pcc.mesh`; ignored if the metadata `pcc.configuration`
+///      names another device configuration than pcc uses
+///   3. the annotations: the mesh with the fewest axes, called a, b, …
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

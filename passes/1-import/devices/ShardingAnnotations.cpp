@@ -56,9 +56,8 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
   return bound == dims.end() ? std::nullopt : std::optional(bound->second);
 }
 
-/// Factors are sizes whose product is the dim's size, such as 12 heads of 64
-/// elements for a dim of 768. The annotation may omit the size of one factor.
-/// The omitted size is `size` divided by the product of the other factors.
+/// Computes the size of a factor for which the annotation gives none: for a dim
+/// of 768, the factors 12 and ? become 12 and 64.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {
@@ -94,9 +93,9 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// `factors` lists the mesh axes of each factor, for all split dims in the
-/// order of the annotation. (A split dim of 768 may have the factors 12 and
-/// 64.) `next` points to the axes of the next factor.
+/// Builds the sharding from the size of each factor and from the mesh axes over
+/// which the factor is split. (A split dim of 768 may have the factors 12 and
+/// 64.)
 Status ShardingAnnotations::convert(const NodeAnnotation &word,
                                     const Shape &shape,
                                     RequestedSharding &asked) const {

@@ -8,26 +8,26 @@
 
 namespace pcc::onnx_import {
 
-/// Converts a model's requests for shardings to shardings on the mesh of a
-/// DevicePlan. The requests are the ONNX multi-device annotations of nodes and
-/// the `pcc.sharding` metadata of values. README.md states the rules in full.
+/// Converts the shardings that a model requests to shardings on the mesh of a
+/// DevicePlan. A model requests shardings by multi-device annotations of nodes
+/// and by `pcc.sharding` metadata of values. A method returns an error if a
+/// request is impossible. Methods have these parameters:
 ///
-/// Methods that return a Status return an error if a request cannot be
-/// satisfied, for example because no mesh axes express the sharding. Each
-/// `shape` argument is the static shape of the value. Each `asked` argument is
-/// an output: it becomes the requested sharding in canonical form, or empty if
-/// none is requested.
+///   shape   static shape of the value to shard
+///   asked   receives the requested sharding in canonical form; empty if the
+///           model requests none
 class ShardingAnnotations {
 public:
-  /// Prepares the conversion of the requests in `model`. `dims` holds the sizes
-  /// of the named dynamic dims and may still be filled after this call. Both
-  /// arguments must outlive the object.
+  /// Stores references to `model` and `dims`, which must outlive the object.
+  /// `dims` holds the sizes of named dims. The caller may fill it after this
+  /// call.
   ShardingAnnotations(const onnx::Model &model,
                       const std::map<std::string, int64_t> &dims)
       : model(model), dims(dims), plan(model) {}
 
-  /// Reads the DevicePlan, the nodes' annotations and the metadata. Must be
-  /// called once, before all other methods.
+  /// Determines the mesh and the pipeline stages. Then collects all annotations
+  /// and metadata that request shardings. Must be called once, before all other
+  /// methods.
   Status read(const ImportOptions &options);
 
   /// Returns the plan that holds the mesh and the pipeline stages of the model.
@@ -39,21 +39,21 @@ public:
 
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
-  /// Sets `asked` to the sharding that the value `name` gets where it is
-  /// defined. The first of these sources that exists determines the sharding:
+  /// Sets `asked` to the sharding that the value `name` has from its definition
+  /// on. The first of these sources that exists decides:
   ///
   ///   1. the value's metadata, or the annotation of the node that produces the
-  ///      value; it is an error if the two differ
-  ///   2. the annotations of the nodes that read the value; `asked` becomes
-  ///      empty if these annotations differ
+  ///      value; an error if both exist and differ
+  ///   2. the annotations of the nodes that read the value; ignored if they
+  ///      differ from each other
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding of the model's output `name`. Metadata of the
-  /// graph output determine the sharding. Without metadata, `asked` becomes the
-  /// sharding that shardingAtDefinition returns.
+  /// Sets `asked` to the sharding of the model's output `name`. Takes it from
+  /// the output's own metadata if they exist, otherwise from
+  /// shardingAtDefinition().
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
@@ -66,14 +66,14 @@ private:
   };
   /// All requests for the sharding of one value.
   struct ValueAnnotations {
-    /// Annotation by the node that produces the value; null pointers if there
-    /// is none.
+    /// Annotation of the node that produces the value. Both pointers are null
+    /// if there is no such annotation.
     NodeAnnotation producer;
-    /// Annotations by nodes that read the value, in graph order.
+    /// Annotations of the nodes that read the value, in graph order.
     std::vector<NodeAnnotation> users;
-    /// `text` is the `pcc.sharding` metadata of the value where the value is
-    /// defined. `outputText` is the `pcc.sharding` metadata of the graph output
-    /// that has the value's name. Each is empty if absent.
+    /// `text` is the `pcc.sharding` metadata of the value's definition.
+    /// `outputText` is that of the graph output with the same name. Each is
+    /// empty if absent.
     std::string_view text, outputText;
   };
 
@@ -81,28 +81,25 @@ private:
   const dist::Mesh &mesh() const { return plan.mesh(); }
   /// Adds the annotations of all nodes to `values`.
   void collectNodeAnnotations();
-  /// Adds the `pcc.sharding` metadata of all values to `values`.
+  /// Adds the `pcc.sharding` metadata of inputs, outputs, initializers and
+  /// other values of the model to `values`.
   void collectMetadata();
 
-  /// Parses `text`, the `pcc.sharding` metadata of the value `name`, and stores
-  /// the sharding in `asked`.
+  /// Parses `text`, the `pcc.sharding` metadata of the value `name`, such as
+  /// "[tp,-]". Sets `asked` to the sharding.
   Status parse(std::string_view name, std::string_view text, const Shape &shape,
                RequestedSharding &asked) const;
-  /// Converts `word`, a node's annotation of one tensor, to a sharding and
-  /// stores the sharding in `asked`.
+  /// Converts `word`, a node's annotation of one tensor, to a sharding. Sets
+  /// `asked` to this sharding.
   Status convert(const NodeAnnotation &word, const Shape &shape,
                  RequestedSharding &asked) const;
-  /// Appends the sizes of the factors of the annotated dim `dim` to `sizes`.
-  /// Factors are sizes whose product is the dim's size, such as 12 heads of 64
-  /// elements for a dim of 768. `size` is the dim's number of elements. Returns
-  /// an empty string, or an error message if the product of the factors is not
-  /// `size`.
+  /// Appends the sizes of the factors of `dim` to `sizes`, such as 12 and 64
+  /// for a dim of `size` 768. Returns an error message if the product is not
+  /// `size`, else an empty string.
   std::string factorsOf(const onnx::ShardedDim &dim, int64_t size,
                         std::vector<int64_t> &sizes) const;
   /// Returns the size of `simple`, one factor of a split dim (such as 12 in 12
-  /// x 64). The annotation gives the size as a number or as the name of a
-  /// dynamic dim. Returns nothing if the annotation contains neither, or if the
-  /// named dim has no size.
+  /// x 64). Returns nothing if the annotation does not give the size.
   std::optional<int64_t> sizeOf(const onnx::SimpleShardedDim &simple) const;
 
   const onnx::Model &model;

@@ -30,8 +30,8 @@ static std::optional<uint64_t> parseNumber(std::string_view text,
   return number;
 }
 
-/// Returns the reason why `location`, the path of a data file as the model
-/// states it, is invalid. Returns an empty string if it is valid.
+/// Returns the reason why the model's path `location` of a data file is
+/// invalid; empty if the path is valid.
 static std::string locationMistake(std::string_view location) {
   if (location.empty())
     return "the location is empty";
@@ -45,8 +45,8 @@ static std::string locationMistake(std::string_view location) {
   return {};
 }
 
-/// Returns whether `path` is `directory` or lies below it. Both must be
-/// canonical.
+/// Returns whether `path` equals `directory` or lies below it. Both paths must
+/// be canonical.
 static bool isInside(const fs::path &path, const fs::path &directory) {
   const auto [end, rest] = std::mismatch(directory.begin(), directory.end(),
                                          path.begin(), path.end());
@@ -63,9 +63,8 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether external data occurs in `nodes`: in a tensor that is an
-/// attribute, or in an initializer of a subgraph. Nodes of subgraphs are
-/// included.
+/// Returns whether an attribute or a subgraph of `nodes` has external data
+/// (tensor bytes in another file).
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -93,8 +92,8 @@ static int64_t nanoseconds(const timespec &time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Sets the directories in which data files may lie. A directory that does not
-/// exist is left out, so no file in it is accepted.
+/// Sets the directories in which data files may lie. Directories that do not
+/// exist are left out.
 ExternalData::ExternalData(const std::string &modelPath,
                            const ExternalDataOptions &options)
     : options(options) {
@@ -121,9 +120,8 @@ bool ExternalData::permitted(const fs::path &canonical) const {
                      });
 }
 
-/// The canonical path of `found` is checked, so that a symlink cannot lead out
-/// of the permitted directories. The path in the returned reference still
-/// contains the symlinks.
+/// Checks the path `found` after its symlinks are resolved, so that no symlink
+/// leads out of `directories`. The path in the result keeps the symlinks.
 ExternalData::File ExternalData::inspect(const fs::path &found,
                                          std::string_view location) const {
   File file;
@@ -162,9 +160,8 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
   return file;
 }
 
-/// Checks only the file in the first permitted directory that has an entry at
-/// `location`. If that file is invalid, returns its error, even if a later
-/// directory has a valid file.
+/// Inspects the file in the first of `directories` that contains `location`.
+/// Does not search the later directories, even if that file is invalid.
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
   if (std::string mistake = locationMistake(location); !mistake.empty()) {
@@ -175,8 +172,8 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   const fs::path relative = fs::path(std::string(location)).lexically_normal();
   for (const fs::path &directory : directories) {
     std::error_code code;
-    // symlink_status also finds a symlink without a target. `inspect` then
-    // reports the system's error for it.
+    // Use symlink_status, which also finds a symlink without a target.
+    // inspect() then reports the missing target.
     if (fs::exists(fs::symlink_status(directory / relative, code)))
       return inspect(directory / relative, location);
   }
@@ -195,9 +192,8 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// Returns the offset and length of `tensor`'s elements in the model file. The
-/// checks of `inspect`, such as that for symlinks, are not needed, because the
-/// reader has opened the model file already.
+/// Returns where the elements of `tensor` lie in the model file. Does not check
+/// the model file, because pcc has already read the model from it.
 StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
                                                      const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
@@ -220,9 +216,8 @@ StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
   return reference;
 }
 
-/// Finds the bytes of a tensor and checks their offset and length, which come
-/// from the untrusted model. The bounds check subtracts instead of adding,
-/// because a sum of untrusted numbers could overflow.
+/// Checks the offset and the length against the file size without adding them.
+/// Their sum could overflow, because both come from an untrusted model.
 StatusOr<DataReference> ExternalData::resolve(const Model &model,
                                               const Tensor &tensor) {
   if (!tensor.external)

@@ -22,10 +22,9 @@ namespace pcc::onnx {
 /// The contiguous range of bytes in a file that holds the elements of one
 /// tensor.
 struct DataReference {
-  /// Path of the file relative to ExternalData::root(). The path is normalized,
-  /// but its symlinks are not resolved, so that the path is also valid in a
-  /// copy of the directory. The path begins with ".." only if the file lies in
-  /// another permitted directory.
+  /// Path of the file, relative to the model's directory ExternalData::root().
+  /// Symlinks in the path are kept. A file in another directory has a path like
+  /// "../weights/w.bin".
   std::string path;
   /// Offset of the first byte from the start of the file.
   uint64_t offset = 0;
@@ -37,46 +36,41 @@ struct DataReference {
   /// Modification time of the file in nanoseconds since the epoch; 0 if the
   /// file is absent.
   int64_t modified = 0;
-  /// Whether the file exists. Always true if ExternalDataOptions::allowAbsent
-  /// is false, because an absent file is then an error.
+  /// Whether the file exists. An absent file is an error unless
+  /// ExternalDataOptions::allowAbsent is set.
   bool present = true;
 };
 
 /// The user's options for external data, the tensor bytes that ONNX stores
 /// outside of the model file.
 struct ExternalDataOptions {
-  /// Directory (--external-data-root) in which data files may lie besides the
-  /// model's own directory; empty for none.
+  /// Further directory for data files (--external-data-root). It is searched
+  /// after the model's own directory. Empty if the user gives none.
   std::string extraRoot;
-  /// Whether a data file may be missing, because random weights
-  /// (--random-weights) replace its contents. An invalid location and a file
-  /// that is too short are errors nevertheless.
+  /// Whether a data file may be missing (--random-weights). Random numbers then
+  /// replace its bytes. A file that exists must still be long enough.
   bool allowAbsent = false;
 };
 
-/// Returns whether a tensor that is no initializer of the main graph has
-/// external data: a tensor in an attribute of a node, or an initializer of a
-/// subgraph. Nodes of functions are included.
+/// Returns whether a tensor in a node's attribute or in a subgraph has external
+/// data (bytes in another file). Nodes of functions are included.
 bool hasNestedExternalData(const Model &model);
 
-/// Finds the files that hold external data (tensor bytes outside of the model
-/// file) without opening them. The directories in which such a file may lie
-/// are, in search order:
+/// Finds the files of external data (tensor bytes outside of the model file)
+/// without opening them. Searches these directories, in this order:
 ///
-///   1. the directory of the model's path as given
-///   2. the directory of the file to which the model's path resolves
-///   3. ExternalDataOptions::extraRoot
+///   1. the directory in the path by which the user names the model
+///   2. the directory of the real model file, if that path is a symlink (as in
+///      a Hugging Face cache)
+///   3. the directory ExternalDataOptions::extraRoot
 ///
-/// Directories 1 and 2 differ in a Hugging Face cache, where model and data are
-/// symlinks into a directory of blobs. A data file must meet these conditions:
+/// A data file is an error unless it meets these conditions:
 ///
 ///   - The model gives its location as a relative path without "..".
-///   - After symlinks are resolved, it is a regular file in one of the three
-///     directories.
-///   - Outside of directory 3 it has only one hard link. A second link could
+///   - It is a regular file. After symlinks are resolved, it lies in one of the
+///     three directories.
+///   - It has one hard link, unless it lies in directory 3. A second link could
 ///     make a file from elsewhere appear in the directory.
-///
-/// Each location is looked up once, and the result is cached.
 class ExternalData {
 public:
   /// Determines the directories in which the data files of the model at
@@ -84,53 +78,56 @@ public:
   ExternalData(const std::string &modelPath,
                const ExternalDataOptions &options = {});
 
-  /// Returns the canonical path of the directory that contains the model; empty
-  /// if that directory does not exist. It is the directory of the model's path
-  /// as given, before symlinks of the model file are resolved.
+  /// Returns the canonical directory part of the model's path. For
+  /// /models/m.onnx, even if it is a symlink to /cache/blob, this is /models.
+  /// Returns "" if the directory does not exist.
   const std::string &root() const { return rootPath; }
 
-  /// Returns where the elements of `tensor` lie: in an external file, or in the
-  /// model's own file. In the model's own file, Tensor::raw must be a view of
-  /// that file (see Model::fileOffset). Elements that were decoded into other
-  /// memory are an error.
+  /// Returns the file, offset and length of the elements of `tensor`. The file
+  /// is the model file if the tensor has no external data. In external data, a
+  /// missing offset counts as 0, and a missing length as the byte size of the
+  /// tensor. Another length is an error. A tensor in the model file must be
+  /// stored as raw bytes.
   ///
-  /// The model may omit the `offset` of external data, which is then 0. If the
-  /// model gives a `length`, it must be the byte size of the tensor.
-  ///
-  /// Errors have exit code InputOutput if the system denies access to the file,
-  /// otherwise CannotRead.
+  /// An error has exit code InputOutput if the system denies access to the
+  /// file, otherwise CannotRead.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
-  /// Checks the existing file at `path` against the rules in the comment of the
-  /// class, whatever its location. Messages call it `name`.
+  /// Checks that the existing file at `path` may be read as a data file: a
+  /// regular file in a directory that this object searches. It must have one
+  /// hard link, unless it lies below --external-data-root. Error messages call
+  /// it `name`.
   Status check(const std::filesystem::path &path, std::string_view name) const {
     return inspect(path, name).error;
   }
 
 private:
-  /// Result of the search for the file at one location.
+  /// Result of the search for one data file.
   struct File {
-    /// Reason why the file must not be used; empty if it may be used.
+    /// Reason why pcc must not read the file; success if pcc may read it.
     Status error;
-    /// Path, size and time of the file. Offset and length are not set. Must not
-    /// be used if there is an `error`.
+    /// Path, size and modification time of the file. The offset and length are
+    /// not set. Valid only if `error` is success.
     DataReference reference;
   };
 
-  /// Returns the result of `find` for `location`. Calls `find` only once per
-  /// location and caches the result in `files`.
+  /// Returns find(location). Caches each result in `files`, so that a location
+  /// is searched only once.
   const File &lookUp(std::string_view location);
-  /// Searches the permitted directories for the file at `location`.
+  /// Searches `directories`, in order, for the data file with the relative path
+  /// `location`.
   File find(std::string_view location) const;
-  /// Checks the existing file `found` against the rules that the comment of
-  /// ExternalData lists. The path `found` may contain symlinks.
+  /// Checks the existing file `found`, a path that may contain symlinks. The
+  /// file must be regular, readable and in one of `directories`. Outside of
+  /// `extraDirectory` it must have only one hard link. Error messages call it
+  /// `location`.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
-  /// Implements `resolve` for a tensor without external data, whose elements
-  /// are in the model file.
+  /// Implements resolve() for a tensor without external data, whose bytes lie
+  /// in the model file.
   StatusOr<DataReference> resolveInModel(const Model &model,
                                          const Tensor &tensor);
-  /// Returns whether the path `canonical` lies in a permitted directory.
+  /// Returns whether the path `canonical` lies in one of `directories`.
   bool permitted(const std::filesystem::path &canonical) const;
 
   ExternalDataOptions options;
@@ -140,13 +137,14 @@ private:
   /// Directories in which data files may lie: canonical, without duplicates, in
   /// search order.
   std::vector<std::filesystem::path> directories;
-  /// Canonical path of the directory `options.extraRoot`; empty if the user
-  /// gives none.
+  /// Canonical path of the user's further directory for data files
+  /// (--external-data-root); empty if there is none.
   std::filesystem::path extraDirectory;
-  /// Results of `find` so far, by location.
+  /// Cached results of find(). The key is the relative path that the model
+  /// gives for a data file.
   std::map<std::string, File, std::less<>> files;
-  /// Reference to the whole model file, made when a tensor in that file is
-  /// first resolved.
+  /// Path, size and modification time of the model file. Set by the first call
+  /// of resolveInModel().
   std::optional<DataReference> modelFile;
 };
 

@@ -15,8 +15,8 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns the words with which an error message describes a file that cannot
-/// be decoded: truncated, damaged, or not an ONNX model.
+/// Returns the description of a file that cannot be decoded: truncated,
+/// damaged, or not an ONNX model.
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";
@@ -25,8 +25,8 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
   return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
 }
 
-/// Parses the file in `storage` into a Model. Turns exceptions of the parser,
-/// and exceptions due to exhausted memory, into errors.
+/// Parses the ONNX file whose bytes `storage` holds into a Model. Turns
+/// exceptions, such as std::bad_alloc, into errors.
 static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
                                   const std::string &path,
                                   const ReadLimits &limits) {
@@ -51,9 +51,8 @@ static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
   return model;
 }
 
-/// Parses, checks and normalizes the file in `storage`, as readModel describes.
-/// If `trains` is true and the model has a TrainingInfo, the graph becomes that
-/// of a training step.
+/// Parses, checks and normalizes the ONNX file whose bytes `storage` holds.
+/// Error messages call the file `path`.
 static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                                 const std::string &path,
                                 const ReadLimits &limits, bool trains = false) {
@@ -64,9 +63,8 @@ static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                        parseModel(std::move(storage), path, limits));
   if (trains)
     PCC_RETURN_IF_ERROR(mergeTrainingInfo(model));
-  // Validate before functions are inlined: error messages then show names as
-  // they are in the file, and the inliner needs function bodies in topological
-  // order.
+  // Validate first: validateModel sorts the nodes of each ONNX function
+  // topologically, and inlineFunctions requires that order.
   PCC_RETURN_IF_ERROR(validateModel(model));
   PCC_RETURN_IF_ERROR(checkDevices(model));
   PCC_RETURN_IF_ERROR(inlineFunctions(model, limits));

@@ -12,26 +12,22 @@
 
 namespace pcc::onnx {
 
-/// Maps the ONNX file at `path` into memory, parses it, checks it and
-/// normalizes it. Weights stored as raw_data become views of the mapped file,
-/// and their bytes are not read.
+/// Reads the ONNX file at `path`: maps it into memory, parses it, checks it and
+/// normalizes it. Weights stored as raw_data become views of the mapped file;
+/// their bytes are not read. Files with external data are neither searched nor
+/// opened. The returned model has these properties:
 ///
-/// The returned model has these properties, besides those that Model.h states:
 ///  - It has an IR version, a graph and at least one opset import.
+///  - Each value that a node reads is defined.
 ///  - Each value is defined exactly once: by an input, an initializer or a
-///    node. A subgraph does not redefine a value of an enclosing graph. An
-///    input and an initializer may share a name.
-///  - Each value that is used is defined.
-///  - Nodes are in topological order. The file's order is kept if it is
-///    topological, else changed as little as possible.
+///    node. Only an input and an initializer may share a name.
+///  - Nodes are in topological order, as close to the file's order as possible.
 ///  - Calls of functions that the model defines are inlined.
-///  - `opset` of each node is set.
-///  - Multi-device annotations satisfy the rules of CheckDevices.h.
-/// Files with external data are not looked for; see ExternalData.h.
+///  - Each node has its opset version in `opset`.
+///  - Multi-device annotations satisfy the rules of checkDevices().
 ///
-/// If `trains` is true and the model has a TrainingInfo, the graph is that of
-/// one training step; see MergeTrainingInfo.h. Without a TrainingInfo, `trains`
-/// has no effect.
+/// If `trains` is true, the nodes of the model's TrainingInfo are merged into
+/// the graph. The graph then computes one training step.
 ///
 /// An error has one of these exit codes:
 ///
@@ -42,16 +38,14 @@ namespace pcc::onnx {
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 
-/// Maps and parses the ONNX file at `path`, and returns the model as the file
-/// has it. Unlike readModel, it does not check messages against each other,
-/// keeps the nodes in the order of the file, inlines no function calls and sets
-/// no opsets. Used to write a changed copy of a model; see the folder write/.
+/// Maps and parses the ONNX file at `path`. Unlike readModel, keeps the model
+/// as it is in the file, without further checks.
 StatusOr<Model> readModelAsWritten(const std::string &path,
                                    const ReadLimits &limits = {});
 
-/// Reads a model from the bytes of an ONNX file. The result has the properties
-/// that readModel lists. The caller must keep `bytes` alive as long as the
-/// model. `path` is used in messages only.
+/// Reads a model like readModel, but from the bytes of an ONNX file. The caller
+/// must keep `bytes` alive as long as the model. `path` is used in messages
+/// only.
 StatusOr<Model> readModelFromBytes(std::string_view bytes,
                                    const std::string &path,
                                    const ReadLimits &limits = {});

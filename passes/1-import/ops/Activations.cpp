@@ -36,8 +36,8 @@ static Value gelu(NodeImport &n) {
   return n.make<GeluOp>(n.operand(0), approximation == "tanh");
 }
 
-/// Imports com.microsoft's Gelu, BiasGelu and FastGelu. If operand 1 is
-/// present, it is a bias that is added to operand 0 first.
+/// Imports com.microsoft's Gelu, BiasGelu and FastGelu. Operand 1, if present,
+/// is a bias that is added to operand 0.
 template <bool tanh> static Value geluWithBias(NodeImport &n) {
   Value x = n.operand(0);
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
@@ -76,8 +76,7 @@ static Value leakyRelu(NodeImport &n) {
 }
 
 /// Imports PRelu: x where x > 0, else slope · x. Before opset 7 a slope of rank
-/// 1 had one value per channel (dim 1 of x) instead of broadcasting as in
-/// NumPy.
+/// 1 has one value per channel (dim 1 of x).
 static Value prelu(NodeImport &n) {
   Value x = n.operand(0), slope = n.operand(1);
   if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {
@@ -130,7 +129,7 @@ static Value thresholdedRelu(NodeImport &n) {
 }
 
 /// Imports Shrink: x + bias where x < -lambd, x - bias where x > lambd, and 0
-/// where x lies between.
+/// elsewhere.
 static Value shrink(NodeImport &n) {
   Value x = n.operand(0), zero = n.scalarLike(x, 0);
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
@@ -144,10 +143,10 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Calls `make` with operand 0 and the dim that the attribute `axis` names, and
-/// returns the result. Before opset 13, softmax normalized over all dims from
-/// `axis` on. In that case operand 0 is first reshaped to [outer, inner], the
-/// dim is 1, and the result is reshaped back.
+/// Calls `make` to create an op such as softmax along the dim in the attribute
+/// `axis`. Before opset 13, the op treats all dims from `axis` on as one dim.
+/// Operand 0 is reshaped to a matrix in this case, and the result is reshaped
+/// back.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);

@@ -44,15 +44,15 @@ static Value joinHeads(NodeImport &n, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports ONNX's Attention as `graph.attention`. If the node's output 3
-/// (attention scores) is used, the import creates matmul and softmax ops
-/// instead, because `graph.attention` does not return scores.
+/// Imports ONNX's Attention as `graph.attention`. A node whose scores (output
+/// 3) are used becomes matmul and softmax ops instead.
 class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Imports the node and defines all its outputs. Always returns null. Outputs
-  /// 1 and 2 are the keys and values, past ones included.
+  /// Creates the ops for an ONNX Attention node and defines all outputs of the
+  /// node. Outputs 1 and 2 are the keys and values, past ones included. Always
+  /// returns null, because output 0 is already defined.
   Value run() {
     readOperands();
     if (n.failed())
@@ -70,9 +70,8 @@ public:
   }
 
 private:
-  /// Reads query, key and value and converts them to the shape [B, heads,
-  /// sequence, D]. If there are past keys and values (operands 4 and 5), the
-  /// new keys and values are appended to them.
+  /// Reads query, key and value in the shape [B, heads, sequence, D]. Past keys
+  /// and values (operands 4 and 5), if any, are put before the new ones.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -110,13 +109,14 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Sets `mask` and `causal` so that each query attends to the keys that the
-  /// node permits. The permitted keys depend on the mask operand, is_causal,
-  /// the sliding window and the numbers of valid keys (operand 6). With S
-  /// queries and T keys, of which P are past keys, the two causal rules are:
+  /// Sets `mask` and `causal` from the node's mask operand, the attribute
+  /// is_causal, the sliding window, and operand 6 (number of valid keys per
+  /// sequence). The causal rule of ONNX differs from that of `graph.attention`.
+  /// With S queries and T keys, of which P are past keys, query i attends to
+  /// these keys:
   ///
-  ///   is_causal of ONNX            query i attends to the keys 0 to i + P
-  ///   `causal` of graph.attention  query i attends to the keys 0 to i + T - S
+  ///   is_causal of ONNX             0 to i + P
+  ///   `causal` of graph.attention   0 to i + T - S
   ///
   /// If P is not T - S, `mask` expresses ONNX's rule, and `causal` is false.
   void readMask() {
@@ -141,11 +141,12 @@ private:
     }
   }
 
-  /// Applies one limit of the sliding window to `mask`. The attribute `name`
-  /// holds the window's size w; a negative size, the default, means no limit.
-  /// If p is the key index of the query's own token, the arguments are:
+  /// Changes `mask` to hide the keys outside of a sliding window, on one side
+  /// of the query. The attribute `name` is the window's size w on this side;
+  /// negative for no limit. p is the position of the query's own token among
+  /// the keys. For each side, the caller passes the arguments in one row:
   ///
-  ///   name                rule           predicate        sign
+  ///   name                kept keys      predicate        sign
   ///   left_window_size    key >= p - w   GreaterOrEqual   -1
   ///   right_window_size   key <= p + w   LessOrEqual      1
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
@@ -173,8 +174,8 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Combines `mask` with the boolean tensor `visible`: queries attend only to
-  /// keys that `mask` permits and for which `visible` is true.
+  /// Changes `mask` so that it also hides the keys for which `visible` is
+  /// false.
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -188,9 +189,8 @@ private:
           n.scalarLike(mask, -std::numeric_limits<double>::infinity()));
   }
 
-  /// Repeats each head of `x` (keys or values) so that there are as many heads
-  /// as query heads. With 2 key heads and 6 query heads, the heads become 0 0 0
-  /// 1 1 1.
+  /// Repeats the heads of `x` (keys or values) to the number of query heads:
+  /// for 6 query heads, 2 heads become 0 0 0 1 1 1.
   Value repeatHeads(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
@@ -202,14 +202,14 @@ private:
     return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
   }
 
-  /// Creates the attention from matmul and softmax ops, and defines output 3,
-  /// the scores. Returns output 0, the attention's result. The attribute
-  /// qk_matmul_output_mode selects the step whose result is output 3:
+  /// Creates the attention from matmul and softmax ops, and returns its result.
+  /// Sets output 3 of the node to an intermediate value, which the attribute
+  /// qk_matmul_output_mode selects:
   ///
-  ///   0   scale · query keyᵀ
-  ///   1   softcap
-  ///   2   mask
-  ///   3   softmax
+  ///   0   x = scale · query · keyᵀ
+  ///   1   y = softcap · tanh(x / softcap), or x if softcap is 0
+  ///   2   z = y after the mask
+  ///   3   softmax(z)
   Value writeOut() {
     if (causal) {
       Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
@@ -253,8 +253,9 @@ private:
   /// Query, key, value and attention mask. Query, key and value have rank 4.
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
-  /// `threeDims`: whether the node's operands have rank 3. `causal`: whether
-  /// later keys must be hidden in addition to the keys that `mask` hides.
+  /// `threeDims` tells whether the node's operands have rank 3. `causal` tells
+  /// whether later keys are hidden from each query, even if `mask` does not
+  /// hide them.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -269,12 +270,13 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Converts a table of cosines or sines, [B, S, D/2] or [S, D/2], to the shape
-/// that `graph.rotary` requires: [B, 1, S, D] or [1, 1, S, D]. Each entry is
-/// repeated for the two elements of a rotated pair:
+/// Converts a table of cosines or sines to the form that `graph.rotary` reads:
+/// [batch, sequence, D/2] becomes [batch, 1, sequence, D]. The D elements of a
+/// head are rotated in pairs. The result has each entry of the table, such as a
+/// or b, twice, once per element of the pair:
 ///
-///   a b  ->  a a b b   interleaved: a pair has adjacent elements
-///   a b  ->  a b a b   otherwise: a pair has the elements i and i + D/2
+///   a b  ->  a a b b   interleaved: elements 2i and 2i + 1 form a pair
+///   a b  ->  a b a b   not interleaved: elements i and i + D/2 form a pair
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};
@@ -309,9 +311,8 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
 }
 
-/// Imports RotaryEmbedding. If there are position ids (operand 3), the rows of
-/// the cosine and sine tables are gathered by these ids. Otherwise the tables
-/// have one row for each batch element and token position.
+/// Imports RotaryEmbedding. Position ids (operand 3), if present, select rows
+/// of the cosine and sine tables.
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

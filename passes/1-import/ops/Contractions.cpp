@@ -9,9 +9,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Imports MatMul. A vector as the left operand is treated as a matrix with one
-/// row. A vector as the right operand is treated as a matrix with one column.
-/// The added dim of size 1 is removed from the result.
+/// Imports MatMul. A vector operand is treated as a matrix with one row (left)
+/// or one column (right). The added dim is removed from the result.
 static Value matmul(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   if (n.failed())
@@ -93,8 +92,8 @@ public:
       terms.push_back(part.str());
   }
 
-  /// Rewrites the equation (implicit result, "...", repeated letters, dims of
-  /// size 1) and creates the `graph.einsum`. Returns null after an error.
+  /// Rewrites the equation and creates the `graph.einsum`. Returns null after
+  /// an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -119,9 +118,8 @@ public:
   }
 
 private:
-  /// Sets `result` for an equation without "->". The result is "..." if an
-  /// operand has "...", then all letters that occur exactly once in the
-  /// equation, in alphabetical order.
+  /// Sets `result` for an equation without "->": first "..." if an operand has
+  /// it, then the letters that occur once, in alphabetical order.
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))
@@ -133,9 +131,9 @@ private:
         result += letter;
   }
 
-  /// Returns letters that the equation does not use. The letter at index i
-  /// stands for dim i of "...", counted from the right. Operands whose "..."
-  /// has different ranks are thereby aligned at the right, as in NumPy.
+  /// Returns the letters that the equation does not use. They replace "..." in
+  /// the equation: letter i stands for dim i counted from the right, because
+  /// NumPy aligns dims at the right.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :
@@ -173,9 +171,9 @@ private:
     return text;
   }
 
-  /// Removes repeated letters from the equation's term for operand `i`: "ii"
-  /// becomes "i". In the operand, elements off the diagonal are set to 0, and
-  /// the second of the two dims is summed.
+  /// If two dims of operand `i` have the same letter, takes the diagonal of
+  /// these dims: "ii" becomes "i". Sets elements off the diagonal to 0, then
+  /// sums over the second of the two dims.
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {
@@ -196,8 +194,8 @@ private:
     }
   }
 
-  /// Removes dims of size 1 whose letter has a larger size in another operand.
-  /// An einsum broadcasts over letters that an operand lacks.
+  /// Removes dims of size 1 that broadcast against a larger dim of another
+  /// operand.
   void dropSizeOne() {
     if (n.failed())
       return;
@@ -222,7 +220,8 @@ private:
   }
 
   NodeImport &n;
-  /// Operands, and for each operand the letters of its dims, such as "ij".
+  /// Operands of the Einsum node. `terms[i]` holds the letters of the dims of
+  /// `inputs[i]`, such as "ij".
   SmallVector<Value> inputs;
   std::vector<std::string> terms;
   /// Letters of the result's dims, such as "ik".

@@ -60,10 +60,9 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Computes the pads of a transposed convolution from the spatial sizes
-/// `output` that its result must have. Pads make the result smaller. If the
-/// result is too small even without pads, the missing elements are added to
-/// `extra` (output_padding).
+/// Computes the pads that give a transposed convolution the spatial sizes
+/// `output`. If a dim of the result is too small even with pads of 0, adds the
+/// missing elements to `extra` (output_padding).
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {

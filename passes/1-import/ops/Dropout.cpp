@@ -26,9 +26,8 @@ static bool saysDropout(NodeImport &n) {
   return !training.empty() && training.front();
 }
 
-/// Returns an i64 tensor of shape `shape` whose elements are their own
-/// row-major numbers. The tensor is a sum of one iota per dim, so that any dim
-/// can be sharded later. For shape [2, 3]:
+/// Returns an i64 tensor in which each element is its own row-major index. The
+/// sum of one iota per dim lets any dim be sharded. For shape [2, 3]:
 ///
 ///   [[0], [1]] · 3 + [[0, 1, 2]] = [[0, 1, 2], [3, 4, 5]]
 static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
@@ -50,7 +49,7 @@ static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
 }
 
 /// Returns the number of the training step, which is the value of the parameter
-/// `pcc.step`. The first call creates the parameter with initial value 0.
+/// `pcc.step`. The first call of this function creates the parameter.
 static Value step(NodeImport &n) {
   auto function =
       cast<func::FuncOp>(n.getBuilder().getInsertionBlock()->getParentOp());
@@ -65,17 +64,16 @@ static Value step(NodeImport &n) {
   return n.makeTyped<GetParameterOp>(type, stepName);
 }
 
-/// Returns the key of the node's random numbers: a hash of the name of its
-/// output, which is unique in the model, combined with the user's seed.
+/// Returns the key of the node's random numbers, which combines the user's seed
+/// with a hash of the output's name.
 static int64_t keyOf(const NodeImport &n) {
   constexpr uint64_t golden = 0x9E3779B97F4A7C15; // odd: no two seeds agree
   return static_cast<int64_t>(llvm::xxh3_64bits(n.node.outputs.front()) ^
                               (n.options.seed * golden));
 }
 
-/// Creates the dropout: an element becomes x / (1 - ratio) if its random number
-/// in [0, 1) is at least `ratio`, else 0. Types narrower than 32 bits are
-/// computed in f32, because they cannot represent 1 / (1 - ratio) exactly.
+/// Creates the dropout: an element becomes 0 with probability `ratio`,
+/// otherwise x / (1 - ratio). Types narrower than 32 bits are computed in f32.
 static Value drop(NodeImport &n, Value input, double ratio) {
   Value random =
       n.make<RandomOp>(elementNumbers(n, shapeOf(input)), step(n), keyOf(n));
@@ -99,7 +97,7 @@ static double ratioOf(NodeImport &n) {
 }
 
 /// Drops elements of `input`. A ratio outside of [0, 1) is an error. A node
-/// whose mask output is used by another node is unsupported.
+/// whose mask output is used is unsupported.
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)
@@ -112,9 +110,8 @@ static Value dropSome(NodeImport &n, Value input) {
   return drop(n, input, ratio);
 }
 
-/// Imports Dropout. ImportOptions::Dropout decides whether elements are
-/// dropped. If none are, the node is the identity, and its mask output is all
-/// ones.
+/// Imports Dropout. If the user's choice in ImportOptions::dropout keeps all
+/// elements, the result is operand 0, and the mask output is all ones.
 static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;
   const bool says = saysDropout(n);

@@ -12,13 +12,10 @@ template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Aligns `rhs` with `lhs` for broadcasting. Before opset 7 the attribute
-/// `axis` names the dim of `lhs` to which dim 0 of `rhs` corresponds. Dims of
-/// size 1 are then appended to `rhs`, so that NumPy's rule applies:
+/// Returns `rhs` in a shape that NumPy's rule broadcasts to `lhs`. Before opset
+/// 7, the attribute `axis` is the dim of `lhs` that aligns with dim 0 of `rhs`:
 ///
 ///   lhs [2, 3, 4], rhs [3], axis 1  ->  rhs [3, 1]
-///
-/// Since opset 7 `rhs` is returned unchanged.
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)
@@ -54,8 +51,8 @@ static Value mean(NodeImport &n) {
   return n.div(sum, n.scalarLike(sum, n.numOperands()));
 }
 
-/// Imports Pow. An integer base with a float exponent is converted to the
-/// exponent's type, and the power is converted back to the base's type.
+/// Imports Pow. For an integer base and a float exponent, the power is computed
+/// in the exponent's type.
 static Value power(NodeImport &n) {
   Value base = n.operand(0), exponent = n.operand(1);
   if (n.failed())

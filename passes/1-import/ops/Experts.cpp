@@ -32,8 +32,10 @@ class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates the ops below. x is the input, ' stands for a transpose, and b1
-  /// and b2 are optional biases.
+  /// Creates the ops that compute the result for an input x. ' stands for a
+  /// transpose. `router` has one score for each token and expert. fc1 and fc2
+  /// are the weights of an expert's two layers; b1 and b2 are their optional
+  /// biases. `inner` is the width of the first layer.
   ///
   ///   gate    = top k of softmax(router)               [tokens, experts]
   ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
@@ -68,9 +70,9 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Reads the sizes from the operands' shapes. Sets `input` to operand 0 in
-  /// the shape [1, tokens, size], which broadcasts over the experts. Returns
-  /// false after an error.
+  /// Sets the members that hold sizes, such as `tokens` and `experts`, from the
+  /// shapes of the operands. Sets `input` to operand 0, reshaped to [1, tokens,
+  /// size]. Returns false after an error.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -97,9 +99,8 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that the weights of swiglu's linear factor are given exactly once:
-  /// as the third weight operand if `fusion` is Apart, else within the first
-  /// weight operand. Returns false after an error.
+  /// Checks that swiglu's third weight operand exists if and only if `fusion`
+  /// is Apart (two separate weight matrices). Returns false after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -121,9 +122,10 @@ private:
     return !n.failed();
   }
 
-  /// Returns x · w' (+ b) for every expert, of shape [experts, tokens, to]. w'
-  /// is the transpose of operand number `weight`, of shape [experts, to, from].
-  /// b is operand number `bias`, of shape [experts, to], if the node has it.
+  /// Returns x · wᵀ + b for every expert, of shape [experts, tokens, to]:
+  ///
+  ///   w   operand number `weight`, of shape [experts, to, from]
+  ///   b   operand number `bias`, of shape [experts, to]; 0 if absent
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -138,8 +140,7 @@ private:
     return n.mul(x, n.make<SigmoidOp>(scaled));
   }
 
-  /// Applies the activation that the node names to `x`. Must not be called for
-  /// swiglu, which has two factors; see gatedUnit.
+  /// Applies the node's activation, which must not be swiglu, to `x`.
   Value activate(Value x) {
     if (name == "relu")
       return n.make<ReluOp>(x);
@@ -165,16 +166,16 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one of the two factors of a gated linear unit, of shape [experts,
-  /// tokens, inner]. `both` holds the two factors at the indices 0 and 1 of dim
-  /// `dim`; `index` selects one.
+  /// Returns one factor of a gated linear unit: the gate if `index` is 0, the
+  /// linear factor if it is 1. Dim `dim` of `both` has size 2, one entry per
+  /// factor.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
 
-  /// Returns the hidden values after the activation, [experts, tokens, inner].
-  /// If one operand holds both weight matrices of the gated linear unit, one
-  /// matmul computes both factors.
+  /// Returns the output of the first layer of all experts, after the
+  /// activation. Its shape is [experts, tokens, inner], where `inner` is the
+  /// layer's width.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -192,10 +193,9 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates, [tokens, experts]. For a token's best k experts, the
-  /// gate is the router's probability; for all other experts, it is 0. With the
-  /// attribute normalize_routing_weights, each gate is divided by the sum of
-  /// the token's gates.
+  /// Returns the gates, of shape [tokens, experts]: the router's probabilities
+  /// for each token's best k experts, and 0 for all others. With
+  /// normalize_routing_weights, the gates of each token add up to 1.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);

@@ -20,9 +20,9 @@ static Value indexOperand(NodeImport &n, size_t i) {
   return n.cast(indices, n.getBuilder().getI64Type());
 }
 
-/// Returns a slice of `data` that holds the elements at the indices `places`
-/// along dim `dim`. Returns null if the indices are not evenly spaced. A
-/// negative index counts from the end. An index out of range is an error.
+/// Returns the elements of `data` at the indices `places` along dim `dim`, as a
+/// slice. Returns null if the indices are not evenly spaced. An index out of
+/// range is an error.
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];
@@ -44,9 +44,8 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   return n.make<SliceOp>(data, starts, sizes, steps);
 }
 
-/// Gathers elements of `data` at `indices` along dim `dim`. If the indices are
-/// known and evenly spaced, the result is a slice, which can be sharded and
-/// needs no index tensor. Otherwise it is a gather.
+/// Gathers elements of `data` at `indices` along dim `dim`. Known, evenly
+/// spaced indices give a slice instead of a gather.
 static Value gatherAlong(NodeImport &n, Value data, Value indices,
                          int64_t dim) {
   if (n.failed())
@@ -75,22 +74,20 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Indices into one dim of the data that are known during the import. They vary
-/// along at most one dim of the index tensor, so a vector can store all of
-/// them.
+/// Indices into one dim of a tensor, known during the import. A whole tensor of
+/// indices is stored as a vector if its elements vary along at most one dim.
 struct IndexVector {
-  /// Dim of the index tensor along which the indices vary; -1 if all indices
-  /// are equal.
+  /// The one dim of the original index tensor along which elements differ; -1
+  /// if all elements are equal.
   int64_t along;
-  /// The indices, as a vector along dim `along` of the index tensor.
+  /// Values of the indices, as a tensor of rank 1.
   DenseElementsAttr places;
 };
 } // namespace
 
-/// Returns one component of all index tuples as a vector, such as the row index
-/// i of each tuple (i, j). `part` is the tensor that holds this component.
-/// Returns nothing if its elements are not known during the import or vary
-/// along several dims.
+/// Returns the elements of `part` as a vector. `part` is a tensor of indices,
+/// such as the first indices i of all index tuples (i, j). Returns nothing if
+/// the elements are unknown or vary along several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -110,20 +107,18 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Splits the index tuples `indices` into one vector per component:
+/// Splits a tensor of index tuples into one vector per position in the tuple:
 ///
 ///   indices[i, j] = (r[i], c[j])   ->   vectors r and c
 ///
-/// Each component may vary along only one dim of the index tensor. A later
-/// component must vary along a later dim, so (c[j], r[i]) is excluded. Returns
-/// nothing for excluded indices.
+/// Returns nothing if the indices are unknown or have another form, such as
+/// (c[j], r[i]).
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // If a concat along the last dim made the indices, each operand of the concat
-  // is one component of the index tuples. The operands are used directly,
-  // because a slice of a large concat would not be folded.
+  // If a concat made the index tuples, use its operands as the components of
+  // the tuples. The elements of a slice of a large concat would be unknown.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -147,7 +142,7 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
 }
 
 /// Creates data[r[i], c[j]] for index vectors r and c: gathers along one dim
-/// after the other. A gather at evenly spaced indices becomes a slice.
+/// after the other.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -166,9 +161,8 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
-/// Imports GatherND. If the components of the index tuples vary along different
-/// dims, as in (r[i], c[j]), the result is made of slices and gathers along
-/// single dims.
+/// Imports GatherND. Known index tuples (r[i], c[j]), where r and c are
+/// vectors, become a slice or gather along dim 0 and another one along dim 1.
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)
@@ -185,9 +179,8 @@ static Value gatherNd(NodeImport &n) {
   return n.make<GatherNdOp>(data, indices, static_cast<uint64_t>(batch));
 }
 
-/// Returns the operation with which ScatterElements or ScatterND combines an
-/// update with the old element, as the attribute `reduction` names it. The
-/// default is Set, which replaces the old element.
+/// Returns how ScatterElements or ScatterND combines an update with the old
+/// element (attribute `reduction`). By default the update replaces the element.
 static ScatterKind scatterKind(NodeImport &n) {
   std::string word = n.text("reduction", "none");
   auto kind = llvm::StringSwitch<std::optional<ScatterKind>>(word)
@@ -216,8 +209,8 @@ static Value scatterNd(NodeImport &n) {
                              n.operand(2));
 }
 
-/// Imports OneHot. The depth (operand 1) must be known, because it is the size
-/// of the result's new dim. Operand 2 holds the two scalars off and on.
+/// Imports OneHot. The depth (operand 1) must be known during the import.
+/// Operand 2 holds the values for off and on.
 static Value oneHot(NodeImport &n) {
   Value indices = indexOperand(n, 0), values = n.operand(2);
   SmallVector<int64_t> depth = n.integers(1);

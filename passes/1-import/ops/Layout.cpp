@@ -17,9 +17,10 @@ static Value transpose(NodeImport &n) {
   return n.transpose(x, n.integerList("perm").value_or(reversed));
 }
 
-/// Imports Reshape. In the requested shape, 0 stands for the size of the
-/// operand's dim at the same index, unless `allowzero` is set. One size may be
-/// -1: it is inferred from the number of elements.
+/// Imports Reshape. Two sizes in the requested shape are special:
+///
+///   0    the operand's size at the same index, unless `allowzero` is set
+///   -1   inferred from the number of elements; at most once
 static Value reshape(NodeImport &n) {
   Value x = n.operand(0);
   auto asked = n.integersOf("shape", 1);
@@ -115,8 +116,8 @@ static Value concat(NodeImport &n) {
   if (!n.hasAttribute("axis") && n.opset() >= 4)
     return n.invalid("lacks the attribute 'axis'");
   int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
-  // In a concat of vectors, drop the empty operands. The last operand is kept
-  // even if it is empty, so that at least one operand is left.
+  // Remove empty vectors from the operands. Keep the last operand, so that at
+  // least one remains.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
       return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
@@ -124,9 +125,8 @@ static Value concat(NodeImport &n) {
   return n.concat(inputs, dim);
 }
 
-/// Imports Expand: broadcasts the operand to the common shape of the operand
-/// and the requested shape. Where the requested shape has size 1, the operand's
-/// size is kept.
+/// Imports Expand, which broadcasts the operand. A requested size of 1 keeps
+/// the operand's size.
 static Value expand(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> asked = n.integers(1);
@@ -190,9 +190,9 @@ static Value tile(NodeImport &n) {
 // Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// Returns the attribute blocksize. `x` must have rank 4, and each of `dims`
-/// must be divisible by the block size (by its square if `squared`). If not,
-/// records an error and returns 0.
+/// Returns the attribute blocksize, B. B must divide the size of each dim in
+/// `dims`; if `squared`, B² must. If it does not, records an error and returns
+/// 0.
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);
@@ -208,8 +208,8 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
 }
 
 /// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes [N, C, H ·
-/// b, W · b]. The attribute mode gives the order of the indices that the
-/// operand's channel dim combines, major to minor:
+/// b, W · b]. The attribute mode tells how the channel dim is split, major to
+/// minor:
 ///
 ///   DCR   row in the block, column in the block, channel
 ///   CRD   channel, row in the block, column in the block
@@ -250,8 +250,8 @@ static Value spaceToDepth(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 /// Imports Trilu, which keeps the upper or lower triangle of matrices and sets
-/// all other elements to 0. The mask compares row and column indices, so that
-/// the module stores no constant of the size of the matrix.
+/// all other elements to 0. Compares row and column indices to find the
+/// triangle, because a constant mask could be large.
 static Value trilu(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> k = n.has(1) ? n.integers(1) : SmallVector<int64_t>{0};

@@ -12,8 +12,8 @@ namespace {
 /// Labels of a loss. They have the shape [N, …] for scores of the shape [N, C,
 /// …], where C is the number of classes.
 struct Labels {
-  /// Reads the labels (operand 1) and checks their shape. If the node has the
-  /// attribute ignore_index, marks the labels that equal it as ignored.
+  /// Reads the labels (operand 1) and checks their shape. Labels that equal the
+  /// attribute ignore_index are marked as ignored.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (!n.failed() && n.hasAttribute("ignore_index")) {
@@ -25,8 +25,8 @@ struct Labels {
       refuseNegative(n, static_cast<double>(shapeOf(scores)[1]));
   }
 
-  /// Moves negative labels, which are invalid, out of the range [-C, C) of
-  /// valid indices, so that none counts from the last class.
+  /// Subtracts `numClasses` from each negative label, which is invalid.
+  /// Otherwise the label -1 would select the last class.
   void refuseNegative(NodeImport &n, double numClasses) {
     Value isNegative =
         n.compare(Predicate::Less, index, n.scalarLike(index, 0));
@@ -84,8 +84,7 @@ static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
 }
 
 /// Applies the attribute `reduction` (none, sum or mean) to the losses. A mean
-/// is weighted by `weight`, which is null if all weights are 1. Sums of types
-/// narrower than 32 bits are computed in f32.
+/// is weighted by `weight`, which is null if all weights are 1.
 static Value reduced(NodeImport &n, Value loss, Value weight) {
   std::string reduction = n.text("reduction", "mean");
   if (weight)

@@ -66,8 +66,7 @@ struct Moments {
 //===----------------------------------------------------------------------===//
 
 /// Broadcasts `weight`, a scale or bias, to `shape`, the sizes of the
-/// normalized dims. Leading dims of size 1 that `shape` lacks are removed.
-/// Records an error if `weight` cannot be broadcast to `shape`.
+/// normalized dims. Records an error if that is impossible.
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;
@@ -128,9 +127,9 @@ static Value rmsNormalization(NodeImport &n) {
   return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
 }
 
-/// Imports com.microsoft's SkipLayerNormalization and, if `rms`,
-/// SkipSimplifiedLayerNormalization: normalizes the sum x + skip (+ bias). The
-/// node's output 3 is that sum.
+/// Imports com.microsoft's SkipLayerNormalization
+/// (SkipSimplifiedLayerNormalization if `rms`), which normalizes x + skip +
+/// bias. Output 3 is that sum.
 template <bool rms> static Value skipNormalization(NodeImport &n) {
   size_t biasAt = rms ? 3 : 4;
   Value sum = n.add(n.operand(0), n.operand(1));
@@ -151,9 +150,10 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 /// Imports BatchNormalization in training mode, where mean and variance are
-/// those of the batch. Outputs 1 and 2 are the running mean and variance:
+/// those of the batch. Outputs 1 and 2 are the new running mean and variance.
+/// The old ones are operands 3 and 4:
 ///
-///   operand · momentum + statistic of the batch · (1 - momentum)
+///   new = old · momentum + value of the batch · (1 - momentum)
 static Value batchNormalizationOfBatch(NodeImport &n) {
   Value x = n.operand(0);
   const int64_t rank = shapeOf(x).size();
@@ -252,7 +252,7 @@ static Value groupNormalization(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 /// Imports LpNormalization, which divides elements by the L1 or L2 norm along a
-/// dim. If the norm is 0, all elements along that dim are 0 and stay 0.
+/// dim. Where the norm is 0, the result is 0.
 static Value lpNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size()), p = n.integer("p", 2);
@@ -282,8 +282,7 @@ static Value meanVarianceNormalization(NodeImport &n) {
 }
 
 /// Imports LRN: x / (bias + alpha / size · Σ x²) ^ beta, where the sum runs
-/// over the `size` channels around each channel. The sum is made of `size`
-/// shifted slices of the padded x².
+/// over the `size` channels around each channel.
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();

@@ -10,7 +10,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Reads the window of a pool of `input` from the node's attributes.
+/// Reads the sliding window of a pooling node, such as its size and its
+/// strides, from the node's attributes. `input` is the tensor to which the
+/// window applies.
 static WindowSpec windowOf(NodeImport &n, Value input) {
   if (n.failed())
     return {};
@@ -30,8 +32,7 @@ static Value pool(NodeImport &n, PoolKind kind, Value input,
                         window.dilations);
 }
 
-/// Imports MaxPool. A node whose output 1, the indices of the maxima, is used
-/// is unsupported.
+/// Imports MaxPool. The use of output 1 (indices of the maxima) is unsupported.
 static Value maxPool(NodeImport &n) {
   if (n.isOutputUsed(1))
     return n.unsupported("gives the indices of maxima");
@@ -39,9 +40,10 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max, input, windowOf(n, input));
 }
 
-/// Creates the tensor of factors by which an average over whole windows becomes
-/// one without overhang, along spatial dim `i`: a dim per spatial dim from `i`
-/// on, of which all but the first have size 1.
+/// Creates a constant with one factor per window along spatial dim `i`. Each
+/// factor corrects an average that counts the padding due to ceil_mode. It is
+/// the window size divided by the number of elements without this padding: 2/1
+/// for a window of 2 with one padding element.
 static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
                              int64_t input, Type type, int64_t outputs) {
   SmallVector<Attribute> factors;
@@ -56,11 +58,11 @@ static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
       DenseElementsAttr::get(RankedTensorType::get(shape, type), factors));
 }
 
-/// Creates an average pool that counts padding, but no overhang. The pool
-/// divides by all elements of a window, so its results are multiplied by a
-/// factor per spatial dim and window. For 3 elements, a window of 2 and a
-/// stride of 2 the factors are 2/2 and 2/1. Narrow types are computed in f32,
-/// so that results are rounded once.
+/// Creates an average pool that does not count the padding due to ceil_mode,
+/// but counts all other padding. First computes averages that count all
+/// elements of a window, then multiplies each one by a factor. For 3 elements,
+/// a window of 2 and a stride of 2, the factors of the two windows are 2/2 and
+/// 2/1.
 static Value averageWithoutOverhang(NodeImport &n, Value input,
                                     const WindowSpec &window) {
   Type type = n.elementType(0);

@@ -8,9 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the dims that a Reduce node reduces. Older opsets list them in the
-/// attribute `axes`, newer opsets in operand 1. If the node lists no dims, it
-/// reduces all dims or, with the attribute noop_with_empty_axes, no dim.
+/// Returns the dims that a Reduce node reduces, from the attribute `axes` or
+/// operand 1. Without these, returns all dims; with noop_with_empty_axes, none.
 static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   SmallVector<int64_t> dims =
       n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
@@ -19,9 +18,8 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Reduces `input` over the dims that the node names. `input` is operand 0 of
-/// the node, or a value that the caller has computed from it, such as its
-/// square.
+/// Reduces `input`, such as operand 0 or its square, over the dims that the
+/// node names.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -54,8 +52,7 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// Applies `Op`, which is defined for floats, to `x`. If `x` has integers, `x`
-/// is converted to f32, and the result is converted back to the type of `x`.
+/// Applies the float op `Op` to `x`. Integers are converted to f32 and back.
 template <typename Op> static Value inReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -74,9 +71,8 @@ static Value reduceLogSum(NodeImport &n) {
   return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
-/// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m, where m is the maximum of
-/// x. Without the subtraction of m, exp could overflow. An infinite m is
-/// replaced by 0, because inf - inf is NaN.
+/// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m. m is the maximum of x, so
+/// that exp cannot overflow; an infinite m is replaced by 0.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())

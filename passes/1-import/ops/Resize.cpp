@@ -20,16 +20,15 @@ static std::optional<ResizeMode> resizeMode(StringRef word) {
 }
 
 namespace {
-/// The scale and the result size of each dim of the operand. Both are kept,
-/// because sizes are rounded: the quotient of sizes may differ from the scale.
+/// The scale and the rounded result size of each dim of the operand.
 struct Resolution {
   SmallVector<double> scales;
   SmallVector<int64_t> shape;
 };
 } // namespace
 
-/// Sets the scales of the dims `axes` to `scales`, and computes the result
-/// sizes of these dims from the scales. All other dims keep their size.
+/// Sets the scales of the dims `axes`, and their result sizes from the scales.
+/// All other dims keep their size.
 static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
                         ArrayRef<int64_t> axes) {
   for (auto [dim, scale] : llvm::zip_equal(axes, scales)) {
@@ -38,22 +37,18 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
       return;
     }
     to.scales[dim] = scale;
-    // Multiply in f32, the type in which ONNX stores the scales, so that
-    // rounding is the same as ONNX's.
+    // Multiply in f32, ONNX's type of scales, to get the same rounding.
     to.shape[dim] = static_cast<int64_t>(std::floor(
         static_cast<float>(to.shape[dim]) * static_cast<float>(scale)));
   }
 }
 
-/// Sets the result sizes and the scales of the dims `axes`. The scale of a dim
-/// is its requested size in `sizes` divided by its size in the operand. The
-/// attribute keep_aspect_ratio_policy has these values:
+/// Sets the result sizes and the scales of the dims `axes` from the requested
+/// `sizes`. The attribute keep_aspect_ratio_policy selects the scales:
 ///
 ///   stretch       each dim has its own scale
 ///   not_larger    all dims have the smallest of the scales
 ///   not_smaller   all dims have the largest of the scales
-///
-/// With a common scale, the result sizes are computed from it and rounded.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -72,9 +67,8 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
 }
 
-/// Reads the requested scales or sizes for the operand `x`. `scalesAt` and
-/// `sizesAt` are the indices of the operands that hold scales and sizes. One of
-/// the two must be present.
+/// Reads the requested scales (operand number `scalesAt`) or sizes (`sizesAt`)
+/// for the operand `x`. One of the two operands must be present.
 static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
                                  size_t sizesAt) {
   Resolution to;
@@ -120,8 +114,7 @@ static Value emitResize(NodeImport &n, Value x, const Resolution &to,
 }
 
 /// Imports Resize of opset 10, and Upsample. Output index i reads the input at
-/// the coordinate i / scale, which the mode nearest rounds down. In Upsample of
-/// opset 7 the scales are an attribute.
+/// the coordinate i / scale. In opset 7 the scales are an attribute.
 static Value resize10(NodeImport &n) {
   Value x = n.operand(0);
   Resolution to;

@@ -63,9 +63,11 @@ static Value concatFromSequence(NodeImport &n) {
 static constexpr int64_t longestSequence = 4096;
 
 /// Returns the sizes of the parts into which SplitToSequence splits a dim of
-/// `whole` elements. If operand 1 is a vector, it lists the sizes. If operand 1
-/// is a scalar, it is the size of every part except the last, which may be
-/// smaller. Without operand 1 each part has one element.
+/// `whole` elements. They depend on operand 1:
+///
+///   vector   element i is the size of part i
+///   scalar   all parts have this size, but the last may be smaller
+///   absent   all parts have size 1
 static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   DenseElementsAttr given =
       n.has(1) ? n.constantOperand(1) : DenseElementsAttr();
@@ -85,8 +87,8 @@ static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   return parts;
 }
 
-/// Imports SplitToSequence. If operand 1 is absent, each part has one element
-/// along the split dim; the dim is then removed unless keepdims is 1.
+/// Imports SplitToSequence. Without operand 1, each part has one element along
+/// the split dim. In this case, keepdims = 0 removes the dim from all parts.
 static Value splitToSequence(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size());

@@ -101,8 +101,8 @@ static Value range(NodeImport &n) {
   return bounds[0] == 0 ? index : n.add(index, n.reshape(n.operand(0), {}));
 }
 
-/// Imports EyeLike: 1 on diagonal `k`, 0 elsewhere. The result is made by
-/// comparing row and column indices, without a constant of its size.
+/// Imports EyeLike: 1 on diagonal `k`, 0 elsewhere. Compares row and column
+/// indices instead of storing a constant.
 static Value eyeLike(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -118,10 +118,9 @@ static Value eyeLike(NodeImport &n) {
                                              : n.elementType(0));
 }
 
-/// Imports NonZero, which lists the indices of the non-zero elements in
-/// row-major order; row d of the result holds the indices along dim d. The
-/// operand's elements must be known, because the result's shape depends on
-/// them. If they are not, the node is unsupported.
+/// Imports NonZero: row d of the result holds the indices of the non-zero
+/// elements along dim d. The operand's elements must be known, because they
+/// determine the result's shape.
 static Value nonZero(NodeImport &n) {
   SmallVector<double> values = n.doubles(0);
   Value x = n.operand(0);

@@ -18,8 +18,7 @@ struct DimSlice {
 } // namespace
 
 /// Converts NumPy's slice start:end:step of a dim with `size` elements to a
-/// DimSlice. A negative bound counts from the end. A bound outside of the dim
-/// is replaced by the nearest valid bound.
+/// DimSlice. Bounds may be negative or out of range, as in NumPy.
 static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
                            int64_t size) {
   bool forward = step > 0;
@@ -67,8 +66,9 @@ static Value slice(NodeImport &n) {
   return n.make<SliceOp>(x, from, sizes, by);
 }
 
-/// Imports Split. If no sizes are given, all parts have the size ceil(whole /
-/// parts), except for the last ones, which may be smaller.
+/// Imports Split. If the node gives no sizes, each part has the size of the
+/// split dim divided by the number of parts, rounded up; the last parts may be
+/// smaller.
 static Value split(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size()),

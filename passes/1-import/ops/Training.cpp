@@ -25,9 +25,8 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Operands of an optimizer node for the update of one tensor: the learning
-/// rate R (`rate`), the number T of earlier steps (`count`), the tensor X, its
-/// gradient G and its states, such as the momentum V.
+/// Operands of an optimizer node for the update of one tensor. `count` is the
+/// number of earlier steps. `states` are tensors such as the momentum.
 struct Update {
   NodeImport &n;
   Value rate, count;
@@ -55,8 +54,8 @@ struct Update {
   Type elementTypeOf() { return tensorType(tensor).getElementType(); }
 };
 
-/// A function that creates the ops of one update. Returns the new tensor,
-/// followed by its new states.
+/// A function that creates the ops by which an optimizer updates one tensor.
+/// Returns the new tensor, then its new states, such as the momentum.
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
@@ -104,10 +103,8 @@ static SmallVector<Value, 3> adagrad(Update &u) {
 ///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
 ///   X = (1 - norm_coefficient_post) X
 ///
-/// The bias correction √(1 - beta^T) / (1 - alpha^T) would be 0 / 0 in the
-/// first step (T = 0). A select then chooses R without the correction. The
-/// other value of the select uses 1 in place of T, because a NaN in it would
-/// make the gradients of the select NaN.
+/// In the first step (T = 0), the factor √(1 - beta^T) / (1 - alpha^T) would be
+/// 0 / 0, so it is left out.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -150,9 +147,9 @@ static Value update(NodeImport &n) {
   return {};
 }
 
-/// Creates the gradients of `y` with respect to the values `wanted`, at the
-/// insertion point. If an op on a path from one of `wanted` to `y` has no
-/// gradient, records an error and returns an empty list.
+/// Creates the gradients of `y` with respect to the values `wanted`. If an op
+/// between `wanted` and `y` has no gradient, records an error and returns an
+/// empty list.
 static SmallVector<Value> differentiated(NodeImport &n, Value y,
                                          ArrayRef<Value> wanted) {
   std::string mistake;
@@ -160,8 +157,7 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
       n.getBuilder().getContext(),
       [&](Diagnostic &diagnostic) { mistake = diagnostic.str(); });
   Value seed = n.full(tensorType(y), 1);
-  // graph::differentiate inserts before an existing op. Create one for this
-  // purpose, and erase it afterwards.
+  // Create a temporary op, because graph::differentiate inserts before an op.
   Operation *next = n.scalar(0, n.getBuilder().getI64Type()).getDefiningOp();
   Gradients gradients = differentiate(y, seed, wanted, next);
   next->erase();
@@ -171,14 +167,13 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates a placeholder for the gradient of the loss with respect to the
-/// parameter that `weight` reads. Phase 2-prepare replaces the placeholder %g:
+/// Creates a placeholder %g for the gradient of the loss with respect to
+/// `weight`, and returns %s. Phase 2-prepare replaces %g:
 ///
 ///   %g = graph.loss_gradient {graph.gradient_of = @w}
 ///   %s = graph.accumulate %g
 ///
-/// Returns %s. Ops that read %s run once per step, after all microbatches.
-/// `name` is the weight's ONNX name, for messages.
+/// Ops that read %s run once per step, after all microbatches.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -191,11 +186,10 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 
-/// Imports Gradient, which returns the gradients of `y` with respect to the
-/// values named in `xs`. The node has one operand per name in `xs` and `zs`.
-/// ONNX lets an operand replace the named value, but pcc supports only the
-/// named value itself. If the import makes a training step from TrainingInfo,
-/// the outputs are placeholders for the gradients.
+/// Imports Gradient: the gradients of `y` with respect to the values named in
+/// `xs`. The operands must be the values named in `xs`, then those named in
+/// `zs`. With ImportOptions::trainingInfo, creates placeholder ops, which a
+/// later phase replaces by the gradients.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

@@ -20,11 +20,11 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain that the search visits, from the mask back
-/// to its operands.
+/// Largest number of ops in a chain that readCausalMask() follows, from the
+/// mask back to its operands.
 static constexpr int maxDepth = 12;
 
-/// Largest number of elements of a constant that the search reads.
+/// Largest number of elements of a constant that readCausalMask() reads.
 static constexpr int64_t mostElements = 1 << 24;
 
 /// Lowest finite number of f16. Exporters of f16 models use it in place of
@@ -32,16 +32,20 @@ static constexpr int64_t mostElements = 1 << 24;
 static constexpr double lowestHalf = -65504;
 
 namespace {
-/// A part of a mask with query index s and key index t: the elements above the
-/// diagonal (t > s), or all others (t <= s).
+/// Part of an attention mask with query index s and key index t. `Later` is the
+/// part above the diagonal (t > s). `Others` is the rest (t <= s).
 enum class MaskRegion : uint8_t { Later, Others };
-/// A property of one mask element: false, true, -infinity, a number of at most
-/// -65504 (the lowest f16), or 0.
+/// A property of one mask element:
+///
+///   False, True   elements of a boolean mask
+///   Infinite      -infinity
+///   Low           a number of at most -65504, the lowest f16 number
+///   Zero          0
 enum class Is : uint8_t { False, True, Infinite, Low, Zero };
 } // namespace
 
-/// Returns whether `element` has the property `what`. Booleans are passed as 0
-/// and 1.
+/// Returns whether a mask element has the property `what`, such as Infinite.
+/// The value of a boolean element is 0 or 1.
 static bool holds(double element, Is what) {
   switch (what) {
   case Is::False:
@@ -57,8 +61,9 @@ static bool holds(double element, Is what) {
   return false;
 }
 
-/// Returns the property that x must have so that not(x) has the property
-/// `what`. `what` must be True or False.
+/// Returns the property that x has if not(x) has the property `what`. It is
+/// True if `what` is False, and False if `what` is True. Other properties are
+/// not allowed.
 static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 
 //===----------------------------------------------------------------------===//
@@ -66,9 +71,8 @@ static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 //===----------------------------------------------------------------------===//
 
 /// Calls `visit(index, element)` for each element of a constant, in row-major
-/// order, until a call returns false. Returns true if all calls returned true.
-/// Returns false, without a call, if `dense` is null or has more than
-/// `mostElements` elements.
+/// order, until a call returns false. Returns whether all calls returned true.
+/// Returns false if `dense` is null or has more than `mostElements` elements.
 static bool allElements(DenseElementsAttr dense,
                         llvm::function_ref<bool(int64_t, double)> visit) {
   if (!dense || dense.getNumElements() > mostElements)
@@ -92,20 +96,21 @@ static bool allElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns the sizes of the last two dims: number of queries, number of keys. A
-/// dim that the shape lacks has size 1.
+/// Returns the sizes of the last two dims of a mask: number of queries, number
+/// of keys. A dim that the mask does not have counts as size 1.
 static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
   return {shape.size() < 2 ? 1 : shape[shape.size() - 2],
           shape.empty() ? 1 : shape.back()};
 }
 
-/// Returns whether all elements of the constant `op` that are in `region`
-/// (above the diagonal, or not) have the property `what`.
+/// Returns whether the constant mask `op` has the property `what`, such as
+/// False, in all elements of `region`. A region is the part above the diagonal,
+/// or the part on and below the diagonal.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // A dim of size 1 is broadcast, so an element may be used in both regions
-  // (above the diagonal, and on or below it). All elements must then have the
-  // property.
+  // If a dim of the mask has size 1, the mask is broadcast to S x S. One
+  // element then stands for several elements, above and below the diagonal.
+  // Therefore all elements must have the property `what`.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -121,17 +126,17 @@ static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Token position numbers that grow by equal steps along one of the last two
-/// dims of a tensor: index i has the number first + step · i.
+/// Token position numbers that grow by equal steps along one dim: index i has
+/// the number first + step · i.
 struct Positions {
   double first = 0, step = 0;
 };
 } // namespace
 
-/// Returns the token position numbers in `value`. They must vary along the last
-/// dim (keys) if `ofKeys` is true, else along the last dim but one (queries).
-/// Returns nullopt if the elements do not grow by equal steps, are not known or
-/// vary along another dim.
+/// Returns the position numbers of keys or queries that `value` holds, such as
+/// [0, 1, 2, …]. The numbers must change by equal steps along one dim: the last
+/// dim for keys (`ofKeys` is true), the last dim but one for queries. They must
+/// be constant along other dims. Returns nullopt for other values.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -176,13 +181,13 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether all elements of the comparison `op` that are in `region`
-/// (above the diagonal, or not) have the property `what`. `op` must compare the
-/// position numbers of keys t with those of queries s, and both must grow by
-/// equal steps. Returns false for other comparisons and for equality.
+/// Returns whether the comparison `op` provably has the property `what` (such
+/// as True) in all elements of `region`. `op` must compare the position numbers
+/// of keys and queries. Returns false for other comparisons and for equality.
 ///
-/// The result depends only on t - s, and monotonically. Therefore the smallest
-/// and the largest t - s of the region are sufficient.
+/// The comparison depends only on the distance t - s of key t and query s, and
+/// is monotonic in it. Therefore the function tests only the smallest and the
+/// largest distance in the region.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -213,16 +218,16 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Proves properties of all mask elements in one region: above the diagonal, or
-/// on and below it. The mask has `size` queries and `size` keys.
+/// Proves that all elements in one region of a mask have a property, such as 0.
+/// The region is the part above the diagonal, or the part on and below it. The
+/// mask is `size` x `size`.
 struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in the region (above the diagonal,
-  /// or not) provably have the property `what`. Examines the ops that compute
-  /// `value`, at most `depth` in a chain. Returns false if nothing can be
-  /// proven.
+  /// Returns whether all elements of `value` in `region` (above the diagonal,
+  /// or the rest) provably have the property `what`, such as Zero. The function
+  /// follows the ops that compute `value`, at most `depth` in a chain.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -253,11 +258,12 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether all elements of the sum `op` = a + b have the property
-  /// `what`. `of(x, p)` returns whether all elements of x have the property p.
+  /// Returns whether all elements of `op` = a + b have the property `what`.
+  /// of(x, p) tells whether all elements of x have the property p. The function
+  /// returns true in these cases:
   ///
-  ///   Infinite   a or b is -infinity; no mask holds +infinity
-  ///   Low        a or b is low (at most -65504), the other one is 0 or low
+  ///   Infinite   a or b is -infinity (no mask holds +infinity)
+  ///   Low        a or b is at most -65504; the other is 0 or at most -65504
   ///   Zero       a and b are 0
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
@@ -277,8 +283,8 @@ private:
     }
   }
 
-  /// Returns whether `test` holds for at least one operand of `op` if
-  /// `oneIsEnough`, else whether it holds for all operands.
+  /// Returns whether `test` holds for the operands of `op`: for at least one
+  /// operand if `oneIsEnough` is true, for all operands if it is false.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)
@@ -286,7 +292,7 @@ private:
   }
 
   /// Returns whether `op` is a reshape that only adds or removes leading dims
-  /// of size 1, so that the last two dims stay the same.
+  /// of size 1.
   static bool keepsLastDims(Operation *op) {
     if (!isa<ReshapeOp>(op))
       return false;

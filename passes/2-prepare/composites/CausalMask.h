@@ -13,9 +13,8 @@
 
 namespace pcc::prepare {
 
-/// Facts that are proven about an attention mask [..., S, S]. The last dim but
-/// one is indexed by the query s, the last dim by the key t. A member is false
-/// if the fact is not proven.
+/// Proven facts about an attention mask [..., S, S] with the query index s and
+/// the key index t. A member is false if its fact is not proven.
 ///
 ///   t:      0     1     2
 ///   s = 0   0    -inf  -inf      hidesLater: all elements above the diagonal
@@ -24,25 +23,23 @@ namespace pcc::prepare {
 struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
-  /// Whether every key t <= s is visible to query s, and the mask adds 0 to its
-  /// score. If `hidesLater` is also true, the flag `causal` of attention can
-  /// replace the mask.
+  /// Whether every key t <= s is visible to query s: the mask is true, or adds
+  /// 0 to the score. If `hidesLater` is true too, the flag `causal` of an
+  /// attention op can replace the mask.
   bool keepsOthers = false;
 };
 
-/// Proves facts about `mask`, which is either boolean (true keeps a key) or
-/// float (added to the scores). The last two dims must be equal and at least 2,
-/// else no fact is proven. These elements hide their key:
+/// Finds out whether an attention mask hides each key t > s from query s, and
+/// keeps each key t <= s. Its last two dims must be equal and at least 2. The
+/// mask is boolean (true keeps a key) or float (added to the scores). These
+/// elements hide a key:
 ///
-///   false, -infinity               always
-///   -65504 (lowest f16) or lower   if `keepsOthers` is true
+///   false, -infinity
+///   a number of at most -65504 (the lowest f16 number), if every key t <= s
+///       provably has the element 0
 ///
-/// In the second case each query has a key to whose score the mask adds 0.
-/// Therefore the softmax weight of the hidden key underflows to 0.
-///
-/// The proof examines the ops that compute the mask, up to a limited number:
-/// constants, comparisons of token positions, selects, sums and boolean ops. If
-/// any other op computes the mask, nothing is proven.
+/// The function understands constants, comparisons of token positions, selects,
+/// sums and boolean ops. It proves nothing about a mask that other ops compute.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

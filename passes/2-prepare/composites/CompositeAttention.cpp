@@ -22,37 +22,36 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest fill value (number that replaces a hidden score) that absorbs any
-/// score: the sum of the fill value and a score of realistic size is rounded to
-/// the fill value.
+/// Largest fill value f (number that replaces a hidden score) for which f +
+/// score is rounded to f, for every score.
 static constexpr double absorbing = -1e30;
-/// Largest fill value (number that replaces a hidden score) for which the
-/// hidden score has softmax weight 0 in a row that also has a visible score.
+/// Largest fill value (number that replaces a hidden score) whose softmax
+/// weight is 0. The row of the hidden score must also have a visible score.
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// One step of masking the scores, in one of two forms:
+/// A mask that the model applies to attention scores, in one of two forms:
 ///
-///   `keep` is null    the tensor `addend` is added to the scores
-///   `addend` is null  scores become `fill` where the boolean tensor `keep` is
-///                     not `kept`
+///   added    `addend` is added to the scores; `keep` is null
+///   select   a score becomes `fill` where the boolean tensor `keep` differs
+///            from `kept`; `addend` is null
 struct Mask {
   Value addend, keep;
   bool kept = true;
   double fill = 0;
 };
 
-/// The operand of a softmax in the form mask(scale · query keyᵀ), where the
-/// matmul `product` computes query keyᵀ and mask(…) applies `masks`.
+/// The operand of an attention's softmax: scale · query keyᵀ, to which the
+/// model applies masks. The matmul `product` computes query keyᵀ.
 struct Scores {
   MatmulOp product;
   double scale = 1;
-  /// The masks, in the reverse order of their application: the mask that is
-  /// applied last comes first.
+  /// The masks that the model applies to the scores. The first entry is the
+  /// mask that the model applies last.
   SmallVector<Mask> masks;
   /// Whether a maximum op replaces scores of -infinity by a very low finite
-  /// number, such as -1e30. If so, the softmax of a row whose scores are all
-  /// hidden is uniform; otherwise it is NaN.
+  /// number, such as -1e30. The softmax of a fully hidden row is then uniform,
+  /// not NaN.
   bool clipped = false;
 };
 
@@ -66,9 +65,9 @@ struct Heads {
 // Reading scores
 //===----------------------------------------------------------------------===//
 
-/// Removes multiplications and divisions by uniform numbers (constants whose
-/// elements are all equal) from `value`, and applies these numbers to `scale`.
-/// For x · 2 / 8 it returns x and multiplies `scale` by 2 / 8.
+/// Removes multiplications and divisions by uniform constants from `value`.
+/// Applies the same constants to `scale`. For x · 2 / 8, returns x and
+/// multiplies `scale` by 2 / 8.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -90,8 +89,8 @@ static Value takeScale(Value value, double &scale) {
   }
 }
 
-/// If `value` is a cast from a float type that is not wider than the type of
-/// `value`, returns the operand of the cast. Otherwise returns `value`.
+/// If `value` is a cast from a float type of at most the same width, returns
+/// the operand of the cast. Otherwise returns `value`.
 static Value beforeWidening(Value value) {
   auto cast = definedBy<CastOp>(value);
   if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
@@ -103,10 +102,10 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Reads the scores in `value`, and adds `mask` to their list of masks as the
-/// mask that is applied last. `result` is the model's tensor after that mask.
-/// Returns nullopt if `value` has another form, or if `result` has another
-/// shape than `value`, because the mask is larger.
+/// Reads the attention scores in `value` through at most `depth` ops, and adds
+/// `mask` to their list of masks. The model applies `mask` to `value` and gets
+/// `result`. Returns nullopt if `value` holds no scores, or if `mask` enlarges
+/// their shape.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -117,9 +116,9 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Reads the scores in a select between scores and a uniform number (all
-/// elements equal) of at most `vanishing` (-1e9). Where the select chooses the
-/// number, the score is hidden. Returns nullopt if the select has another form.
+/// Matches a select that masks attention scores: it replaces some scores by one
+/// number of at most -1e9. Returns the scores with all their masks, found
+/// through at most `depth` more ops. Returns nullopt for other selects.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -132,9 +131,9 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Reads the scores in a maximum of masked scores and a uniform number (all
-/// elements equal) of at most `absorbing` (-1e30). Returns nullopt if the
-/// maximum has another form.
+/// Matches a maximum of attention scores and a number of at most -1e30, which
+/// replaces scores of -infinity. Returns the scores with all their masks, found
+/// through at most `depth` more ops. Returns nullopt for other maximums.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -147,13 +146,13 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Multiplies masked scores by `scale`. The attention op scales before it
-/// masks. Therefore the scale of the scores and the fill number of each mask
-/// are multiplied. Returns nullopt in these cases:
+/// Multiplies masked attention scores by `scale`. Each mask replaces hidden
+/// scores by a fill value, which is multiplied too. Returns nullopt in these
+/// cases:
 ///
 ///   - `scale` is not positive
-///   - a mask is an added tensor
-///   - a scaled fill number is above `vanishing` (-1e9)
+///   - a mask is a tensor that the model adds to the scores
+///   - a scaled fill value is above -1e9
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -212,17 +211,16 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether the attention op computes the same weights as the model's
-/// softmax of the masked scores, also for rows in which every key is hidden.
-/// `nanIsZero` is true if the model replaces weights that are NaN by 0.
+/// Returns whether a `graph.attention` op with these masks computes the result
+/// of the model, even for a query that sees no key. The model replaces NaN in
+/// its softmax by 0 if `nanIsZero` is true. `rowSize` is the number of keys.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // Consider a row whose scores are all hidden. The model replaces each score
-    // by the fill value, so the softmax is uniform. The attention op adds the
-    // fill value to each score. The sums are equal only if the fill value is so
-    // low that it absorbs the scores.
+    // The model replaces a hidden score by the fill value. The attention op
+    // adds the fill value to the score. In a row of hidden scores only, both
+    // give the same softmax if fill value + score is rounded to the fill value.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -232,15 +230,16 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   return nanIsZero || rows != RowMasking::Unknown;
 }
 
-/// Builds the mask operand of `graph.attention` from a sequence of masks.
+/// Builds one mask, an operand of `graph.attention`, from the masks that the
+/// model applies one after the other.
 class MaskBuilder {
 public:
   MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
       : rewriter(rewriter), loc(loc), elementType(elementType) {}
 
-  /// Returns a boolean mask if the only mask is a select that replaces hidden
-  /// scores by -infinity. Otherwise returns the sum of all masks as a float
-  /// tensor. Returns null if there are no masks.
+  /// Returns one operand that stands for all of `masks`; null if there are
+  /// none. A single select that replaces scores by -infinity becomes a boolean
+  /// mask. Other masks become a float tensor, the sum of all masks.
   Value build(ArrayRef<Mask> masks) {
     if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
       return masks[0].kept ? masks[0].keep
@@ -281,18 +280,20 @@ private:
 // Heads
 //===----------------------------------------------------------------------===//
 
-/// Returns `heads`, with its last two dims transposed if `swapped` is true.
+/// Returns the rank-4 tensor `heads`. If `swapped` is true, transposes its last
+/// two dims.
 static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
   return swapped ? Value(TransposeOp::create(rewriter, heads.getLoc(), heads,
                                              ArrayRef<int64_t>{0, 1, 3, 2}))
                  : heads;
 }
 
-/// Undoes the repetition of key heads in grouped-query attention. If `heads`
-/// repeats each of K heads R times by reshape, broadcast and reshape,
+/// Undoes the repetition of key or value heads in grouped-query attention. The
+/// ops that compute `heads` must change shapes like this:
+///
 ///   [B, K, …] → [B, K, 1, …] → [B, K, R, …] → [B, K·R, …]
-/// returns the value [B, K, …] before the repetition. Otherwise returns
-/// `heads`.
+///
+/// Returns the first of these values. Returns `heads` if other ops compute it.
 static Value beforeRepeat(Value heads) {
   auto merge = definedBy<ReshapeOp>(heads);
   auto repeat =
@@ -311,10 +312,10 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns the operands query, key and value of the two matmuls `scores` and
-/// `output`. Constant factors of these operands are removed and multiplied into
-/// `scale`. Returns nullopt, without creating ops, if attention does not accept
-/// the shapes or types.
+/// Returns query, key and value of an attention. The matmul `scores` computes
+/// query keyᵀ, and the matmul `output` computes softmax · value. Moves constant
+/// factors of query and key into `scale`. Returns nullopt if `graph.attention`
+/// does not accept the shapes or types.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -336,8 +337,8 @@ static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
   return heads;
 }
 
-/// Returns whether `mask` can be broadcast to the shape `scores`. Returns false
-/// if the mask is larger than `scores` along a dim.
+/// Returns whether the tensor of `mask`, broadcast together with a tensor of
+/// the shape `scores`, has the shape `scores`.
 static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
   auto shape =
       broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
@@ -348,10 +349,10 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns the softmax from which `weights` is computed, either directly or
-/// through a cast and a select that replaces NaN by 0. Sets `nanIsZero` to true
-/// if there is a select of this kind. Returns null if there is no softmax, or
-/// if other ops read the values between the softmax and `weights`.
+/// Returns the softmax that computes the attention weights `weights`. A select
+/// that replaces NaN by 0 may follow the softmax, and then a cast. Sets
+/// `nanIsZero` to whether there is such a select. Returns null if there is no
+/// softmax, or if other ops read the results of these ops.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())

@@ -16,10 +16,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns a copy of `op` with the flag `causal`, if the mask of `op` hides
-/// every later key. The copy has no mask if the mask hides nothing else;
-/// otherwise it keeps the mask. Returns null if `op` has no mask, is causal
-/// already or has another mask.
+/// Returns a copy of `op` with the flag `causal`. The mask of `op` must hide
+/// from each query s all keys t > s. If it hides no other keys, the copy has no
+/// mask. Returns null if `op` has no such mask or is causal already.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

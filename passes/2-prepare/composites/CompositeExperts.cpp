@@ -29,9 +29,10 @@ static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
 
-/// Returns an upper bound on the number of experts whose gate for a token is
-/// not 0. `dim` is the experts' dim of `gate`. Returns 0 if the bound would be
-/// all experts, or if `gate` is no float tensor.
+/// Returns an upper bound on the number of experts that one token uses. `gate`
+/// holds the weight of each expert for each token; `dim` is its dim of experts.
+/// A token does not use an expert of weight 0. Returns 0 if a token may use all
+/// experts, or if `gate` is no float tensor.
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
@@ -39,8 +40,8 @@ static int64_t chosenBy(Value gate, int64_t dim) {
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
-/// Creates the einsum of `gate` and `outputs`, and sets `graph.chosen` to
-/// `chosen`, the largest number of experts that a token uses.
+/// Creates an einsum with the operands `gate` and `outputs`. Sets its attribute
+/// `graph.chosen` to `chosen`, the largest number of experts that a token uses.
 static Value markedSum(Operation *op, const std::string &equation, Value gate,
                        Value outputs, int64_t chosen,
                        PatternRewriter &rewriter) {
@@ -50,8 +51,9 @@ static Value markedSum(Operation *op, const std::string &equation, Value gate,
   return sum;
 }
 
-/// Returns the only character of `letters` that is not in `result`; 0 if there
-/// is none or more than one. In an einsum this is the letter of the summed dim.
+/// Returns the only letter of `letters` that is not in `result`. For the
+/// operand abc of the einsum ab,abc->ac, this is b, the summed dim. Returns 0
+/// if no letter or several letters are not in `result`.
 static char summedLetter(StringRef letters, StringRef result) {
   char summed = 0;
   for (char letter : letters)
@@ -63,9 +65,10 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Replaces an einsum that sums gates · expert outputs over the experts by an
-/// equal einsum with `graph.chosen`. Does so only if each token uses only a few
-/// of the experts. Returns null for other einsums.
+/// Replaces an einsum that sums gates times outputs over experts, such as
+/// te,etd->td. A gate is the weight of one expert for one token. The new einsum
+/// has the attribute `graph.chosen`: the largest number of experts that a token
+/// uses. Returns null for other einsums, and if a token may use all experts.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -85,10 +88,10 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Returns the letters of those dims of `gate` whose size is not 1. `letters`
-/// names the dims of the tensor to which `gate` is broadcast. For a gate of
-/// shape [4, 1] and the letters abc, the dims of the gate are b and c, and the
-/// result is b.
+/// Returns the einsum letters of those dims of `gate` that are larger than 1.
+/// An op broadcasts `gate` to a tensor whose dims have the letters `letters`:
+///
+///   gate [4, 1], letters abc   ->   returns b
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;
@@ -99,10 +102,14 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
-/// Replaces a reduce_sum over experts of the product gates · outputs by an
-/// einsum with `graph.chosen`. A reshape removes the gates' dims of size 1:
-///   gate [T, E, 1], outputs [T, E, D]  ->  einsum ab,abc->ac
-/// Returns null for other reductions.
+/// Replaces a sum over experts by an einsum. The sum adds gates times outputs,
+/// where a gate is the weight of one expert for one token. The einsum's
+/// attribute `graph.chosen` is the largest number of experts that a token uses:
+///
+///   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
+///     ->  einsum ab,abc->ac of reshape(gates) [T, E] and outputs
+///
+/// Returns null for other reductions, and if a token may use all experts.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

@@ -58,7 +58,7 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
 }
 
 /// Returns `value` as a polynomial in `x` of degree 3 at most. Expands sums,
-/// products, quotients and powers, at most `depth` of them in a chain. Returns
+/// products, quotients and powers, at most `depth` ops in a chain. Returns
 /// nullopt if `value` is no such polynomial.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
@@ -89,14 +89,15 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Largest number of ops in a chain that the search visits, from an op back to
-/// its operands.
+/// Largest number of ops in a chain that the gelu pattern follows, from a value
+/// back to its operands.
 static constexpr int maxDepth = 8;
 
-/// Splits `value` into factors: returns the product of its constant factors,
-/// and appends the other factors to `factors`. Products and quotients by
-/// constants are split through at most `depth` ops; `x` itself is not split.
-/// For 0.5 · a · (b · c) it returns 0.5 and appends a, b and c.
+/// Splits a product into factors. Returns the product of the constant factors,
+/// and appends the other factors to `factors`. Does not split `x`, the assumed
+/// input of a gelu. Visits at most `depth` ops in a chain:
+///
+///   0.5 · a · (b · c)   ->   returns 0.5, appends a, b and c
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
                         int depth) {
   if (auto number = uniformValue(value))
@@ -129,10 +130,11 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds the values to `candidates` that may be the x of a gelu. `value` is the
-/// argument of the gelu's erf or tanh. Candidates are `value` and, through at
-/// most `depth` ops, the operands of sums, products, quotients and powers. For
-/// x / 1.414 they are x / 1.414 and x; constants are left out.
+/// Adds all values that may be the input x of a gelu to `candidates`. `value`
+/// is the argument of the gelu's erf or tanh. The function adds `value` and its
+/// operands, through at most `depth` ops. It adds no constants:
+///
+///   value = x / 1.414   ->   adds x / 1.414 and x
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();
@@ -149,7 +151,8 @@ static bool isNear(double value, double expected) {
   return std::fabs(value - expected) < 0.01 * expected;
 }
 
-/// Returns whether `root` is the product 0.5 · x · gate.
+/// Returns whether `root` is a product of 0.5, x and gate, in any order. The
+/// gate of a gelu is 1 + erf(…) or 1 + tanh(…).
 static bool isHalfProduct(Value root, Value x, Value gate) {
   SmallVector<Value> factors;
   double number = factorsOf(root, x, factors, maxDepth);
@@ -161,10 +164,14 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// Creates the gelu of `x` that replaces `root`. The argument of `curve` must
-/// be the polynomial in `x` of the gelu formula: slope · x for an erf, slope ·
-/// (x + cubic · x³) for a tanh. Returns null if the argument is another
-/// expression, or if the coefficients differ from those of gelu by 1 % or more.
+/// Creates the gelu of `x` that replaces the product `root`. `curve` is the erf
+/// or tanh op in the product. Its argument must have one of these forms:
+///
+///   erf    slope · x
+///   tanh   slope · (x + cubic · x³)
+///
+/// Returns null if it has another form, or if `slope` or `cubic` differs from
+/// the constant of gelu by 1 % or more.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);
@@ -181,9 +188,9 @@ static Value makeGelu(MulOp root, Operation *curve, Value x,
                         tanh ? rewriter.getF64FloatAttr(cubic) : FloatAttr());
 }
 
-/// Replaces `root` by a gelu if it is the outermost product of a gelu's
-/// formula. Tries every value in the argument of the erf or tanh as the gelu's
-/// x. Returns null if no value fits.
+/// Replaces 0.5 · x · (1 + erf(…)) or 0.5 · x · (1 + tanh(…)) by a gelu of x.
+/// `root` is the outermost product of this formula. Tries each value in the
+/// argument of erf or tanh as x. Returns null if no value fits.
 static Value gelu(MulOp root, PatternRewriter &rewriter) {
   SmallVector<Value> factors;
   factorsOf(root.getResult(), Value(), factors, maxDepth);

@@ -23,7 +23,7 @@ using namespace pcc::prepare;
 //===----------------------------------------------------------------------===//
 
 /// Returns the reduction that defines `value`, if it is a mean over the last
-/// one or more dims that keeps them with size 1. Returns null otherwise.
+/// dims that keeps them with size 1. Returns null otherwise.
 static ReduceOp meanOfLastDims(Value value) {
   auto mean = definedBy<ReduceOp>(value);
   if (!mean || mean.getKind() != ReduceKind::Mean || !mean.getKeep() ||
@@ -56,8 +56,9 @@ struct Deviation {
 };
 } // namespace
 
-/// If `shifted` is mean(of²) + epsilon, returns `of`, the first dim of the mean
-/// and epsilon. Returns nullopt otherwise.
+/// Matches `shifted` = mean(x²) + epsilon, with a mean over the last dims of x.
+/// Returns x, epsilon and the first dim over which the mean is taken. Returns
+/// nullopt for other values.
 static std::optional<Deviation> deviation(Value shifted) {
   auto add = definedBy<AddOp>(shifted);
   if (!add)
@@ -72,16 +73,18 @@ static std::optional<Deviation> deviation(Value shifted) {
   return Deviation{of, mean.getDims().front(), *uniformValue(epsilon)};
 }
 
-/// If `value` is sqrt(mean(of²) + epsilon), returns `of`, the first dim of the
-/// mean and epsilon. Returns nullopt otherwise.
+/// Matches `value` = sqrt(mean(x²) + epsilon), with a mean over the last dims
+/// of x. Returns x, epsilon and the first dim over which the mean is taken.
+/// Returns nullopt for other values.
 static std::optional<Deviation> deviationUnderRoot(Value value) {
   auto root = definedBy<SqrtOp>(value);
   return root ? deviation(root.getInput()) : std::nullopt;
 }
 
-/// If `value` is 1 / sqrt(mean(of²) + epsilon), returns `of`, the first dim of
-/// the mean and epsilon. The quotient may be written as a reciprocal, a
-/// division or a power of -0.5. Returns nullopt otherwise.
+/// Matches `value` = 1 / sqrt(mean(x²) + epsilon), with a mean over the last
+/// dims of x. The model may write it as a reciprocal, a division, or a power
+/// with exponent -0.5. Returns x, epsilon and the first dim over which the mean
+/// is taken. Returns nullopt for other values.
 static std::optional<Deviation> inverseDeviation(Value value) {
   if (auto reciprocal = definedBy<ReciprocalOp>(value))
     return deviationUnderRoot(reciprocal.getInput());
@@ -103,10 +106,10 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates the norm that replaces `op`, a division of `value` by the deviation
-/// `found`. The norm's scale is 1. The norm is a layer_norm if `value` is x -
-/// mean(x) over the same dims, else an rms_norm. Returns null if `found` is
-/// nullopt or is the deviation of another value than `value`.
+/// Creates the norm that replaces `op` = `value` / sqrt(mean(x²) + epsilon).
+/// `found` describes the divisor, and its x must be `value`. The norm has a
+/// scale of ones. It is a layer_norm if `value` is y - mean(y), otherwise an
+/// rms_norm. Returns null if `found` does not fit.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -126,15 +129,16 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Replaces x / deviation, where the deviation is sqrt(mean(x²) + epsilon), by
-/// a norm. Returns null if the quotient has another form.
+/// Replaces x / sqrt(mean(x²) + epsilon) by a norm op with a scale of ones: a
+/// layer_norm if x = y - mean(y), otherwise an rms_norm. Returns null for other
+/// quotients.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
-/// Replaces x · (1 / deviation), with the factors in either order, by a norm.
-/// The deviation is sqrt(mean(x²) + epsilon). Returns null if the product has
-/// another form.
+/// Replaces x · (1 / sqrt(mean(x²) + epsilon)) by a norm op with a scale of
+/// ones: a layer_norm if x = y - mean(y), otherwise an rms_norm. The factors
+/// may have either order. Returns null for other products.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -146,9 +150,9 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 // Scale, bias and casts
 //===----------------------------------------------------------------------===//
 
-/// Returns `weight` with the type of the scale operand of `norm`. If `weight`
-/// has extra leading dims of size 1, a reshape removes them. Returns null if
-/// the remaining shape is not that of the scale.
+/// Returns `weight` in the type of the scale operand of `norm`. Removes
+/// additional leading dims of size 1 from `weight`. Returns null if the types
+/// still differ.
 template <typename Norm>
 static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   auto type = tensorType(norm.getScale());
@@ -163,9 +167,8 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, weight.getLoc(), type, weight);
 }
 
-/// If an operand of the binary op `op` is the result of a norm without other
-/// readers, returns this norm and the other operand of `op`. Otherwise returns
-/// a null norm and a null value.
+/// If an operand of the binary op `op` is a norm without other readers, returns
+/// this norm and the other operand of `op`. Otherwise returns two nulls.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})
@@ -213,10 +216,9 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// Returns x if `op` is cast(norm(cast(x))), where `norm` computes in f32 and x
-/// has the same narrow float type as the result of `op`. The norm's scale must
-/// be 1, because the model applies any other scale in f32. Returns null
-/// otherwise.
+/// Matches `op` = cast(norm(cast(x))), where x has a narrow float type, such as
+/// f16. The norm must compute in f32 and have a scale of ones. `op` must cast
+/// its result to the type of x. Returns x; null for other ops.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();
@@ -229,8 +231,12 @@ template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   return widened.getInput();
 }
 
-/// Replaces cast(rms_norm(cast(x))) by an rms_norm of the narrow x. Returns
-/// null if the ops have another form.
+/// Removes the casts to and from f32 around an rms_norm of a narrow type, such
+/// as f16:
+///
+///   cast(rms_norm(cast(x)))  ->  rms_norm(x)
+///
+/// Returns null if the ops have another form.
 static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<RmsNormOp>(op.getInput());
   Value x = narrowInput(op, norm);
@@ -242,8 +248,12 @@ static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
       norm.getDim(), norm.getEpsilon());
 }
 
-/// Replaces cast(layer_norm(cast(x))) by a layer_norm of the narrow x. Returns
-/// null if the norm has a bias or the ops have another form.
+/// Removes the casts to and from f32 around a layer_norm of a narrow type, such
+/// as f16:
+///
+///   cast(layer_norm(cast(x)))  ->  layer_norm(x)
+///
+/// Returns null if the norm has a bias or the ops have another form.
 static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<LayerNormOp>(op.getInput());
   Value x = norm && !norm.getBias() ? narrowInput(op, norm) : Value();

@@ -18,10 +18,12 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 namespace {
-/// A value as a slice of another value `root`. Along each dim, the value
-/// consists of `sizes` elements of `root`, from the index `starts` on and
-/// `steps` apart. A value that no slice op defines is its own root. Equal
-/// SlicedValues hold the same elements.
+/// A slice of the value `root`. Along dim i, the slice has `sizes[i]` elements.
+/// They have these indices in `root`:
+///
+///   starts[i], starts[i] + steps[i], starts[i] + 2 · steps[i], …
+///
+/// If no slice op defines a value, the value is a slice of itself.
 struct SlicedValue {
   explicit SlicedValue(Value value) : root(value), sizes(shapeOf(value)) {
     starts.assign(sizes.size(), 0);
@@ -34,9 +36,8 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Returns a slice of this value that has half of the elements of the last
-  /// dim: those at the indices `first`, `first` + `step`, `first` + 2 · `step`,
-  /// …
+  /// Returns one half of this slice along the last dim. It has the elements
+  /// `first`, `first` + `step`, `first` + 2 · `step`, … of the slice.
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -54,8 +55,8 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The two parts of a rotated tensor r. Along the last dim, r is the concat of
-/// −negated and plain.
+/// The parts b and a of a tensor r = [−b, a]: `negated` is b, and `plain` is a.
+/// A rotary embedding computes r from x = [a, b].
 struct RotatedHalves {
   Value negated, plain;
 };
@@ -84,9 +85,10 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches the interleaved form of a rotated tensor. The tensors −b and a, each
-/// of shape […, n, 1], are concatenated to […, n, 2] and reshaped to […, 2n].
-/// Returns b and a; nullopt if `value` has another form.
+/// Matches the tensor [−b0, a0, −b1, a1, …], which an interleaved rotary
+/// embedding reads. A concat must join −b and a, each of shape […, n, 1], to
+/// […, n, 2]. A reshape to […, 2n] must follow. Returns b and a; nullopt if
+/// `value` has another form.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -103,10 +105,12 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether `found.negated` and `found.plain` are the two halves of `x`.
-/// For `interleaved`, they must be the elements of `x` at odd and at even
-/// indices. For the split form, they must be the high and the low half of the
-/// last dim.
+/// Returns whether `found` holds the two halves of `x` along the last dim. A
+/// rotary embedding negates one half and keeps the other one plain:
+///
+///   form          negated                  plain
+///   interleaved   elements at odd indices  elements at even indices
+///   split         high half                low half
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -117,15 +121,16 @@ static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
-/// Returns whether `table` (cos or sin) can be broadcast to the shape of `x`.
-/// Returns false if the table is larger than `x` along a dim.
+/// Returns whether `table` (cos or sin), broadcast together with `x`, has the
+/// shape of `x`.
 static bool broadcastsTo(Value table, Value x) {
   auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
 }
 
-/// Creates the rotary op that replaces `op` = x · cos + r · sin. Returns null
-/// if r is not the rotated x, or if cos or sin do not broadcast to x.
+/// Creates the rotary op that replaces `op` = x · cos + r · sin. For x =
+/// [a, b], r must be [−b, a], or the interleaved form of it. Returns null for
+/// another r, or if cos or sin does not broadcast to the shape of x.
 static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
                         PatternRewriter &rewriter) {
   if (x.getType() != op.getType() || shapeOf(x).empty() ||
@@ -139,9 +144,9 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
-/// Replaces a sum of two products by a rotary op if it has the form x · cos + r
-/// · sin, where r is the rotated x. Tries every assignment of the four factors
-/// to x, cos, r and sin. Returns null if none fits.
+/// Replaces x · cos + r · sin by a rotary op. For x = [a, b], r must be
+/// [−b, a], or the interleaved form of it. Tries every assignment of the four
+/// factors to x, cos, r and sin. Returns null if none fits.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

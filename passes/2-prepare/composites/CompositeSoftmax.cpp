@@ -15,8 +15,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// If `value` is the reduction of `of` by `kind` over a single dim, which stays
-/// with size 1, returns the index of that dim. Returns nullopt otherwise.
+/// Returns the only dim over which `value`, a reduction of the kind `kind`,
+/// reduces the tensor `of`. The reduction must keep this dim with size 1.
+/// Returns nullopt for other values.
 static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
                                          Value of) {
   auto reduce = definedBy<ReduceOp>(value);
@@ -35,9 +36,10 @@ static Value withoutMaximum(Value value, int64_t dim) {
              : Value();
 }
 
-/// Creates the softmax that replaces `op`, which computes `exponential` /
-/// `sum`. Returns null unless `sum` is the sum of `exponential` over one dim,
-/// and `exponential` is exp(x − max(x)) over that dim.
+/// Creates the softmax that replaces `op` = `exponential` / `sum`.
+/// `exponential` must be exp(x − max(x)), and `sum` must be the sum of
+/// `exponential`. Maximum and sum must be over the same single dim. Returns
+/// null for other operands.
 static Value makeSoftmax(Operation *op, Value exponential, Value sum,
                          PatternRewriter &rewriter) {
   auto dim = reducedDim(sum, ReduceKind::Sum, exponential);

@@ -32,16 +32,16 @@ void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that creates rotary embedding ops (RoPE, Su et al. 2021),
 /// in the half-split and the interleaved form (CompositeRotary.cpp).
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);
-/// Adds the pattern that creates attention ops, with masks and grouped key
-/// heads (CompositeAttention.cpp). It matches `graph.softmax` ops, so the
-/// softmax patterns must have run before.
+/// Adds the pattern that creates `graph.attention` ops
+/// (CompositeAttention.cpp). The pattern matches `graph.softmax` ops. Therefore
+/// run the patterns of addSoftmaxPatterns first.
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that replaces a causal mask of `graph.attention` by the
 /// op's flag `causal` (CompositeCausal.cpp).
 void addCausalPatterns(mlir::RewritePatternSet &patterns);
-/// Adds patterns for mixtures of experts. The patterns match a sum over experts
-/// of which each token uses only a few. They set `graph.chosen`, the largest
-/// number of experts per token, on that sum (CompositeExperts.cpp).
+/// Adds patterns for mixtures of experts in which a token uses only a few
+/// experts. They set `graph.chosen`, the largest number of experts per token,
+/// on the sum over experts (CompositeExperts.cpp).
 void addExpertPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain that the search visits, from the mask back
-/// to its operands.
+/// Largest number of ops in a chain that the function `search` follows, from
+/// the mask back to its operands.
 static constexpr int maxDepth = 24;
 
 RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
@@ -38,10 +38,10 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns whether a constant mask can hide keys or whole rows (all keys of one
-/// query). `rowSize` is the number of keys. Returns Unknown for constants of
-/// more than 2^24 elements. If the mask has size 1 along the keys, one hidden
-/// element hides a whole row.
+/// Returns whether a constant mask can hide keys, or all keys of one query (a
+/// row). There are `rowSize` keys. The last dim of the mask has that size, or
+/// size 1 if an op broadcasts the mask. Returns Unknown (a row may be hidden)
+/// for constants of more than 2^24 elements.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -62,9 +62,10 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Returns whether `mask` can hide keys or whole rows (all keys of one query).
-/// `rowSize` is the number of keys. Examines the ops that compute `mask`, at
-/// most `depth` in a chain. Returns Unknown if the chain is longer.
+/// Returns whether `mask` can hide keys, or all keys of one query (a row).
+/// There are `rowSize` keys. The function follows the ops that compute `mask`,
+/// at most `depth` in a chain. For a longer chain it returns Unknown (a row may
+/// be hidden).
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -77,8 +78,9 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // If a broadcast or reshape does not change the last dim, it only adds or
-  // merges other dims. The rows (all keys of one query) then stay the same.
+  // A row is the last dim of a mask: all keys of one query. The op keeps this
+  // dim and changes only the other dims. Therefore each row of the result is a
+  // row of the operand.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -87,8 +89,9 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // Check float operands only. A boolean operand is the condition of a select
-  // or is cast to 0 or 1, so it cannot make the result infinite.
+  // The result of `op` is finite if all float operands are finite. A boolean
+  // operand has no influence: it is the condition of a select, or `op` casts it
+  // to 0 or 1.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

@@ -18,27 +18,26 @@ namespace pcc::prepare {
 /// last dim: all keys of one query. An element that is false, -infinity or NaN
 /// hides its key.
 enum class RowMasking : uint8_t {
-  /// No element hides a key.
+  /// The mask hides no key.
   HideNothing,
-  /// Some keys may be hidden, but every row has a visible key.
+  /// The mask may hide keys, but each query sees at least one key.
   KeepOne,
-  /// A row may be hidden entirely, or nothing could be proven.
+  /// The mask may hide all keys of a query, or the analysis proved nothing.
   Unknown,
 };
 
-/// Returns whether `mask` can hide keys or whole rows. The mask is either
-/// boolean (true keeps a key) or float (added to the scores). `rowSize` is the
-/// number of keys in a row of scores; the mask itself may have size 1 along
-/// that dim.
+/// Returns whether `mask` can hide keys, or all keys of one query (a row). The
+/// mask is boolean (true keeps a key) or float (added to the scores). There are
+/// `rowSize` keys. The last dim of the mask has that size, or size 1.
 ///
-/// Weights and results of matmuls, norms and similar ops are assumed to be
-/// finite, as are the scores. Model inputs are not: a mask that is an input may
-/// hold -infinity.
+/// The analysis assumes that weights and the results of matmuls, norms and
+/// similar ops are finite. It assumes nothing about a mask that is a model
+/// input.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
-/// Returns whether two masks that are both applied to the same scores can hide
-/// keys or whole rows. Two masks that each keep one key of a row may together
-/// hide the row, so KeepOne and KeepOne give Unknown.
+/// Returns whether two masks, both applied to the same scores, can hide keys,
+/// or all keys of one query. If both are KeepOne (each query sees a key),
+/// returns Unknown: each mask may hide the key that the other one keeps.
 RowMasking combineMasks(RowMasking a, RowMasking b);
 
 } // namespace pcc::prepare

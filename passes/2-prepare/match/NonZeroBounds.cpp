@@ -9,31 +9,31 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain that the search visits, from a value back
-/// to its operands. Gates of real models are computed in fewer ops.
+/// Largest number of ops in a chain that the function `count` follows, from a
+/// value back to its operands.
 static constexpr int mostSteps = 16;
 
 namespace {
-/// A question that the search answers: at most how many elements of `value`
-/// along dim `dim` can differ from 0?
+/// A question that the function `count` answers: at most how many elements of
+/// `value` along dim `dim` can differ from 0?
 struct Query {
   Value value;
   int64_t dim;
-  /// Number of ops that the search may still visit on the way to operands.
+  /// Number of ops through which the function `count` may still look, on its
+  /// way from a value back to operands.
   int steps = mostSteps;
 
-  /// Returns the size of the dim, which is the largest possible bound.
+  /// Returns the size of dim `dim`. No more elements along it can differ from
+  /// 0.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns the query for dim `otherDim` of the value `other`, an operand of
-  /// the op that defines `value`. The returned query may visit one op less than
-  /// this query.
+  /// Returns the query for dim `otherDim` of `other`, an operand of the op that
+  /// defines `value`. The new query may look through one op less.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the query for `operand`, which an op broadcasts to the shape of
-  /// `value`. Dims are aligned at the right: dim 2 of a value of rank 3 is dim
-  /// 0 of an operand of rank 1. Returns nullopt if `operand` lacks the dim or
-  /// is repeated along it.
+  /// Returns the query for the same dim of `operand`, which an op broadcasts to
+  /// the shape of `value`. Dims are aligned at the right, as in NumPy. Returns
+  /// nullopt if `operand` lacks the dim, or has size 1 there and is repeated.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -43,25 +43,24 @@ struct Query {
   }
 };
 
-/// A function that answers a query for one kind of op. It returns an upper
-/// bound on the number of non-zero elements along dim `Query::dim` of the op's
-/// result.
+/// A function for one kind of op. Returns an upper bound on the number of
+/// non-zero elements of the op's result along dim `query.dim`.
 using Bound = int64_t (*)(Operation *, const Query &);
 } // namespace
 
 static int64_t count(const Query &query);
 
-/// Returns the bound on non-zero elements for `operand`, which an op broadcasts
-/// to the shape of `query.value`. If the operand is repeated along dim
-/// `query.dim`, all repetitions may be non-zero. The bound is then the size of
-/// the dim.
+/// Bounds the number of non-zero elements along dim `query.dim` of `operand`,
+/// broadcast to the shape of `query.value`. If the broadcast repeats the
+/// operand along this dim, the bound is the size of the dim.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
 }
 
-/// Returns the bound on non-zero elements for an op whose result is 0 wherever
-/// one of its operands is 0: the smallest bound of its operands.
+/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
+/// result is 0 wherever any operand is 0. The bound is the smallest one of the
+/// operands' bounds.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -69,8 +68,9 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns the bound on non-zero elements for an op whose result is 0 wherever
-/// all its operands are 0: the sum of the bounds of its operands.
+/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
+/// result is 0 wherever all operands are 0. The bound is the sum of the
+/// operands' bounds.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -78,15 +78,16 @@ static int64_t countSum(Operation *op, const Query &query) {
   return sum;
 }
 
-/// Returns the bound on non-zero elements for an op whose result is 0 wherever
-/// its first operand is 0: the bound of that operand.
+/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
+/// result is 0 wherever its first operand is 0. The bound is that of the first
+/// operand.
 static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
-/// Returns the bound on non-zero elements for a select: the sum of the bounds
-/// of its two values. If the value for false is 0, the bound of the condition
-/// is also valid, and the smaller bound is returned.
+/// Bounds the number of non-zero elements along dim `query.dim` of
+/// select(c, a, b). The bound is the sum of the bounds of a and b. If b is 0
+/// everywhere, it is the smaller one of the bounds of c and a.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -112,11 +113,10 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns the bound on non-zero elements for a comparison. The bound is 1 for
-/// an `equal` like equal(index, iota): the first operand repeats one number
-/// along dim `query.dim`, and the numbers of the second operand all differ
-/// along this dim. At most one of them is equal. For other comparisons the
-/// bound is the size of the dim.
+/// Bounds the number of non-zero (true) elements along dim `query.dim` of a
+/// comparison. The bound is 1 for equal(x, [0, 1, 2, …]) if the op broadcasts x
+/// along the dim: x equals at most one of the different numbers. For other
+/// comparisons it is the size of the dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -130,8 +130,9 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound on non-zero elements for a one_hot. The bound is 1 along
-/// the new dim if the off value is 0.
+/// Bounds the number of non-zero elements along dim `query.dim` of a one_hot.
+/// The bound is 1 along the new dim if the off value is 0. Otherwise it is the
+/// size of the dim.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -140,8 +141,10 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound on non-zero elements for a scatter along dim `query.dim`:
-/// the bound of the tensor that is updated, plus the number of updates.
+/// Bounds the number of non-zero elements along dim `query.dim` of a
+/// scatter_elements. Along the dim of the scatter, the bound is that of the
+/// updated tensor, plus the number of updates. For other dims it is the size of
+/// the dim.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -150,14 +153,11 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Returns the bound on non-zero elements for a reshape. If the reshape keeps a
-/// dim of its input as dim `query.dim`, the bound is that of the input's dim. A
-/// kept dim has the same size, and the same number of elements in all later
-/// dims:
+/// Bounds the number of non-zero elements along dim `query.dim` of a reshape.
+/// If the reshape keeps this dim of its input, the bound is that of the input.
+/// Otherwise it is the size of the dim.
 ///
-///   [2, 3, 8] to [6, 8]   dim 1 of the result is dim 2 of the input
-///
-/// Otherwise the bound is the size of dim `query.dim`.
+///   [2, 3, 8] to [6, 8]   dim 2 of the input becomes dim 1
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -171,17 +171,17 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns the bound on non-zero elements for a transpose: the bound of the
-/// input along the dim that becomes dim `query.dim` of the result.
+/// Bounds the number of non-zero elements along dim `query.dim` of a transpose.
+/// The bound is that of the input, along the dim that the transpose moves to
+/// `query.dim`.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Returns the bound on non-zero elements for the sum of several rows of the
-/// input: the bound of one row times the number of rows. Each row may have its
-/// non-zeros at other indices along dim `query.dim`, so the bounds add up.
-/// Returns the size of dim `query.dim` for other reductions.
+/// Bounds the number of non-zero elements along dim `query.dim` of a reduction.
+/// If each element of the result is a sum of n elements, the bound is n times
+/// the bound of the input. For other reductions it is the size of the dim.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -197,10 +197,10 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns the bound on non-zero elements for an einsum. For dim i of ij,jk->ik
-/// it is the bound of the left operand along i, times the size of j, but at
-/// most the size of i. If several operands have the dim, the smallest bound is
-/// returned.
+/// Bounds the number of non-zero elements along dim `query.dim` of an einsum.
+/// For dim i of ij,jk->ik, the bound is the size of j times the bound of the
+/// left operand along i. If several operands have the dim, the smallest of
+/// their bounds counts.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -216,10 +216,12 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns the bound on non-zero elements for a matmul. Along the rows of the
-/// result it is the bound of the left operand times the size of the contracted
-/// dim. Along the columns it is the bound of the right operand times the same
-/// size.
+/// Bounds the number of non-zero elements along dim `query.dim` of a matmul of
+/// [m, k] and [k, n]. Each element of the result is a sum over k:
+///
+///   along m     k times the bound of the left operand along m
+///   along n     k times the bound of the right operand along n
+///   batch dim   size of the dim
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -236,8 +238,8 @@ static int64_t countMatmul(Operation *op, const Query &query) {
   return added * count(query.of(operand, own));
 }
 
-/// Returns the table of the functions that compute bounds (countProduct,
-/// countSum, …), by op name. For an op without an entry nothing is known.
+/// Returns a table from an op's name to the function that bounds the number of
+/// its non-zero elements, such as countSum for `graph.add`.
 static const llvm::StringMap<Bound> &bounds() {
   static const llvm::StringMap<Bound> table = {
       {MulOp::getOperationName(), countProduct},
@@ -259,8 +261,8 @@ static const llvm::StringMap<Bound> &bounds() {
   return table;
 }
 
-/// Returns the smallest known bound for `query`, or `query.size()` if nothing
-/// is known.
+/// Returns an upper bound on the number of non-zero elements of `query.value`
+/// along dim `query.dim`. In the worst case it is the size of the dim.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

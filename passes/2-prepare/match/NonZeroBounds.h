@@ -13,18 +13,18 @@
 
 namespace pcc::prepare {
 
-/// Returns an upper bound on the number of non-zero elements along `dim` of
-/// `value`. The bound holds for any indices along the other dims. If nothing is
-/// known, the result is the size of the dim.
-///
-/// A product with 0 and a quotient 0 / x are assumed to be 0, even if the other
-/// operand is 0, NaN or infinite at run time. The search stops at values whose
-/// sharding the user fixes (pinned values).
+/// Returns an upper bound on the number of non-zero elements of `value` along
+/// dim `dim`. The bound holds for each choice of indices along the other dims.
+/// In the worst case it is the size of the dim.
 ///
 ///   value                                              bound
 ///   one_hot of depth 8, off value 0                    1 of 8
 ///   weighted sum of two such one_hots                  2 of 8
 ///   2 updates scattered into 8 zeros                   2 of 8
+///
+/// A product with 0 and a quotient 0 / x count as 0, even if the result is NaN.
+/// All elements of a pinned value (the user fixes its sharding) count as
+/// non-zero.
 int64_t maxNonZeros(mlir::Value value, int64_t dim);
 
 } // namespace pcc::prepare

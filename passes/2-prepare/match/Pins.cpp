@@ -19,8 +19,8 @@ Pins::Pins(func::FuncOp function) : function(function) {
   for (Operation &op : function.front())
     if (auto name = op.getAttrOfType<StringAttr>(graph::nameName))
       if (llvm::any_of(seeds.getAsRange<StringAttr>(), [&](StringAttr seed) {
-            // A seed is "NAME=[…]", where NAME may be a pattern. Phase 4-shard
-            // reports a malformed seed.
+            // A seed (requested sharding) is "NAME=[…]", where NAME may be a
+            // pattern.
             return dist::matchesName(seed.getValue().rsplit('=').first,
                                      name.getValue());
           }))

@@ -12,20 +12,16 @@
 
 namespace pcc::prepare {
 
-/// Scope guard for rewrites of `function`. While the guard exists, ops whose
-/// sharding the user fixes with --shard have the attribute `graph.pinned`. No
-/// rewrite erases a pinned op or matches it as part of a pattern (see
-/// `definedBy`). The user's --shard options are in `dist.seeds` of the module,
-/// and name ops by `graph.name`. `function` may change, but must outlive the
-/// guard.
+/// Scope guard for rewrites of `function`. While it exists, ops whose sharding
+/// the user fixes with --shard have the attribute `graph.pinned`. Rewrites
+/// neither erase nor match pinned ops (see `definedBy`). `function` may change,
+/// but must outlive the guard.
 class Pins {
 public:
-  /// Sets `graph.pinned` on the ops of `function` that a seed (entry of
-  /// `dist.seeds`) names. Sets it on no op if the module has no `dist.seeds` or
-  /// if `function` is in no module.
+  /// Sets `graph.pinned` on the ops of `function` that an entry of the module's
+  /// `dist.seeds` (the user's --shard options) names.
   explicit Pins(mlir::func::FuncOp function);
-  /// Removes `graph.pinned` from all ops, including those to which a rewrite
-  /// has moved it.
+  /// Removes the attribute `graph.pinned` from all ops of the function.
   ~Pins();
   Pins(const Pins &) = delete;
   Pins &operator=(const Pins &) = delete;

@@ -33,9 +33,9 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
 }
 
 /// Returns the op that defines `value` if it is an `Op` and is not pinned; null
-/// otherwise. A pinned op (`graph.pinned`) has a sharding that the user fixes.
-/// Rewrites must find defining ops only through this function, so that pinned
-/// values are never simplified away.
+/// otherwise. A pinned op has a sharding that the user fixes. Rewrites must
+/// find defining ops only through this function, so that they keep pinned
+/// values.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
@@ -52,9 +52,9 @@ inline mlir::Type elementTypeOf(mlir::Value value) {
   return graph::tensorType(value).getElementType();
 }
 
-/// If `value` is a constant with equal elements, or a reshape or broadcast of
-/// one, returns that element as a double. Returns nullopt otherwise. False is
-/// 0, true is 1.
+/// Returns the number that all elements of `value` equal. `value` must be a
+/// constant, or a reshape or broadcast of a constant. For booleans the number
+/// is 0 or 1. Returns nullopt for other values.
 std::optional<double> uniformValue(mlir::Value value);
 
 /// Returns whether every element of `value` is known to equal `number`.
@@ -65,29 +65,30 @@ bool isUniform(mlir::Value value, double number);
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// Returns one operand of a binary op if `accepts` returns true for the op's
-/// other operand. If `accepts` returns true for both operands, returns the left
-/// operand. If it returns true for neither, returns null.
+/// Returns an operand of a binary op if `accepts` is true for the other
+/// operand. Prefers the left operand. Returns null if `accepts` is true for
+/// neither.
 ///
 ///   mul x, 0.5   accepts(v) = v is a constant   ->   x
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. If possible, the
-/// `graph.name` of `op` and its pin (user-fixed sharding) move to the op that
-/// defines `value`:
+/// Replaces `op`, which has one result, by `value`. Gives the name
+/// (`graph.name`) and the pin (user-fixed sharding) of `op` to the op that
+/// defines `value`. There are two exceptions:
 ///
-///   unnamed op with one result     gets name and pin
-///   unnamed constant               gets neither
-///   any other, or parameter read   gets neither; fails if `op` is pinned
+///  - An unnamed constant gets neither name nor pin.
+///  - A named op, an op of several results, a parameter read and a function
+///    argument get neither name nor pin. If `op` has a pin, the replacement
+///    fails.
 ///
 /// Also fails if the types differ. A failure changes nothing.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
 /// A rewrite function for ops of type `Op`. It returns the value that replaces
-/// the op. If the op does not match, it returns null and has not changed the
-/// IR. A value whose type differs from that of the op's result is not used.
+/// the op, of the same type. If the op does not match, it returns null and has
+/// not changed the IR.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
@@ -104,7 +105,7 @@ template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
     return value ? replaceNamed(op, value, rewriter) : mlir::failure();
   }
 
-  /// The function that is applied; never null.
+  /// Rewrite function that the pattern applies; never null.
   Rewrite<Op> rewrite;
 };
 

@@ -7,14 +7,12 @@
 
 namespace pcc::prepare {
 
-/// Common subexpression elimination in `block`: if two ops without memory
-/// effects have equal operands and properties, the earlier op replaces the
-/// later one. Pinned ops, whose sharding the user fixes, are kept. Returns the
-/// number of erased ops.
+/// Common subexpression elimination in `block`: replaces an op without memory
+/// effects by an equal earlier op. Keeps pinned ops, whose sharding the user
+/// fixes. Returns the number of erased ops.
 ///
-/// Locations and discardable attributes, such as names, may differ. MLIR's CSE
-/// pass compares these attributes, so it would keep equal ops of different
-/// names.
+/// Unlike MLIR's CSE pass, it ignores locations and discardable attributes,
+/// such as names.
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

@@ -13,8 +13,7 @@ using namespace pcc::prepare;
 //===----------------------------------------------------------------------===//
 
 /// Returns `value` if it has the result type of `op`. Returns null if `op`
-/// broadcasts `value` to a larger shape, because `value` cannot replace the
-/// result then.
+/// broadcasts `value` to a larger shape.
 static Value ifSameType(Operation *op, Value value) {
   return value && value.getType() == op->getResult(0).getType() ? value
                                                                 : Value();
@@ -74,9 +73,8 @@ static Value expandPower(PowOp op, PatternRewriter &rewriter) {
 // Casts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether every number of element type `from` is exactly representable
-/// in element type `to`. Returns false for pairs of types that the function
-/// does not list.
+/// Returns whether a cast from element type `from` to element type `to` changes
+/// no number. Returns false if the function does not know the types.
 static bool holds(Type to, Type from) {
   if (from.isInteger(1))
     return true;
@@ -117,9 +115,8 @@ static Value broadcastTo(Value value, Type type, Location loc,
              : Value(BroadcastOp::create(rewriter, loc, type, value));
 }
 
-/// Replaces a select by one of its two values, if its condition has the same
-/// known value everywhere or if both values are the same. Returns null
-/// otherwise.
+/// Replaces a select by one of its two values, if both are the same or if the
+/// condition is the same known value everywhere. Returns null otherwise.
 static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
   Value chosen;
   if (auto condition = uniformValue(op.getCondition()))
@@ -144,9 +141,9 @@ static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// Returns a smaller value whose broadcast equals `value`. It is the operand of
-/// the broadcast op that defines `value`, or a new scalar constant if `value`
-/// is a constant with equal elements. Returns `value` itself if it is neither.
+/// Removes the repetition of elements from `value`. Returns the input of a
+/// broadcast, and a scalar for a constant with equal elements. Returns other
+/// values unchanged.
 static Value unrepeated(Value value, PatternRewriter &rewriter) {
   if (auto broadcast = definedBy<BroadcastOp>(value))
     return broadcast.getInput();
@@ -161,9 +158,10 @@ static Value unrepeated(Value value, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// Removes broadcasts of operands of element-wise ops, which broadcast
-/// implicitly. If the result thereby becomes smaller, because all operands were
-/// broadcast along a dim, a broadcast of the result follows:
+/// Removes broadcasts of the operands of an element-wise op, which broadcasts
+/// its operands itself. If the op's result gets a smaller shape as a
+/// consequence, broadcasts the result:
+///
 ///   add(broadcast(x), y)             ->  add(x, y)
 ///   add(broadcast(x), broadcast(z))  ->  broadcast(add(x, z))
 struct AbsorbBroadcasts : RewritePattern {

@@ -29,10 +29,9 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that replaces an op by the constant or value to which it folds. The
-/// greedy driver's own folding is disabled, because it would ignore names, pins
-/// (fixed shardings) and `isFoldWanted`. The benefit of 10 is the highest, so
-/// folds are tried before all other rewrites.
+/// Pattern that replaces an op by the constant or value to which it folds.
+/// MLIR's greedy driver can fold as well, but ignores names and pins (fixed
+/// shardings). The highest benefit makes folds come before other rewrites.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

@@ -20,10 +20,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the dim of shape `to` that corresponds to dim `dim` of shape `from`
-/// in a reshape from `from` to `to`. The reshape must only add and remove dims
-/// of size 1. Returns nullopt if the reshape does anything else or if dim `dim`
-/// has size 1.
+/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
+/// reshape. The reshape must only add and remove dims of size 1. Returns
+/// nullopt for other reshapes, and if the dim has size 1.
 ///   [1, 4, 5] to [4, 1, 5]: dim 1 becomes dim 0, dim 2 stays dim 2
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
@@ -43,7 +42,7 @@ throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
 }
 
 /// Returns whether each element of `constant` is `step` times its own index
-/// along `dim`, as in [0, 3, 6] with a step of 3.
+/// along `dim`. An example is [0, 3, 6] with a step of 3.
 static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!elements)
@@ -60,8 +59,7 @@ static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
 }
 
 /// Returns whether each element of `value` is known to equal its own index
-/// along `dim`. Searches through the reshapes and broadcasts that compute
-/// `value`.
+/// along `dim`, as in [0, 1, 2, …]. Looks through reshapes and broadcasts.
 static bool countsAlong(Value value, int64_t dim) {
   if (auto constant = definedBy<ConstantOp>(value))
     return countsAlong(constant, dim);
@@ -82,10 +80,13 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites a gather_nd in which index tuple r begins with its own number r.
-/// Each tuple r then reads row r of the data:
-///   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
-///     ->  gather_nd(x, i) with the rows as a batch dim
+/// Rewrites a gather_nd that reads x[0, i0], x[1, i1], … from x [n, s, d]. The
+/// new op has dim 0 of x as a batch dim, so its indices do not contain the row
+/// number:
+///
+///   gather_nd(x, [[0, i0], [1, i1], …])
+///     ->  gather_nd(x, [[i0], [i1], …], batch_dims = 1)
+///
 /// Returns null for other forms of gather_nd.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
@@ -119,11 +120,14 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Rewrites a gather from flattened rows that reads one element of each row, if
-/// i is known to lie within [0, s):
-///   gather(reshape(x [n, s, d]) [n·s, d], i + [0, s, 2s, …])
-///     ->  gather_nd(x, i) with the rows as a batch dim
-/// Returns null for other gathers.
+/// Rewrites a gather that reads one element of each row of x [n, s, d], with x
+/// flattened to [n·s, d]. The new op has dim 0 of x as a batch dim, so its
+/// indices need no row numbers:
+///
+///   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
+///     ->  gather_nd(x, i, batch_dims = 1)
+///
+/// Returns null for other gathers, and if i may lie outside [0, s).
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

@@ -48,9 +48,8 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns, for each dim of `to`, the indices of the adjacent dims of `from`
-/// that a reshape from `from` to `to` merges into that dim. The list of an
-/// added dim of size 1 is empty. Fails if the reshape splits a dim of `from`.
+/// Returns the dims of `from` that a reshape merges into each dim of `to`.
+/// Fails if the reshape splits a dim.
 ///   [2, 3, 4] to [6, 1, 4]: {0, 1} {} {2}
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
@@ -61,8 +60,9 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // Adjacent dims of size 1 are interchangeable: a dim of size 1 of `from`
-      // may be assigned to any of them.
+      // A dim of size 1 of `from` joins the current group. A neighboring group
+      // of size 1 would do as well, because moving a dim of size 1 moves no
+      // elements.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -75,11 +75,11 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups;
 }
 
-/// Replaces transpose(reshape(x)) by reshape(transpose(x)), if the reshape only
-/// merges dims or adds dims of size 1. The reshape may then be removed together
-/// with a later reshape. Returns null for other ops.
-///   [B, H, S, D] → [B·H, S, D] → [B·H, D, S]
-///   [B, H, S, D] → [B, H, D, S] → [B·H, D, S]
+/// Replaces transpose(reshape(x)) by reshape(transpose(x)). Returns null for
+/// other ops, and if the reshape splits a dim of x:
+///
+///   before  [B, H, S, D] → [B·H, S, D] → [B·H, D, S]
+///   after   [B, H, S, D] → [B, H, D, S] → [B·H, D, S]
 static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = definedBy<ReshapeOp>(op.getInput());
   if (!reshape || llvm::is_contained(shapeOf(reshape), 0))
@@ -96,8 +96,8 @@ static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
 }
 
 /// Replaces transpose(broadcast(x)) by broadcast(transpose(x)), which moves
-/// fewer elements. Returns null if x has another rank than the result, or for
-/// other ops.
+/// fewer elements. Returns null for other ops, and if the broadcast changes the
+/// rank.
 static Value transposeBeforeBroadcast(TransposeOp op,
                                       PatternRewriter &rewriter) {
   auto broadcast = definedBy<BroadcastOp>(op.getInput());
@@ -178,9 +178,10 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// If a transpose that only swaps the last two dims defines `operand`, negates
-/// `transposed` and returns the operand of that transpose. Returns null
-/// otherwise.
+/// Looks through a transpose of only the last two dims that a matmul reads.
+/// Returns the input of the transpose, and flips `transposed`, the matmul's
+/// transpose flag for this operand. Returns null if `operand` is no such
+/// transpose.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -197,10 +198,10 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// If a broadcast defines `operand` and the matmul with `other` can read the
-/// broadcast's input directly, returns that input. The broadcast must not
-/// change the last two dims, and the matmul's implicit broadcast of leading
-/// dims must produce the same result shape. Returns null otherwise.
+/// If `operand` is a broadcast, returns its input for a matmul to read
+/// directly. `other` is the other operand of the matmul. Returns null if
+/// `operand` is no broadcast, if the broadcast changes the last two dims, or if
+/// the matmul's result would become smaller.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -214,10 +215,10 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
-/// Replaces a matmul of transposed or broadcast operands by a matmul that reads
-/// the inputs of these transposes and broadcasts. The new matmul performs the
-/// transposes (with its flags) and the broadcasts implicitly. Returns null if
-/// the matmul can perform none of them.
+/// Replaces a matmul that reads transposes or broadcasts by a matmul that reads
+/// their inputs. The new matmul has flags for the transposes, and broadcasts
+/// implicitly. Returns null if neither operand is such a transpose or
+/// broadcast.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -232,9 +233,8 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
-/// Returns `value` with its last two dims swapped if `transposed` is true, and
-/// `value` itself otherwise. One of the two dims must have size 1, so a reshape
-/// can swap them.
+/// Returns `value`, with its last two dims swapped if `transposed` is true. One
+/// of the two dims must have size 1, so a reshape can swap them.
 static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
                       bool transposed) {
   if (!transposed)
@@ -246,9 +246,8 @@ static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
 }
 
 /// Replaces a matmul whose contracted dim has size 1 (an outer product) by an
-/// element-wise product. Exporters compute the angles of rotary embeddings,
-/// which are token positions times frequencies, by such a matmul. Returns null
-/// for other matmuls.
+/// element-wise product. An example is positions times frequencies in rotary
+/// embeddings. Returns null for other matmuls.
 static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
   if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
     return {};

@@ -18,23 +18,22 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops through which a split (reshape that divides dim 0) is
-/// moved to its operands.
+/// Largest number of ops in a chain through which moveSplitUp moves a reshape.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// A split: a reshape that divides dim 0 into several dims, such as [8, 5] to
-/// [2, 4, 5]. A value in split form has the shape that the split gives it:
+/// A split is a reshape that divides dim 0 of a tensor, such as [8, 5] to
+/// [2, 4, 5]. The class moves the split to the operands of earlier ops. An
+/// operand gets one of these shapes:
 ///
-///   shape     split form
+///   operand   with the split
 ///   [8, 5]    [2, 4, 5]
-///   [1, 5]    [1, 1, 5]    the value is broadcast along dim 0
-///   [5]       [5]          the value lacks dim 0
+///   [1, 5]    [1, 1, 5]    an op broadcasts the operand along dim 0
+///   [5]       [5]          the operand has no dim 0 to divide
 class Split {
 public:
-  /// Returns the split (division of dim 0 into several dims) that the reshape
-  /// `op` performs. Returns nullopt if `op` changes another dim than dim 0, or
-  /// does not divide dim 0.
+  /// Returns the split (division of dim 0) that the reshape `op` performs.
+  /// Returns nullopt for other reshapes.
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -47,13 +46,13 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can be computed in split form (with dim 0 divided)
-  /// without a new reshape in the program. The search visits the operands of
-  /// `value` through at most `depth` ops. On every path it must reach one of
-  /// these:
+  /// Returns whether `value` can be computed with dim 0 already divided, such
+  /// as [2, 4, 5] in place of [8, 5]. No reshape may be added. The function
+  /// follows the ops that compute `value`, at most `depth` in a chain. Each
+  /// chain must end at one of these values:
   ///
-  ///   - a reshape or constant, which can produce the split form directly
-  ///   - a value that the split does not change
+  ///   - the result of a reshape or constant, which can get the new shape
+  ///   - a value without dim 0, such as a bias [5]
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -69,8 +68,9 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Creates the ops that compute `value` in split form (with dim 0 divided),
-  /// and returns the result. vanishesIn(value) must be true.
+  /// Creates the ops that compute `value` with dim 0 already divided, and
+  /// returns the result. vanishesIn(value) must be true: the ops need no new
+  /// reshape.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -79,8 +79,8 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // In a product of two matrices, only the left operand has dim 0 of the
-    // result, which is split.
+    // The reshape that moves up divides dim 0 of the result. In a product of
+    // two matrices, only the left operand has this dim.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -94,15 +94,15 @@ public:
   }
 
 private:
-  /// Returns the number of dims that the split adds to a value: 1 if [8·4, …]
-  /// becomes [8, 4, …].
+  /// Returns how many dims the split adds: 1 for [32, 5] to [8, 4, 5].
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether the split (division of dim 0) does not change `value`: its
-  /// rank is so low that it is broadcast along dim 0.
+  /// Returns whether `value` has no dim 0 that the split divides. An example is
+  /// a bias [5] that is added to [8, 5].
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
-  /// Returns the shape that `value` has in split form (with dim 0 divided).
+  /// Returns the shape of `value` with dim 0 divided: [2, 4, 5] for [8, 5], and
+  /// [1, 1, 5] for [1, 5].
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -112,18 +112,20 @@ private:
     return result;
   }
 
-  /// Returns whether the split (division of dim 0) can be moved from the result
-  /// of `op` to its operands:
+  /// Returns whether `op` can compute its result with dim 0 already divided.
+  /// The function checks two conditions:
   ///
-  ///   - `op` can compute its result in split form from operands in split form
-  ///   - vanishesIn returns true for each operand that is split
+  ///   - `op` accepts operands with divided dim 0
+  ///   - each operand can be computed with divided dim 0 and without a new
+  ///     reshape (vanishesIn), through at most `depth` ops in a chain
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // Dim 0, which is split, must be a batch dim of both operands or the rows
-      // of the left operand.
+      // The reshape that moves up divides dim 0 of the matmul's result. If both
+      // operands are matrices, this dim holds the rows of the left operand.
+      // Otherwise it is a batch dim.
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -138,17 +140,23 @@ private:
     });
   }
 
-  /// Size of dim 0 before the split, rank before the split, and sizes of the
-  /// dims that replace dim 0.
+  /// Size of dim 0 before the split, such as 8 for [8, 5] to [2, 4, 5].
   int64_t size;
+  /// Rank before the split, such as 2 for [8, 5] to [2, 4, 5].
   size_t rank;
+  /// Sizes of the dims that replace dim 0, such as [2, 4] for [8, 5] to
+  /// [2, 4, 5].
   SmallVector<int64_t> parts;
 };
 } // namespace
 
-/// If the reshape `op` divides dim 0 (is a split), moves it above the ops that
-/// compute its operand, where it merges with another reshape or a constant.
-/// Returns null if moving the split would require a new reshape.
+/// Removes a reshape that divides dim 0 of a value. Computes the value with dim
+/// 0 already divided, from an earlier reshape or a constant:
+///
+///   [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
+///   [2, 4, 5] -relu-> [2, 4, 5]
+///
+/// Returns null for other reshapes, and if this would add a reshape.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

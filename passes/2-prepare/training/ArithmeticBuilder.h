@@ -13,10 +13,9 @@
 
 namespace pcc::prepare {
 
-/// Builds arithmetic on tensors. New ops are inserted before a given op.
-/// Operands are broadcast as in NumPy and must have the same element type. A
-/// number of type double becomes a scalar constant with the element type of the
-/// tensor with which it is combined.
+/// Builds arithmetic on tensors, before a given op. Operands broadcast as in
+/// NumPy and must have equal element types. A double becomes a scalar constant
+/// with the element type of the tensor with which it is combined.
 class ArithmeticBuilder : public graph::TensorBuilder {
 public:
   using TensorBuilder::TensorBuilder;
@@ -29,17 +28,16 @@ public:
 
   /// Sets the location of all ops that are created after the call.
   void setLocation(mlir::Location loc) { location = loc; }
-  /// Sets a discardable attribute `name` = `value` on every op that is created
-  /// after this call. An example is the name of the weight to which an update
-  /// belongs. With a null `value`, ops that are created later get no attribute.
-  /// `name` is not copied and must stay alive.
+  /// Sets a discardable attribute `name` = `value`, such as the name of an
+  /// updated weight, on every op created after this call. With a null `value`,
+  /// sets none. `name` is not copied and must stay alive.
   void setMark(llvm::StringRef name, mlir::Attribute value) {
     markName = name;
     mark = value;
   }
 
-  /// Builds a + b. All functions from here to `square`, which builds a * a,
-  /// build element-wise ops whose operands broadcast as in NumPy.
+  /// Builds the element-wise op a + b. sub, mul, div, sqrt and square below
+  /// build other element-wise ops. Operands broadcast as in NumPy.
   mlir::Value add(mlir::Value a, mlir::Value b) {
     return make<graph::AddOp>(a, b);
   }
@@ -91,15 +89,16 @@ public:
   }
 
 protected:
-  /// Sets the attribute that setMark has defined on the new op `op`.
+  /// Sets the attribute that the caller has chosen with setMark() on the new op
+  /// `op`. Does nothing if there is no such attribute.
   void finish(mlir::Operation *op) override {
     if (mark)
       op->setAttr(markName, mark);
   }
 
 private:
-  /// Name and value of the attribute that new ops get (setMark). No attribute
-  /// is set while `mark` is null.
+  /// Name and value of the attribute that each new op gets. The caller chooses
+  /// them with setMark(). New ops get no attribute while `mark` is null.
   llvm::StringRef markName;
   mlir::Attribute mark;
 };

@@ -48,9 +48,9 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
   return schedule;
 }
 
-/// Builds the progress of the learning rate's decay as a number from 0 to 1.
-/// The progress is 0 until the end of the warmup, then grows linearly, and is 1
-/// from the step `schedule.steps` on.
+/// Builds the progress of the learning rate's decay. The progress is 0 during
+/// the warmup. It grows linearly from there to 1 at step `schedule.steps`, and
+/// stays 1.
 static Value fallen(ArithmeticBuilder &b, Value step,
                     const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
@@ -59,9 +59,12 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// Let p be the progress of the decay, from 0 to 1, and F the final factor. The
-// factor is F + (1 - F) h. For a linear decay, h is 1 - p. For a cosine decay,
-// h is (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2.
+// Let p be the progress of the decay, from 0 to 1, and F the factor of the
+// learning rate after the decay. During the decay the factor is F + (1 - F) h,
+// where h falls from 1 to 0:
+//
+//   linear   h = 1 - p
+//   cosine   h = (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

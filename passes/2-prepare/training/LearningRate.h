@@ -12,8 +12,9 @@
 
 namespace pcc::prepare {
 
-/// The schedule of `--lr-schedule NAME(steps=N, warmup=K, final=F)`. The
-/// learning rate of a step is --lr times a factor:
+/// A learning-rate schedule: `--lr-schedule NAME(steps=N, warmup=K, final=F)`.
+/// In each step, the learning rate is --lr times a factor. The factor grows to
+/// 1 in a warmup of K steps. It then decays to F, which it reaches in step N:
 ///
 ///   factor       warmup       decay (linear or cosine)
 ///      1 |         /----------.___
@@ -22,17 +23,20 @@ namespace pcc::prepare {
 ///      0 +---/--------------------------------------------- step
 ///            0     K                       N
 ///
-/// In step s < K, counted from 0, the factor is (s + 1) / K. After the warmup
-/// the factor is constant, or it decays until step N to F and stays at F. The
-/// decay is linear or half a cosine (SGDR without restarts, Loshchilov and
-/// Hutter 2017).
+/// In step s < K, counted from 0, the factor is (s + 1) / K. The decay is
+/// linear or half a cosine (SGDR without restarts, Loshchilov and Hutter 2017).
+/// A constant schedule has no decay.
 struct LearningRateSchedule {
-  /// Shape of the decay after the warmup. Constant means that the factor stays
-  /// 1.
+  /// Shape of the decay after the warmup. Constant means no decay: the factor
+  /// of the learning rate stays 1.
   enum Kind { Constant, Linear, Cosine } kind = Constant;
-  /// Length K of the warmup in steps, step N at which the decay ends, and final
-  /// factor F. K and F are not negative. N is greater than K; only for the kind
-  /// Constant may N have any value.
+  /// Settings of the schedule:
+  ///
+  ///   warmup   number of steps in which the rate grows, at least 0
+  ///   steps    step at which the decay ends, after the warmup
+  ///   final    factor of the learning rate after the decay, at least 0
+  ///
+  /// The kind Constant ignores `steps` and `final`.
   double warmup = 0, steps = 0, final = 0;
 };
 
@@ -41,9 +45,9 @@ struct LearningRateSchedule {
 /// number is wrong.
 StatusOr<LearningRateSchedule> parseLearningRateSchedule(llvm::StringRef text);
 
-/// Builds the factor of the learning rate for the step with number `step`, an
-/// f64 scalar that counts from 0. Returns null if the factor is 1 in every
-/// step: for a constant schedule without warmup.
+/// Builds the factor by which --lr is multiplied in one step. `step` is the
+/// number of this step, an f64 scalar that counts from 0. Returns null for a
+/// constant schedule without warmup, because its factor is always 1.
 mlir::Value buildLearningRateFactor(ArithmeticBuilder &builder,
                                     mlir::Value step,
                                     const LearningRateSchedule &schedule);

@@ -7,9 +7,10 @@ using namespace llvm;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Parses one argument of a loss function. Adds an argument "name=number" to
-/// the settings of `loss`, and an argument "name" to the values of `loss`.
-/// Returns an empty string on success, else the reason of the error.
+/// Parses one argument of a loss function. Adds an argument such as
+/// "ignore_index=-100" to `loss.settings`, and an argument such as "labels" to
+/// `loss.values`. Returns an empty string on success, otherwise an error
+/// message.
 static std::string addArgument(StringRef text, LossExpression &loss) {
   auto [name, number] = text.split('=');
   name = name.trim();

@@ -12,23 +12,25 @@
 
 namespace pcc::prepare {
 
-/// Parsed text of `--loss`: a function of named values, with settings,
+/// Parsed text of the option `--loss`. The text is either the name of a model
+/// output that already is the loss, or a call of a loss function. The arguments
+/// of a call are names of tensors, and settings:
 ///
 ///   cross_entropy(logits, labels, ignore_index=-100)
 ///
-/// or only a name, which is that of a model output that already is the loss.
 /// The options `--lr-schedule` and `--loss-scale` have the same syntax.
 struct LossExpression {
-  /// Name of the function, or of the model output.
+  /// Text before the parenthesis, such as "cross_entropy". Without a
+  /// parenthesis it is the name of a model output.
   std::string name;
-  /// Names of the values in order, such as ["logits", "labels"].
+  /// Arguments of the call that are names, such as ["logits", "labels"].
   std::vector<std::string> values;
-  /// Numbers by the name of the setting, such as {"ignore_index": -100}.
+  /// Arguments of the call that are settings, such as {"ignore_index": -100}.
   std::map<std::string, double> settings;
 };
 
-/// Parses `text`. Returns an error if the syntax is wrong. The caller must
-/// check whether the function, the values and the settings exist.
+/// Parses a text such as "cross_entropy(logits, labels)". Returns an error if
+/// the syntax is wrong. Does not check whether the names in the text exist.
 StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare

@@ -19,18 +19,18 @@
 namespace pcc::prepare {
 
 /// Loss scale: the factor by which the gradient of the loss is multiplied
-/// before the backward pass. After the backward pass the gradients of the
-/// weights are divided by this factor. A step in which a gradient overflows (is
-/// not finite) changes no weight and no optimizer state.
+/// before the backward pass. Gradients of weights are divided by it afterwards.
+/// A step in which a gradient overflows (is not finite) changes no weight and
+/// no optimizer state. Values of `--loss-scale`:
 ///
-/// `--loss-scale X` gives a constant scale. `--loss-scale dynamic(initial=X,
-/// interval=N)` gives a scale that starts at X. The scale is halved after each
-/// step with an overflow, and doubled after N successive steps without an
-/// overflow. The defaults of X and N, 65536 and 2000, are those of PyTorch's
-/// GradScaler.
+///   X                                constant scale
+///   dynamic(initial=X, interval=N)   starts at X, halved after an overflow,
+///                                    doubled after N successive steps without
+///
+/// The defaults of X and N, 65536 and 2000, are those of PyTorch's GradScaler.
 struct LossScale {
-  /// The constant scale or, if the scale is dynamic, its initial value;
-  /// positive.
+  /// The loss scale, if it is constant. If it is dynamic, its value in the
+  /// first step. Always positive.
   double initial = 65536;
   /// Number of successive steps with finite gradients after which a dynamic
   /// scale is doubled.
@@ -39,18 +39,18 @@ struct LossScale {
   /// False if the scale is always `initial`.
   bool isDynamic = true;
 
-  /// Returns the loss scale that the entry `loss_scale` of the module's
-  /// attribute `graph.training` describes. Without that entry, returns a
-  /// dynamic scale if the module computes in f16 (`graph.precision`), else
-  /// nullopt. Returns an error if the entry is malformed.
+  /// Returns the loss scale of the entry `loss_scale` in the module's attribute
+  /// `graph.training`. Without that entry, returns a dynamic scale for f16 and
+  /// nullopt for other types. Returns an error if the entry is malformed.
   static StatusOr<std::optional<LossScale>> of(mlir::ModuleOp module);
 
   /// Builds the scale of this step, an f32 scalar. A dynamic scale is read from
   /// the state parameter `pcc.loss_scale`, which the first call creates.
   mlir::Value build(ArithmeticBuilder &builder, mlir::ModuleOp module) const;
-  /// Builds the writes of the next step's scale and of the counter of finite
-  /// steps. Builds nothing if the scale is constant. `isFinite` is a boolean
-  /// scalar: whether all gradients of this step are finite.
+  /// Builds two writes to state parameters: the loss scale of the next step,
+  /// and the number of successive steps with finite gradients. `isFinite` is a
+  /// Boolean scalar: whether all gradients of this step are finite. Builds
+  /// nothing if the loss scale is constant.
   void update(ArithmeticBuilder &builder, mlir::ModuleOp module,
               mlir::Value isFinite) const;
 };

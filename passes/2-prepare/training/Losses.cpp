@@ -57,8 +57,9 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// Builds one cross-entropy loss, which is the mean of one term per label. The
-/// scores have the shape [..., classes]; labels and terms have the shape [...].
+/// Builds one cross-entropy loss: the mean of one term per label. The model's
+/// output is called scores and has the shape [..., classes]. Labels and terms
+/// have the shape [...].
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -69,8 +70,7 @@ public:
         b.scalar(b.getI64Type(), settingOr(expression, "ignore_index", -100));
     ignored = b.compare(Predicate::Equal, labels, ignore);
     // An ignored label, such as -100, is no class index. Replace it by class 0,
-    // so that the gather stays within bounds; the term of the label is masked
-    // later.
+    // so that the gather stays within bounds.
     Value index = b.select(ignored, b.scalar(b.getI64Type(), 0), labels);
     SmallVector<int64_t> shape(tensorType(labels).getShape());
     shape.push_back(1);
@@ -90,11 +90,11 @@ public:
   }
 
 private:
-  /// Builds the term of each label, where p is the softmax of the scores. e is
-  /// the label smoothing (Szegedy et al. 2016) and z the coefficient of the
-  /// z-loss (Chowdhery et al. 2022). Both are 0 by default:
+  /// Builds the term of each label, where p is the softmax of the scores:
   ///   (1 - e) · -log p[label] + e · mean over classes of -log p
   ///     + z · log²(sum of exp of the scores)
+  /// e is the label smoothing (Szegedy et al. 2016) and z the coefficient of
+  /// the z-loss (Chowdhery et al. 2022). Both are 0 by default.
   Value perLabel() {
     const double smoothing = settingOr(expression, "label_smoothing", 0),
                  zLoss = settingOr(expression, "z_loss", 0);

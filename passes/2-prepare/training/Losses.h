@@ -8,11 +8,9 @@
 
 namespace pcc::prepare {
 
-/// A loss function of a model output and labels. The loss is the mean over all
-/// labels of the whole batch that are not ignored. Invariant: the loss does not
-/// depend on how the batch is divided into microbatches and shards. (A mean of
-/// the microbatches' means would depend on it, because microbatches may ignore
-/// different numbers of labels.)
+/// A loss function of a model output and labels: the mean over all labels of
+/// the whole batch that are not ignored. Invariant: the loss does not depend on
+/// how the batch is divided into microbatches and shards.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;

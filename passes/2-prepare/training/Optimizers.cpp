@@ -31,10 +31,9 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds step t of Adam (Kingma and Ba 2015), counted from 1, and returns the
-/// new weight. `weight` is w, and `gradient` is g. For AdamW, weight decay has
-/// already been applied to `weight`. m and v are optimizer states; b1 and b2
-/// are the settings beta1 and beta2:
+/// Builds step t of Adam (Kingma and Ba 2015), counted from 1, for the weight w
+/// with gradient g. Returns the new weight. m and v are optimizer states; b1
+/// and b2 are the settings beta1 and beta2:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
@@ -61,8 +60,8 @@ static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, withDecay(b, in), in.weight);
 }
 
-/// Builds a step of AdamW (Loshchilov and Hutter 2019), in which weight decay
-/// is applied to the weight directly and does not enter the averages m and v.
+/// Builds a step of AdamW (Loshchilov and Hutter 2019). Weight decay is applied
+/// to the weight directly, and does not enter the averages m and v.
 static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
                    const UpdateInputs &in) {
   Value weight = in.weight;
@@ -71,8 +70,8 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1, for
-/// the weight w with gradient g. s is the sum of squared gradients:
+/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1. w
+/// is the weight, g the gradient and s the sum of squared gradients:
 ///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {

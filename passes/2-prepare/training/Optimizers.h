@@ -11,9 +11,8 @@ namespace pcc::prepare {
 /// Inputs of the update of one weight. All tensors have the element type of the
 /// weight, except `step`, which is f64.
 struct UpdateInputs {
-  /// The weight before the step, and the gradient of the loss with respect to
-  /// it. The gradient has the weight's type and is complete: summed over all
-  /// microbatches, divided by the loss scale and clipped.
+  /// The weight before the step, and its gradient. The gradient is complete:
+  /// summed over all microbatches, divided by the loss scale and clipped.
   mlir::Value weight, gradient;
   /// Learning rate of the step, a scalar.
   mlir::Value rate;
@@ -22,11 +21,12 @@ struct UpdateInputs {
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
   /// Returns the weight's optimizer state with a given name, such as
-  /// "momentum", at the beginning of the step; zeros in the first step. A state
-  /// has the weight's type. May be called once per name.
+  /// "momentum", at the beginning of the step. It is zero in the first step.
+  /// May be called once per name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Writes the value that the state with a given name has in the next step.
-  /// `state` must have been called with this name before.
+  /// Sets the value that the weight's optimizer state with a given name, such
+  /// as "momentum", has in the next step. `state` must have been called with
+  /// this name before.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 

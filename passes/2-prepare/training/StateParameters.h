@@ -15,9 +15,9 @@ inline constexpr llvm::StringLiteral lossScaleName = "pcc.loss_scale";
 inline constexpr llvm::StringLiteral finiteStepsName = "pcc.finite_steps";
 
 /// Returns the module's parameter with the symbol `name`. If there is none,
-/// creates it before @main, with type `type` and `fill` as the initial value of
-/// all elements. The type of an existing parameter is not checked. The module
-/// must have @main.
+/// creates it with type `type` and the initial value `fill` for all elements.
+/// The type of an existing parameter is not checked. The module must have
+/// @main.
 graph::ParameterOp getOrCreateState(mlir::ModuleOp module, llvm::StringRef name,
                                     mlir::RankedTensorType type,
                                     double fill = 0);

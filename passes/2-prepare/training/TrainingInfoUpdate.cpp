@@ -12,9 +12,9 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// Replaces the results of the `graph.accumulate` ops that read a gradient's
-// placeholder, and erases these ops. They are not needed, because `gradients`
-// are already accumulated over the microbatches.
+// In the model, a `graph.accumulate` (sum over the microbatches) reads each
+// placeholder of a gradient. The values in `gradients` are such sums already,
+// so they replace the accumulate ops.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -57,9 +57,8 @@ void TrainingInfoUpdate::findWeights(
     }
 }
 
-/// Returns the name of the weight if all users of `op` belong to the update of
-/// one weight. Returns null if users belong to updates of several weights, or
-/// if a user belongs to no update.
+/// Returns the name of a weight if all users of `op` belong to the update of
+/// this weight, and of no other weight. Otherwise returns null.
 static Attribute onlyReader(Operation &op) {
   Attribute only;
   for (Operation *user : op.getUsers()) {
@@ -72,9 +71,9 @@ static Attribute onlyReader(Operation &op) {
 }
 
 // Some ops of the update depend on no gradient, such as ops for weight decay.
-// An op of this kind belongs to a weight if only that weight's update reads it.
-// Ops are visited in reverse order, so the readers of an op are marked before
-// the op itself.
+// If only ops of one weight's update read such an op, it belongs to this
+// update, too. The loop runs backward, because the readers of an op come after
+// it.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&

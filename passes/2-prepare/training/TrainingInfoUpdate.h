@@ -15,16 +15,14 @@
 
 namespace pcc::prepare {
 
-/// Connects the update in a model's ONNX TrainingInfo with the gradients of the
-/// backward pass. At first the update reads placeholders (`graph.loss_gradient`
-/// ops with `graph.gradient_of`) through `graph.accumulate`. After
-/// substituteGradients() the update has the same form as the one that
-/// apply-optimizer builds for `--optimizer`:
-///  - the update reads the gradients of the whole step;
-///  - each op that serves the update of only one weight has the weight's name
-///    in its attribute `graph.updates`;
-///  - a parameter that one weight's update writes, and that has the type of the
-///    weight, is marked as the weight's optimizer state (`state_of`).
+/// Completes the weight update that a model brings in its ONNX TrainingInfo. In
+/// place of gradients, this update reads placeholders. The class replaces them
+/// by the gradients that the backward pass computes. Then it sets two
+/// attributes to the name of a weight:
+///
+///   attribute       set on
+///   graph.updates   ops that only the update of this weight needs
+///   state_of        parameters that hold optimizer state of this weight
 class TrainingInfoUpdate {
 public:
   /// Collects the writes of parameters (`graph.set_parameter` ops) in `model`,
@@ -35,21 +33,21 @@ public:
   /// ops must not be erased before substituteGradients() has run.
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
-  /// Replaces each placeholder (op `graph.loss_gradient` with
-  /// `graph.gradient_of`) by the gradient of its weight. `gradients` maps
-  /// weight names to gradients of the whole step; the gradient of a missing
-  /// weight is zero. Then sorts the ops topologically, and sets the attributes
-  /// that the class comment describes.
+  /// Replaces each placeholder of a gradient, an op `graph.loss_gradient` with
+  /// the attribute `graph.gradient_of`, by the gradient of the named weight.
+  /// `gradients` holds the gradients of the whole step by name of the weight; a
+  /// missing one counts as zero. Then sorts the ops topologically, and sets the
+  /// attributes `graph.updates` and `state_of`.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);
 
 private:
-  /// Fills `weights`, the map from ops to the weights on whose gradients the
-  /// ops depend.
+  /// Stores in `weights`, for each op of the model: the names of the weights on
+  /// whose gradients the op depends.
   void
   findWeights(const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients);
-  /// Sets `graph.updates` on each op that serves the update of one weight, and
+  /// Sets `graph.updates` on each op that serves the update of one weight. Sets
   /// `state_of` on each parameter that holds optimizer state of one weight.
   void mark();
   /// Sets `graph.updates` on ops of the update that depend on no gradient, if
@@ -57,10 +55,10 @@ private:
   void markOperands();
 
   mlir::func::FuncOp model;
-  /// The writes of parameters that the function had at construction.
+  /// The ops that wrote parameters when this object was created.
   llvm::SmallVector<graph::SetParameterOp> sets;
-  /// For each op that depends on gradients, the names of the weights to which
-  /// these gradients belong.
+  /// For each op that depends on gradients: the names of the weights of these
+  /// gradients.
   llvm::DenseMap<mlir::Operation *, llvm::SetVector<mlir::StringAttr>> weights;
 };
 

@@ -9,40 +9,39 @@
 
 namespace pcc::prepare {
 
-/// Read access to the entries of `graph.training`. Entries are strings
-/// (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists of strings
-/// (`freeze`). The methods treat an entry of an unexpected type like an absent
-/// entry.
+/// Read access to the module attribute `graph.training`, a dictionary. Entries
+/// are strings (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists
+/// of strings (`freeze`). An entry of an unexpected type counts as absent.
 class TrainingRequest {
 public:
   /// Returns the training options of `module`; nullopt if it is compiled for
   /// inference.
   static std::optional<TrainingRequest> of(mlir::ModuleOp module);
 
-  /// Returns the string entry called `entry`; empty if it is absent.
+  /// Returns a string of the dictionary `graph.training`, such as the one at
+  /// `entry` = "optimizer"; empty if it is absent.
   llvm::StringRef text(llvm::StringRef entry) const;
-  /// Returns the value of the f64 entry called `entry`; nullopt if it is
-  /// absent.
+  /// Returns an f64 number of the dictionary `graph.training`, such as the one
+  /// at `entry` = "lr"; nullopt if it is absent.
   std::optional<double> number(llvm::StringRef entry) const;
-  /// Returns the value of the f64 entry called `entry`; `otherwise` if it is
-  /// absent.
+  /// Returns an f64 number of the dictionary `graph.training`, such as the one
+  /// at `entry` = "lr"; `otherwise` if it is absent.
   double number(llvm::StringRef entry, double otherwise) const {
     return number(entry).value_or(otherwise);
   }
-  /// Returns the strings of the list entry called `entry`; empty if it is
-  /// absent.
+  /// Returns a list of strings of the dictionary `graph.training`, such as the
+  /// one at `entry` = "freeze"; empty if it is absent.
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
   /// Returns whether `name` matches one of the glob patterns in the list entry
-  /// called `entry`. A string that is no valid pattern only matches the same
-  /// text.
+  /// called `entry`. An invalid pattern matches only its own text.
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
-  /// Returns whether each weight gets a parameter WEIGHT.gradients that sums
-  /// its gradient over all steps. `pcc verify` compares these sums.
+  /// Returns whether each weight gets a parameter WEIGHT.gradients, the sum of
+  /// its gradients over all steps. `pcc verify` compares these sums.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
-  /// Returns whether `parameter` is trained. With the entry `train_only`, the
-  /// parameters whose names match it are trained. Without it, all float
-  /// parameters are, whatever their shape, except buffers (such as running
-  /// statistics). In both cases parameters that match `freeze` are not trained.
+  /// Returns whether `parameter` is trained. By default, all float parameters
+  /// are, except buffers (such as running statistics). With the entry
+  /// `train_only`, only parameters that match it are. Parameters that match
+  /// `freeze` never are.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

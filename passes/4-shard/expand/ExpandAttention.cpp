@@ -37,15 +37,15 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// State of the online softmax for all queries of one stripe (contiguous piece
-/// of the sequence). All members are null before the first step of the ring.
+/// State of the online softmax in ring attention, for all queries of one stripe
+/// (piece of the sequence). All members are null before the first step.
 ///
 ///   member   for each query                   last dim
 ///   top      largest score so far             1
 ///   sum      sum of exp(score - top)          1
 ///   out      sum of exp(score - top) · value  width of the values
 ///
-/// The dims of each member are
+/// Each rank has one part of the queries. The shape of each member is
 ///
 ///   [batch, key heads, parts, query heads per key head, queries, last dim]
 struct OnlineSoftmaxState {
@@ -68,8 +68,8 @@ public:
         attention.getMask() || attention.getCausal() || count * size != length;
   }
 
-  /// Builds the ops of all steps of the ring. Returns the value that replaces
-  /// the result of the attention.
+  /// Builds the ordinary ops that compute a ring attention. Returns the value
+  /// that replaces the result of the attention op.
   Value expand() {
     SmallVector<Value> queries, masks, results;
     makeMask();
@@ -80,7 +80,8 @@ public:
     SmallVector<Value, 2> keyValues = makeKeyValues();
     SmallVector<OnlineSoftmaxState> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
-      // The next keys and values are sent while this step computes.
+      // Ring attention sends keys and values to the next step while this step
+      // computes with the present ones.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
         for (Value keyValue : keyValues)
@@ -111,10 +112,12 @@ private:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Cuts the tokens of queries into the parts of the ring:
+  /// Cuts the tokens of queries into parts, one per rank of a ring attention:
   ///
   ///   from [batch, query heads, tokens, head size]
-  ///   to   [batch, key heads, parts, query heads per key head · tokens, size]
+  ///   to   [batch, key heads, parts, group · tokens per part, head size]
+  ///
+  /// where `group` is the number of query heads per key head.
   Value cutQueries(Value query) {
     Value whole = b.padDim(query, 2, count * size, 0);
     const int64_t depth = dimOf(whole, 3);
@@ -124,12 +127,13 @@ private:
     return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Returns the keys and values that move around the ring. They are one
-  /// tensor, joined along the last dim, if ringPacksKeysAndValues is true, and
-  /// otherwise two tensors. The shape is as follows, where a stripe is a
-  /// contiguous piece of the sequence:
+  /// Returns the keys and values that ranks send to each other in ring
+  /// attention. They are one tensor, joined along the last dim, if
+  /// ringPacksKeysAndValues allows that; otherwise they are two. The shape is
   ///
   ///   [batch, key heads, stripes, tokens of a stripe with padding, …]
+  ///
+  /// where a stripe is a piece of the sequence.
   SmallVector<Value, 2> makeKeyValues() {
     SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
     if (ringPacksKeysAndValues(ring))
@@ -143,9 +147,8 @@ private:
     return keyValues;
   }
 
-  /// Returns `keyValue` after one step of the ring, which sends the part of
-  /// each rank to the rank before it. Rank r gets the part that rank r + 1 had,
-  /// and the last rank gets the part of rank 0.
+  /// Returns `keyValue` after one step of the ring. Rank r gets the part of
+  /// rank r + 1, and the last rank gets the part of rank 0.
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -153,9 +156,8 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Returns the keys and the values as a pair. If `keyValues` has two
-  /// elements, they are the pair. If it has one element, in which both are
-  /// joined, the pair consists of two slices of it.
+  /// Returns the keys and the values. If `keyValues` is one tensor in which
+  /// both are joined, slices it.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -165,11 +167,12 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns the keys (or values) of stripes 0 to `stripe`, both included,
-  /// which the queries of stripe `stripe` see. A stripe is a contiguous piece
-  /// of the sequence. The shape is
+  /// Returns a slice of keys (or values) with the stripes 0 to `stripe`. A
+  /// stripe is a piece of the sequence. Under the causal mask, the queries of
+  /// stripe `stripe` see only these keys. In ring attention, each rank has one
+  /// part of them:
   ///
-  ///   [batch, key heads, parts of the ring, tokens per part, …]
+  ///   [batch, key heads, parts, tokens per part, …]
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -184,9 +187,9 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// Sets `mask` to the user's mask, reshaped so that queries and keys have
-  /// three dims each: stripes (contiguous pieces of the sequence), parts of the
-  /// ring, and tokens. The shape is
+  /// Reshapes the user's attention mask and stores it in `mask`. In ring
+  /// attention, the query dim and the key dim of the mask become three dims
+  /// each: stripes (pieces of the sequence), parts (one per rank), and tokens:
   ///
   ///   [batch, key heads, query heads per key head,
   ///    stripes, parts, tokens (of queries), stripes, parts, tokens (of keys)]
@@ -201,8 +204,9 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Padding is possible only if there is a single stripe (contiguous piece of
-    // the sequence). Several stripes are used only if all parts are equal.
+    // Pad the tokens, so that each rank gets an equal part. With several
+    // stripes (pieces of the sequence), no padding is needed: the sequence is
+    // cut into stripes only if all parts are equal.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -216,17 +220,18 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the user's mask for one stripe of queries (contiguous piece of the
-  /// sequence) and the keys up to the end of the stripe. The shape is
+  /// Returns the user's attention mask for the queries of one stripe (piece of
+  /// the sequence), and the keys of this and of earlier stripes. The shape is
   ///
   ///   [batch, key heads, pairs, query heads per key head, queries, keys]
   ///
-  /// where `pairs` depends on the number c of parts of the ring:
+  /// In ring attention, the queries and the keys have c parts each, one per
+  /// rank. The size of the dim `pairs` depends on the dims of the user's mask:
   ///
-  ///   c · c   if the mask depends on queries and keys: all pairs of
-  ///           (part of the queries, part of the keys)
-  ///   c       if the mask depends on only one of them
-  ///   1       if the mask depends on neither
+  ///   mask depends on              pairs
+  ///   queries and keys             c · c (part of queries, part of keys)
+  ///   only one of them             c
+  ///   neither (it is broadcast)    1
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -241,10 +246,10 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the slice of `own`, the mask for one stripe of queries (contiguous
-  /// piece of the sequence), for step number `step` of the ring. In this step,
-  /// part p of the queries attends to part (p + step) mod c of the keys, where
-  /// c is the number of parts.
+  /// Slices the attention mask of one stripe (piece of the sequence) of queries
+  /// for one step of ring attention. `own` is the mask for all steps. In this
+  /// step, part p of the queries meets part (p + step) mod c of the c parts of
+  /// the keys.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -254,9 +259,13 @@ private:
     return b.takeAlong(own, 2, from);
   }
 
-  /// Returns the numbers 0, 1, …, length - 1 along dim `dim` of a tensor with
-  /// six dims, the dims of the scores. Dim 2 (the parts of the ring) is split
-  /// over the ranks of the ring.
+  /// Returns the numbers 0, 1, …, length - 1 along dim `dim` of a tensor of six
+  /// dims. Every other dim has size 1. The tensor broadcasts to the scores of
+  /// one step of ring attention:
+  ///
+  ///   [batch, key heads, parts, query heads per key head, queries, keys]
+  ///
+  /// Dim 2 (parts, one per rank) is split over the ranks.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -267,9 +276,9 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns a Boolean mask for the scores of one step of the ring and one
-  /// stripe (contiguous piece) of queries under the causal mask. It is true
-  /// where the key is not after the query. Returns null if the attention is not
+  /// Returns the causal mask for the scores of one step of ring attention, and
+  /// for the queries of one stripe (piece of the sequence). It is true where
+  /// the key is not after the query. Returns null if the attention is not
   /// causal.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
@@ -282,10 +291,10 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // In step s, rank p of c ranks has part (p + s) mod c of the keys. If the
-    // sum wraps around, this is one of the parts 0 to p - 1. Its keys then come
-    // before all queries that rank p has in this stripe (contiguous piece of
-    // the sequence).
+    // In step s > 0 of ring attention, part p of the queries meets part (p + s)
+    // mod c of the c parts of the keys. Keys of earlier stripes (pieces of the
+    // sequence) are visible. Keys of this stripe are visible only if p + s >=
+    // c, because their part then comes before part p.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -294,12 +303,10 @@ private:
                                                            number(before)));
   }
 
-  /// Returns a Boolean mask for the scores of one step of the ring: false for
-  /// keys that are only padding. Returns null if no mask is needed:
-  ///
-  /// - There is no padding.
-  /// - The attention is causal. Padding comes after all queries, so the causal
-  ///   mask hides it.
+  /// Returns a mask that hides padding in the scores of one step of ring
+  /// attention. It is false for keys that are only padding. Returns null
+  /// without padding, and for causal attention, whose causal mask hides the
+  /// padding.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -323,10 +330,10 @@ private:
                    : scores;
   }
 
-  /// Returns `scores`, the scores of one step of the ring and one stripe
-  /// (contiguous piece) of queries, after the causal mask, the padding and the
-  /// user's mask are applied. If the user's mask is Boolean, it hides scores
-  /// where it is false; otherwise it is added to the scores.
+  /// Applies all masks to `scores`: the causal mask, the mask of padding and
+  /// the user's `mask`. The scores are those of one step of ring attention and
+  /// one stripe (piece of the sequence) of queries. A user's mask of Booleans
+  /// hides scores where it is false. A mask of numbers is added to the scores.
   Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
     scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
@@ -344,10 +351,9 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. If the type is narrower than f64, the
-  /// constant `factor` is rounded to f32. This error would be visible, because
-  /// plans are verified in f64. Therefore the product of `value` and the
-  /// rounding error is added.
+  /// Returns `value` times `factor`, with the accuracy that verification in f64
+  /// needs. The constant `factor` may be rounded to f32. Therefore the product
+  /// of `value` and the rounding error is added.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -357,8 +363,9 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scaled scores of one step of the ring. If the attention has a
-  /// soft cap, it is applied: cap · tanh(score / cap). The shape is
+  /// Returns the scaled scores of one step of ring attention. With a soft cap,
+  /// each score becomes cap · tanh(score / cap). Each rank has one part of the
+  /// queries. The shape is
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, keys]
   Value scoresOf(Value query, Value key) {
@@ -375,8 +382,9 @@ private:
     return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
   }
 
-  /// Returns the online-softmax state after one step of the ring, which has the
-  /// given scores and values. `before` is the state before the step.
+  /// Adds the scores and values of one step of ring attention to the online
+  /// softmax. `before` is its state before the step. Returns its state after
+  /// the step.
   OnlineSoftmaxState attend(const OnlineSoftmaxState &before, Value scores,
                             Value value) {
     OnlineSoftmaxState rows;
@@ -384,8 +392,9 @@ private:
     if (before.top)
       rows.top = b.make<graph::MaxOp>(before.top, rows.top);
     Value top = rows.top;
-    // If a row has seen no key yet, its maximum is -inf, and -inf - (-inf)
-    // would be NaN. For this row, 0 is subtracted instead.
+    // If masks have hidden all keys from a query so far, its largest score is
+    // -inf, and -inf - (-inf) would be NaN. For such a query, subtract 0
+    // instead.
     if (hides)
       top = b.make<graph::SelectOp>(
           b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
@@ -405,7 +414,8 @@ private:
   }
 
   /// Returns, for each query, the sum over the keys of power · value. `power`
-  /// holds exponentials of the scores. The shape is
+  /// is the exponential of a score. Each rank has one part of the queries. The
+  /// shape is
   ///
   ///   [batch, key heads, parts, query heads per key head, queries, width]
   Value weighted(Value power, Value value) {
@@ -419,10 +429,11 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// Returns the attention result for one stripe (contiguous piece) of queries.
-  /// `rows` is the state of the online softmax after the last step of the ring.
-  /// The shape is [batch, query heads, tokens of the stripe, width of the
-  /// values]. A query that sees no key has the result 0.
+  /// Returns the attention result for one stripe (piece of the sequence), from
+  /// the last state `rows` of the online softmax. A query that sees no key has
+  /// the result 0. The shape is
+  ///
+  ///   [batch, query heads, tokens of the stripe, width of the values]
   Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -442,27 +453,30 @@ private:
   /// keys move.
   const ShardedOp &ring;
   dist::SubAxes axes;
-  /// Sizes of the attention. A stripe is a contiguous piece of the sequence.
+  /// Sizes in ring attention. A stripe is a piece of the sequence. Each stripe
+  /// is cut into equal parts, one per rank:
   ///
   ///   batch      size of the batch
   ///   keyHeads   number of key heads
   ///   group      number of query heads per key head
-  ///   count      number of parts of the ring
-  ///   size       tokens of one stripe in one part, with padding
+  ///   count      number of parts, and of ranks
+  ///   size       tokens in one part of one stripe, with padding
   int64_t batch, keyHeads, group, count, size;
-  /// Whether there may be a step of the ring in which some query sees no key.
+  /// Whether masks or padding may hide all keys from some query in some step of
+  /// ring attention.
   bool hides;
-  /// The user's mask after makeMask has reshaped it; null if there is none.
+  /// The user's attention mask, in the shape that makeMask gives it; null if
+  /// the user gives none.
   Value mask;
-  /// Whether the user's mask depends on the query (`hasRows`), and whether it
-  /// depends on the key (`hasKeys`). If false, the mask is broadcast along the
-  /// queries (or keys).
+  /// Whether the user's mask has a dim of queries (`hasRows`), and whether it
+  /// has a dim of keys (`hasKeys`). A dim of size 1 does not count.
   bool hasRows = false, hasKeys = false;
 };
 } // namespace
 
-/// Replaces an attention by ordinary ops: as a ring if it is split as ring
-/// attention, otherwise as one attention per stripe (piece of the sequence).
+/// Builds ordinary ops that replace a split attention op. If keys move from
+/// rank to rank, they are the steps of ring attention. Otherwise they are one
+/// attention per stripe (piece of the sequence).
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

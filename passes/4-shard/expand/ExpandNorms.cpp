@@ -17,15 +17,15 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns the mean of `value` over the dims: its sum, which is reduced over
-  /// ranks if a dim is split, divided by the number of elements without
-  /// padding.
+  /// Returns the mean of `value` over the dims in `dims`. Sums over all ranks,
+  /// and divides by the number of elements without padding.
   Value mean(ShardedBuilder &b, Value value) const {
     Value sum = b.reduce(graph::ReduceKind::Sum, value, dims);
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
 
-  /// Indices of the dims, and the number of elements over all of them together.
+  /// Indices of the dims over which the norm is computed, and the product of
+  /// the sizes of these dims.
   SmallVector<int64_t> dims;
   int64_t count = 1;
 };
@@ -46,14 +46,12 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Replaces a layer norm along split dims by ordinary ops. They need two
-/// all-reduces, of one number per row each (n is the number of elements):
+/// Replaces a layer norm along split dims by ordinary ops with two all-reduces.
+/// n is the number of elements:
 ///
 ///   mean = Σ x / n    variance = Σ (x - mean)² / n
 ///
-/// One all-reduce of Σ x and Σ x² would do, as the variance is also Σ x² / n -
-/// mean². That difference loses all digits where the mean is large beside the
-/// spread of a row.
+/// A single all-reduce of Σ x and Σ x² would be inaccurate for a large mean.
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto norm = cast<graph::LayerNormOp>(op.op);

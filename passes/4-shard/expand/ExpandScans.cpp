@@ -6,13 +6,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a cumulative sum along a split dim by ordinary ops. Each part of
-/// the dim computes its own cumulative sum. The totals of all parts are
-/// gathered, and each part adds the totals of the parts before it (after it if
-/// `reverse`). Example with two parts:
+/// Replaces a cumulative sum along a split dim by ordinary ops. Each part adds
+/// the totals of all parts before it to its own cumulative sum. With `reverse`,
+/// it adds those of all parts after it. Example with two parts:
 ///
-///   x  1 2 | 3 4    own  1 3 | 3 7    totals 3 | 7    before 0 | 3
-///   y  1 3 | 6 10
+///                   part 0   part 1
+///   input           1  2     3  4
+///   own sum         1  3     3  7
+///   totals before   0        3
+///   result          1  3     6 10
 static SmallVector<Value, 2> expandCumSum(const ShardedOp &op,
                                           ShardedBuilder &b) {
   auto scan = cast<graph::CumSumOp>(op.op);

@@ -15,9 +15,9 @@ static Type indexType(OpBuilder &b, int64_t size) {
   return size > INT32_MAX ? b.getI64Type() : b.getI32Type();
 }
 
-/// Returns a Boolean tensor that is true where `x` equals `top`, the largest
-/// (or smallest) value of the row. NaN counts as the extreme value: if `top` is
-/// NaN, the tensor is true where `x` is NaN.
+/// Returns a tensor of Booleans that is true where `x` equals `top`, the
+/// largest (or smallest) value of `x` along one dim. Where `top` is NaN, it is
+/// true if `x` is NaN.
 static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
   Value equal = b.compare(graph::Predicate::Equal, x, top);
   if (!isa<FloatType>(graph::tensorType(x).getElementType()))
@@ -27,12 +27,16 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
 }
 
 /// Replaces an arg-reduce (arg-max or arg-min) along a split dim by ordinary
-/// ops. First the extreme value of each row is all-reduced. Then each part
-/// finds the first (or last) index at which its elements equal this value.
-/// These indices are all-reduced by minimum (or maximum). Example with two
-/// parts:
+/// ops. Example of an arg-max with two parts:
 ///
-///   x    3 7 | 7 1    top 7    index  - 1 | 2 -    first 1, last 2
+///                                        part 0   part 1
+///   input                                3  7     7  1
+///   1. largest value over all parts      7        7
+///   2. indices where the input is 7      -  1     2  -
+///   3. result: smallest of the indices   1        1
+///
+/// With the attribute `last`, the result is the largest of the indices, 2.
+/// Steps 1 and 3 are all-reduces.
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto arg = cast<graph::ArgReduceOp>(op.op);
@@ -49,15 +53,14 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices, in the whole dim, of the elements that a top-k selects
-/// from candidates. Example with 2 parts of 4 elements, 2 candidates from each
-/// part, and k = 2:
+/// Returns the indices of the elements that a top-k along a split dim selects.
+/// Each part has first selected candidates, which are now in one list of shape
+/// `flat`. Example for k = 2, with 2 parts of 4 elements and 2 candidates of
+/// each part:
 ///
-///   index     [[1, 3], [0, 2]]   candidates of part 0 and of part 1
-///   winners   [3, 0]             indices into the list of 4 candidates
-///   result    [6, 1]             4 + 2 and 0 + 1
-///
-/// `flat` is the shape of the list of candidates.
+///   index     [[1, 3], [0, 2]]   indices of the candidates in their parts
+///   winners   [3, 0]             selected candidates: number 3 and number 0
+///   result    [6, 1]             number 3 is 2 in part 1, so 4 + 2 in the dim
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -79,8 +82,7 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
 /// 3. Selects k of all candidates, [n · k'], on every rank.
 ///
 /// Among equal values, the one with the lowest index is selected, as in the
-/// original op: candidates are in the order of the parts, and padding comes
-/// last.
+/// original op.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

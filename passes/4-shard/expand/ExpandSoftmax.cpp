@@ -6,11 +6,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a softmax or log-softmax along a split dim by ordinary ops. The
-/// maximum and the sum of each row are all-reduced over the parts:
+/// Replaces a softmax or log-softmax along a split dim by ordinary ops. `max`
+/// and Σ run along the whole dim, so both need an all-reduce over the ranks:
 ///
 ///   top = max(x)    sum = Σ exp(x - top)
-///   y = exp(x - top) / sum,  or its logarithm  x - top - log(sum)
+///   softmax = exp(x - top) / sum    log-softmax = x - top - log(sum)
 template <typename Op, bool logarithm>
 static SmallVector<Value, 2> expandSoftmax(const ShardedOp &op,
                                            ShardedBuilder &b) {

@@ -11,22 +11,22 @@ namespace pcc::shard {
 /// A function that replaces a split op by ordinary ops with global shapes. The
 /// split op is one of these:
 ///
-/// - An op whose ranks must exchange values because a factor of kind Inner is
-///   split, such as a softmax along a split dim.
+/// - An op with a split Inner factor (dim whose parts exchange values), such as
+///   a softmax along a split dim.
 /// - A ring attention.
-/// - An attention in stripes (contiguous pieces of the sequence).
+/// - An attention in stripes (pieces of the sequence).
 ///
 /// Returns one value per result of the op; null for a result without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// Table of expansions by op name. An expansion is a function that replaces a
-/// split op by ordinary ops. Every op whose sharding rule has Inner factors
-/// (dims whose parts exchange values) has one.
+/// A table from names of ops to expansions, functions that replace a split op
+/// by ordinary ops. It has an entry for attention, and for each op that may
+/// have an Inner factor (a dim whose parts exchange values if it is split).
 class Expansions {
 public:
-  /// Creates the table with the functions that replace split ops, for all kinds
-  /// of ops.
+  /// Registers the expansions (functions that replace a split op by ordinary
+  /// ops) of all kinds of ops.
   Expansions();
   /// Adds `expansion`, which replaces one op of type `Op` by ordinary ops.
   template <typename Op> void add(Expansion expansion) {
@@ -42,9 +42,8 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Registers the function that replaces attention ops by ordinary ops. It
-/// handles ring attention and attention that is split in stripes (contiguous
-/// pieces of the sequence).
+/// Registers the function that replaces ring attention, and attention in
+/// stripes (pieces of the sequence), by ordinary ops.
 void addAttentionExpansions(Expansions &expansions);
 /// Registers the functions that replace a softmax or a log-softmax along a
 /// split dim by ordinary ops.
@@ -65,7 +64,7 @@ void addScanExpansions(Expansions &expansions);
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
   /// Describes dim number `dim` of the first operand of `op`, split as `op`
-  /// needs it. The dim must be a single factor of kind Inner (a dim whose parts
+  /// needs it. The dim must be one factor of kind Inner (a dim whose parts
   /// exchange values).
   CutDim(const ShardedOp &op, int64_t dim);
 
@@ -76,15 +75,15 @@ struct CutDim {
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 
-  /// Index of the dim that is cut.
+  /// Index of the dim in its tensor.
   int64_t dim;
-  /// Sharding of the dim that is cut.
+  /// Sharding of the dim: the mesh axes that split it.
   dist::DimSharding sharding;
-  /// Size of the dim, without padding.
+  /// Size of the whole dim, without padding.
   int64_t whole;
   /// Number of parts.
   int64_t count;
-  /// Number of elements in each part, padding included.
+  /// Size of one part of the dim, with padding.
   int64_t size;
 };
 

@@ -10,14 +10,10 @@
 
 namespace pcc::shard {
 
-/// Builds the ops that replace one op of a sharded function. A new op is
-/// inserted before the replaced op and gets its location and stage.
-///
-/// The sharding of a new op follows from the shardings of its operands
-/// (`propagateFromOperands`). For an operand of the replaced op, this is the
-/// sharding in which the replaced op needs it. The builder adds no
-/// communication. Where a new op needs an operand in another sharding, the pass
-/// `insert-reshards` adds it later.
+/// Builds the ops that replace one op of a sharded function, with the location
+/// and the stage of that op. The sharding of a new op follows from those of its
+/// operands (`propagateFromOperands`). The builder adds no communication; the
+/// pass `insert-reshards` does so later.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
   /// Prepares to replace the IR op `op.op`, which must not be null.
@@ -28,9 +24,8 @@ public:
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
-  /// Returns a tensor that holds the numbers 0, 1, …, size - 1 along dim `dim`.
-  /// It has `rank` dims; all dims except `dim` have size 1. Dim `dim` is
-  /// sharded as `split`.
+  /// Returns the numbers 0, 1, …, size - 1 along dim `dim`, as a tensor of
+  /// `rank` dims. All other dims have size 1. Dim `dim` is sharded as `split`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
   /// Returns `value` converted to f32 if its element type is narrower, so that
@@ -57,22 +52,25 @@ public:
                      double filling);
 
 private:
-  /// Stores the sharding of the new op `op`, and returns its first result. `op`
-  /// changes the size of dim `dim` of `value`. Its result is sharded like
-  /// `value`, and dim `dim` is split over the same axes at its new size.
+  /// Stores the sharding of `op`, which resizes dim `dim` of `value`, and
+  /// returns the first result of `op`. The result is sharded like `value`.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding that new ops assume for `value`. For an operand of
-  /// the replaced op, it is the sharding in which the replaced op needs the
-  /// operand. For any other value, it is the sharding stored in the IR, or
-  /// whole (not split) if none is stored.
+  /// Returns the sharding of `value` from which the shardings of new ops
+  /// follow. The builder replaces one op, the old op:
+  ///
+  ///   value                sharding
+  ///   operand of old op    the one in which the old op needs the operand
+  ///   other, sharded       the one in the IR
+  ///   other, unsharded     whole (not split)
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores stage and sharding of a new op through which no partial sums pass.
+  /// Stores stage and sharding of a new op. No partial sums pass through the
+  /// op.
   void finish(mlir::Operation *op) override;
 
-  /// Stage of the replaced op; null if the function has no stages.
+  /// Stage of the op that the new ops replace; null if it has no stage.
   mlir::Attribute stage;
-  /// By operand of the replaced op: the sharding in which the replaced op needs
-  /// the operand.
+  /// The new ops replace one op. For each operand of that op: the sharding in
+  /// which the op needs the operand.
   llvm::SmallDenseMap<mlir::Value, dist::Sharding> wanted;
 };
 

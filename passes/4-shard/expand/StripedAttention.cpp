@@ -56,9 +56,9 @@ Value StripedAttention::joined(ArrayRef<Value> results) {
   if (results.size() == 1)
     return results.front();
   SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
-  // The results are joined along a new dim, which counts stripes (contiguous
-  // pieces of the sequence). The dim of tokens is split over ranks, so joining
-  // along it would move elements between ranks.
+  // Join the attention results of all stripes (pieces of the sequence) along a
+  // new dim, which counts stripes. A join along the tokens would move elements
+  // between ranks.
   shape.insert(shape.begin() + 2, 1);
   auto stacked = llvm::map_to_vector(
       results, [&](Value result) { return b.reshape(result, shape); });

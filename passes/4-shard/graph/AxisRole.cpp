@@ -15,8 +15,8 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // Only `dp` and `cp` can divide experts (ExpertAxes.h), so other roles do not
-  // change.
+  // Only `dp` (Batch) and `cp` (Sequence) can divide experts (ExpertAxes.h).
+  // Any other role stays as it is.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

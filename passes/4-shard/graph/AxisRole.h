@@ -9,13 +9,12 @@
 
 namespace pcc::shard {
 
-/// The purpose of a mesh axis. The role decides which factors (dims of an op,
-/// or parts of dims) the axis may split; FactorTag in ShardedOp.h lists them.
+/// Purpose of a mesh axis. It decides which dims of an op the axis may split.
 ///
-/// The four roles with `Experts` in their names exist only in models whose
-/// experts are divided among ranks. Their axes split the batch or the sequence.
-/// In the expert region (the ops around the experts; ExpertDims.h), they may
-/// split other dims as well.
+/// The four roles with `Experts` in their names exist only in
+/// mixture-of-experts models whose experts are divided among ranks (`--ep`).
+/// The expert region of such a model is the ops around the experts
+/// (ExpertDims.h).
 enum class AxisRole : uint8_t {
   /// Data parallelism: splits the batch of every input that has one. This is
   /// the role of `dp`, and of the time axis `mb` (microbatches).
@@ -23,34 +22,36 @@ enum class AxisRole : uint8_t {
   /// Context parallelism: splits the sequence, or the heads within attention.
   /// This is the role of `cp`.
   Sequence,
-  /// Tensor parallelism: splits anything but the batch and stripes (pieces of
-  /// the sequence; Stripes.h). Must split the large weights of contractions
-  /// (ContractionWeights.h). This is the role of `tp`.
+  /// Tensor parallelism, the role of `tp`. Splits every dim except the batch
+  /// and the dim that counts stripes (pieces of the sequence; Stripes.h). Must
+  /// split the large weights of contractions (ContractionWeights.h).
   Tensor,
-  /// Splits anything. This is the role of axes that the user named in `--mesh`.
+  /// The role of every axis that has another name than `dp`, `mb`, `cp` or
+  /// `tp`. The axis may split every dim.
   Free,
-  /// The role of the sub-axes of `dp` that also divide experts. They split the
-  /// batch, as role Batch does. Inside of the expert region (the ops around the
-  /// experts), they may split anything, and they must split the experts of
-  /// weights.
+  /// The role of a sub-axis of `dp` that divides the batch and, in addition,
+  /// the experts of a mixture-of-experts layer. It must split the expert dim of
+  /// expert weights. In the ops around the experts, it may split every dim; in
+  /// other ops, only the batch.
   BatchAndExperts,
-  /// The role of the sub-axes of `cp` that also divide experts. They split the
-  /// sequence, as role Sequence does. Inside of the expert region (the ops
-  /// around the experts), they may split anything, and they must split the
-  /// experts of weights.
+  /// The role of a sub-axis of `cp` that divides the sequence and, in addition,
+  /// the experts of a mixture-of-experts layer. It must split the expert dim of
+  /// expert weights. In the ops around the experts, it may split every dim; in
+  /// other ops, only the sequence.
   SequenceAndExperts,
-  /// The role of an axis (or sub-axis) for the batch that does not divide
-  /// experts, while another axis does. It splits the batch, as role Batch does.
-  /// Inside of the expert region (the ops around the experts), it may split
-  /// anything but experts and weights.
+  /// The role of a batch axis that does not divide experts, in a model where
+  /// another axis divides them. In the ops around the experts, it may split
+  /// every dim except that of the experts, and no weights. In other ops, it
+  /// splits the batch.
   BatchOutsideExperts,
-  /// The role of an axis (or sub-axis) for the sequence that does not divide
-  /// experts, while another axis does. It splits the sequence, as role Sequence
-  /// does. Inside of the expert region (the ops around the experts), it may
-  /// split anything but experts and weights.
+  /// The role of a sequence axis that does not divide experts, in a model where
+  /// another axis divides them. In the ops around the experts, it may split
+  /// every dim except that of the experts, and no weights. In other ops, it
+  /// splits the sequence.
   SequenceOutsideExperts,
-  /// Splits each weight, gradient and optimizer state that is stored divided
-  /// (ZeRO, FSDP; StoredWeights.h), unless the axis splits that tensor already.
+  /// The role of an axis while it divides stored tensors: weights, gradients
+  /// and optimizer states that each rank stores only in part (ZeRO, FSDP;
+  /// StoredWeights.h). Tensors that the axis splits anyway do not change.
   Storage,
 };
 
@@ -58,21 +59,22 @@ enum class AxisRole : uint8_t {
 /// Sequence, `tp` is Tensor. Every other name is Free.
 AxisRole roleOf(llvm::StringRef axis);
 
-/// Returns the role that replaces `role` if the experts of the model are
-/// divided. `divides` is true for an axis that divides the experts. Roles other
-/// than Batch and Sequence stay as they are.
+/// Returns the role that replaces `role` in a mixture-of-experts model whose
+/// experts are divided among ranks. `divides` says whether the axis with this
+/// role divides experts:
 ///
-///   role       divides              does not divide
-///   Batch      BatchAndExperts      BatchOutsideExperts
-///   Sequence   SequenceAndExperts   SequenceOutsideExperts
+///   role        divides = true       divides = false
+///   Batch       BatchAndExperts      BatchOutsideExperts
+///   Sequence    SequenceAndExperts   SequenceOutsideExperts
+///   any other   role                 role
 AxisRole withExperts(AxisRole role, bool divides);
 
 /// Returns whether axes of this role divide experts: true for BatchAndExperts
 /// and SequenceAndExperts.
 bool dividesExperts(AxisRole role);
 
-/// Returns whether the role exists only in models with divided experts. It is
-/// true for BatchAndExperts, SequenceAndExperts, BatchOutsideExperts and
+/// Returns whether `role` is one of the four roles with `Experts` in their
+/// names: BatchAndExperts, SequenceAndExperts, BatchOutsideExperts and
 /// SequenceOutsideExperts.
 bool knowsExperts(AxisRole role);
 

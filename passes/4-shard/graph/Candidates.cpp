@@ -7,13 +7,16 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split a further factor (dim, or part of a dim)
-/// of kind `kind`, for one of these reasons:
+/// Returns whether `op` must not split one more factor (dim, or part of a dim)
+/// of kind `kind`:
 ///
-/// - A result can be partial in one kind of reduction only. A Sum factor and a
-///   Max factor cannot both be split.
-/// - An Inner factor (dim whose parts exchange values) cannot be split while
-///   operands are partial.
+///   kind                     must not be split if
+///   Sum, Max, Min, Prod      a factor of another of these kinds is split
+///   Max, Min, Prod           an operand is a partial sum
+///   Inner                    an operand is a partial sum
+///
+/// The parts of a split Inner factor exchange values. A partial sum is a value
+/// that ranks still have to add.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -49,34 +52,33 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 }
 
 namespace {
-/// One way to split a factor (a dim of an op, or part of a dim) over parts,
-/// which are sub-axes of one mesh axis, such as tp:(1)2 and tp:(2)2 of tp = 4.
+/// One way to split a factor (a dim, or part of a dim) over sub-axes of one
+/// mesh axis, called parts. Axis tp = 4 has the parts tp:(1)2 and tp:(2)2.
 struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether new parts (sub-axes) may be inserted among the axes that already
-  /// split the factor. If true, they are inserted before the first axis that
-  /// follows them in some seed (requested sharding). If false, they are
-  /// appended as the most minor axes.
+  /// Whether new sub-axes may come before the axes that already split the
+  /// factor (dim, or part of a dim), as in some seed (requested sharding). If
+  /// false, they come last, as the most minor axes.
   bool reorder = false;
-  /// The factor (dim, or part of a dim) may be split only over those parts of
-  /// the axis that have the indices `first` to `end` - 1.
+  /// Indices of the sub-axes that may split the factor (dim, or part of a dim):
+  /// `first` to `end` - 1, in the list of prime sub-axes of one axis.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Splits `factor` of `op` (a dim, or part of a dim) over the first n of
-/// `parts`, and returns n. n is the largest number with which every rank has an
-/// element. At least the first part is used, unless the factor is full, that
-/// is, split into as many parts as it has elements:
+/// Splits `factor` of `op` (a dim, or part of a dim) over the first n sub-axes
+/// in `parts`, and returns n. Chooses the largest n with no more ranks than
+/// elements, but at least 1. If the factor was split over as many ranks as it
+/// has elements before, n is 0:
 ///
 ///   6 elements, parts 2 and 2:                n = 2
 ///   3 elements, parts 2 and 2:                n = 1
 ///   3 elements, part 5:                       n = 1
 ///   3 elements split over 3 ranks, part 2:    n = 0
 ///
-/// If `how.overfill` is true, all parts are used.
+/// If `how.overfill` is true, n is the number of all parts.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -87,8 +89,8 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // The first part may split the factor over more ranks than it has elements;
-  // later parts may not.
+  // The first sub-axis in `parts` may give the factor (dim, or part of a dim)
+  // more ranks than elements. Further sub-axes must not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -100,17 +102,19 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways in which `factor` (a dim, or part of a dim) may be split
-/// over `parts`, sub-axes of one axis. The first way uses all parts, as the
-/// most minor axes. Other ways are added if seeds (requested shardings) split
-/// values in such a way.
+/// Returns the ways in which `factor` of `op` (a dim, or part of a dim) may be
+/// split over `parts`, the prime sub-axes of one axis. The first way is the
+/// usual one: the sub-axes become the most minor axes of the factor. Unusual
+/// ways, such as a split over one sub-axis alone, are added only if some seed
+/// (requested sharding) or the division of experts uses them.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // If seeds (requested shardings) cut the axis into sub-axes, the factor (dim,
-  // or part of a dim) may be split over one of these sub-axes alone.
+  // A seed (requested sharding) may name a sub-axis, such as tp:(1)2 of tp = 4.
+  // The factor (dim, or part of a dim) may then be split over tp:(1)2 only, or
+  // over the rest of tp only.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -149,10 +153,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// If factor `first` (a dim, or part of a dim) has too few elements for an
-/// axis, other factors may be split over the rest of the axis. Returns these
-/// factors: those that `strategies` may split and, unless `mixesDims` is true,
-/// that come right after `first` in some dim.
+/// If an axis has more ranks than the factor `first` (a dim, or part of a dim)
+/// has elements, a second factor may use the rest of the axis. Returns the
+/// factors that may be this second one: `strategies` allow their split and,
+/// unless `mixesDims`, they directly follow `first` in a dim of a tensor.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -164,13 +168,19 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends to `candidates` copies of `op` that are split over `parts`, sub-axes
-/// of one axis. The first copy splits `factor` (a dim, or part of a dim) over
-/// as many parts as it has elements for. Each further copy also splits one of
-/// the factors `others` over all remaining parts. Example with parts 2 and 2:
+/// Appends copies of `op` to `candidates` that are split over `parts`, the
+/// prime sub-axes of one axis:
 ///
-///   factor of 2, others of 8 and 1:   2@part0
-///                                     2@part0, 8@part1
+/// - The first copy splits `factor` (a dim, or part of a dim) as the function
+///   `fill` does.
+/// - Each further copy also splits one factor in `others` over all sub-axes
+///   that are left, if it has enough elements.
+///
+/// Example with the sub-axes t0 and t1 of size 2. `factor` has 2 elements, and
+/// `others` have 8 and 1:
+///
+///   copy 0   2@t0
+///   copy 1   2@t0 and 8@t1
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -191,9 +201,9 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends to `candidates` a copy of `op` in which all of `parts`, sub-axes of
+/// Appends a copy of `op` to `candidates` in which all of `parts`, sub-axes of
 /// one axis, split queries and keys for ring attention. Does nothing if there
-/// are fewer queries than ranks, because every rank needs queries.
+/// are fewer queries than ranks.
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {
@@ -229,9 +239,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
     candidates.push_back(std::move(candidate));
   }
   // A window is the range of an operand's dim that the op reads, such as the
-  // range of a slice. A rank that fetches only the window may need less memory,
-  // even if no axis splits the dim. Therefore, if a window is smaller than its
-  // dim, each candidate is added a second time, with `usesAllWindows` set.
+  // range of a slice. If the window is smaller than the dim, a rank that
+  // fetches only the window may need less memory. In this case, add a second
+  // copy of each candidate, with `usesAllWindows` set.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -242,8 +252,8 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Returns the parts of `axes` that have been assigned already, that is, the
-/// overlaps of `axes` with the axes in `decided`.
+/// Returns the overlaps of `axes` with the axes in `decided`, which have been
+/// assigned already.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -254,11 +264,13 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Pairs each factor (part of a dim) of the rule in `dim` with the factor of
-/// `split`, a sharding of the dim, that contains it. Example:
+/// Pairs factors (parts) of one dim: those of an op's sharding rule with those
+/// of `split`, a sharding of the dim. Each factor of the rule must lie within
+/// one factor of the sharding. Example for a dim of 24:
 ///
-///   rule   3, 4, 2
-///   split  12, 2      pairs (3, 12), (4, 12), (2, 2)
+///   factors of the rule       3, 4, 2
+///   factors of the sharding   12, 2
+///   pairs                     (3, 12), (4, 12), (2, 2)
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -276,12 +288,14 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns `op` split as in `seed`, a requested sharding. Each factor (dim, or
-/// part of a dim) is split over these axes, in this order:
+/// Returns a copy of `op` that is split as far as `seed`, a requested sharding,
+/// can be met now. `decided` lists the axes that the search has assigned so
+/// far. Each factor (dim, or part of a dim) is split over, major first:
 ///
-/// - The time axis (microbatches), if it splits the factor in `op`.
-/// - The axes of the seed that are in `decided` (assigned so far).
-/// - Axes that split the factor in `op` and that the seed does not name.
+/// - the time axis `mb` (its parts are microbatches), if it splits the factor
+///   in `op`
+/// - the axes of the seed that are in `decided`
+/// - axes that split the factor in `op` and that the seed does not name
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);
@@ -315,8 +329,8 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // If the seed (requested sharding) uses some parts of the axis, the remaining
-  // parts of the axis split nothing.
+  // The requested sharding `seed` names a part of this axis. The op must not
+  // use the other parts of the axis.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

@@ -8,16 +8,13 @@
 namespace pcc::shard {
 
 /// Returns the sub-axes of dp and cp that divide the experts into `numParts`
-/// parts. First the most minor sub-axis of `dp` is taken. If all of `dp` has
-/// fewer than `numParts` parts, the most minor sub-axis of `cp` supplies the
-/// rest. Minor sub-axes are preferred because ranks that differ only along them
-/// are close to each other, and these ranks exchange tokens.
+/// parts. Takes the most minor sub-axis of `dp` first, then of `cp`, because
+/// ranks along minor sub-axes are close to each other:
 ///
 ///   dp = 4, 2 parts:           dp:(2)2
 ///   dp = 2, cp = 4, 4 parts:   dp:(1)2, cp:(2)2
 ///
-/// `numParts` must divide dp times cp, which checkOptions verifies. Otherwise
-/// the sub-axes have fewer than `numParts` parts.
+/// `numParts` must divide dp times cp.
 dist::SubAxes expertAxes(const dist::Mesh &mesh, int64_t numParts);
 
 } // namespace pcc::shard

@@ -20,10 +20,9 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends to `reshard` a dim along which values of all parts are gathered.
-/// Each part has `perPart` elements in the dim. For 4 parts of 3 elements, the
-/// dim has 12 elements. It is split over `axes` before the reshard and whole
-/// after it.
+/// Appends a dim to `reshard` that is split over `axes` before the reshard and
+/// whole after it. Each part has `perPart` elements: 4 parts of 3 elements make
+/// a dim of 12.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -32,9 +31,11 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns the reshard that makes the inner value `value` of `op` whole on all
-/// ranks along `axes`. A value of kind Inner is gathered; a value of another
-/// kind, such as Sum, is reduced.
+/// Returns the reshard (change of sharding) of `value`, a tensor that ranks
+/// must exchange while the split op `op` runs. Afterwards, all ranks along
+/// `axes` have the whole tensor. The kind of the value says how the tensors of
+/// the ranks are combined: Inner by an all-gather, another kind, such as Sum,
+/// by an all-reduce.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -76,8 +77,9 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Returns the product of the local sizes (on one rank) of the dims of a tensor
-/// with the index `begin` or higher.
+/// Returns the number of elements that one rank holds of a tensor. Only dims
+/// from number `begin` on count: for a local shape [2, 4, 8] and begin = 1, the
+/// result is 4 · 8.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -87,9 +89,9 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// Computes the bytes, on one rank, of the scores [B, H, S, T] and of keys and
-/// values. The shape of the scores follows from the query [B, H, S, D] and the
-/// key [B, K, T, D].
+/// Adds up the bytes of three tensors on one rank: scores, keys and values. For
+/// queries [batch, heads, S, depth] and keys [batch, key heads, T, depth], the
+/// scores have the shape [batch, heads, S, T].
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

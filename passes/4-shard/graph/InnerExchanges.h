@@ -9,42 +9,40 @@
 
 namespace pcc::shard {
 
-/// A reshard (change of sharding) of a value that a split op computes on the
-/// way to its result, such as the maximum of each row in a softmax. Every rank
-/// then has the whole value. In ring attention, the value is the keys or
-/// values, and each rank gets the part of the next rank.
+/// A reshard (change of sharding) that ranks need while one split op runs.
+/// Examples:
+///
+/// - softmax along a split dim: an all-reduce, after which each rank has the
+///   maximum over the whole dim
+/// - ring attention: each rank receives the keys or values of the next rank
 struct InnerReshard {
   /// Shardings before and after the reshard (change of sharding).
   dist::Sharding from, to;
-  /// Global shape of the value that is resharded.
+  /// Global shape of the value that ranks exchange.
   dist::Shape shape;
   /// Bytes of one element of the value that is resharded.
   int64_t elementBytes;
 };
 
-/// Returns the reshards by which the parts of a split op exchange values:
+/// Returns the reshards (changes of sharding) that ranks need while the split
+/// op `op` runs. Here 12@t is a dim of 12 that the axis t splits:
 ///
-/// - If an Inner factor (a dim whose parts exchange values) is split: one
-///   reshard for each value that the op computes on the way to its result.
-/// - For ring attention: the reshards that move keys and values.
-/// - For any other op: none.
-///
-/// Examples with dims that are split over axes d, t and c:
-///
-///   softmax [8@d, 12@t] of f32:  [8@d] partial max(t) -> [8@d],
+///   op                           reshards
+///   softmax [8@d, 12@t]          [8@d] partial max(t) -> [8@d],
 ///                                [8@d] partial sum(t) -> [8@d]
-///   topk 3 of [8@d, 12@t], t=2:  [8@d, 6@t] -> [8@d, -], 3 per part
-///   ring attention, c parts:     keys and values, c - 1 times
+///   topk of [8@d, 12@t], k = 3   all-gather of 3 candidates per rank of t
+///   ring attention on c ranks    c - 1 exchanges of keys and values
+///   op without exchanges         none
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
-/// Returns the total cost of the reshards that innerReshards returns: received
-/// bytes per rank, number of calls, and time. The time is 0 if the planner has
-/// no cluster profile (bandwidths and speeds).
+/// Returns the total cost of the values that ranks exchange while the split op
+/// `op` runs: received bytes per rank, number of calls, and time. The time is 0
+/// without a cluster profile (bandwidths and speeds).
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
-/// Returns how many bytes of temporaries `op` needs on a rank while it runs.
-/// For attention, the temporaries are the scores, and the keys and values in
-/// the sharding in which the op reads them. For other ops, returns 0.
+/// Returns the bytes of temporaries of `op` on a rank while it runs. For
+/// attention, these are the scores, and the keys and values as the op reads
+/// them. For other ops, returns 0.
 double workspaceBytes(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -20,18 +20,19 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits a factor (dim, or part of a dim) of `op` as one factor of a tensor's
-/// sharding, which is split over `axes`. `covering` lists the factors of `op`
-/// that together form the factor of the sharding. The first of them is split:
+/// Splits `op` over `axes`, because these axes split one factor (dim, or part
+/// of a dim) of an operand or result. `covering` lists the factors of `op` that
+/// together form this factor. The first of them is split:
 ///
-///   sharding 12@t with t = 3, covering 6 and 2:   6@t, 2
+///   operand 12@t, t has 3 ranks, `covering` 6 and 2:   op 6@t, 2
 ///
-/// Does nothing in three cases:
+/// Does nothing in these cases:
 ///
-/// - There are several factors in `covering`, and the number of ranks does not
-///   divide the size of the first one.
-/// - The first factor is of kind Whole or Inner.
-/// - The first factor is split already, or `op` uses one of the axes already.
+/// - `covering` has several factors, and the number of ranks does not divide
+///   the first one.
+/// - The first factor is split already, or may not be split (kind Whole), or
+///   its parts would have to exchange values (kind Inner).
+/// - `op` uses one of the axes already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -42,13 +43,13 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits the factors (parts) of one dim of `op` over the axes that split the
-/// dim in `sharding`. Matches each factor of `sharding` with the factors of
-/// `op` that have its size as their product, from major to minor. Stops if
-/// there are none:
+/// Splits one dim of `op`, which has the factors (parts) `dim`, as `sharding`
+/// splits this dim of a tensor. A factor of the sharding may consist of several
+/// factors of the op, major first. The first of these is then split:
 ///
-///   op 3, 4, 5; sharding 12@t, 5:   12 matches 3 and 4, so 3 is split
-///   op 3, 8, 5; sharding 12@t, 10:  stops at 12
+///   factors of the op   factors of the sharding   split
+///   3, 4, 5             12@t, 5                   3@t, because 12 = 3 · 4
+///   3, 8, 5             12@t, 10                  none, because 3 · 8 > 12
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {
@@ -64,8 +65,8 @@ static void followDim(ShardedOp &op, ArrayRef<int> dim,
   }
 }
 
-/// Splits the factors (dims, or parts of dims) of `tensor`, an operand or
-/// result of `op`, over the axes that split them in `sharding`; see followDim.
+/// Splits `op` in the way in which `sharding` splits one of its operands or
+/// results. `tensor` lists the factors (dims, or parts of dims) of this tensor.
 static void followTensor(ShardedOp &op,
                          const graph::ShardingRule::TensorFactors &tensor,
                          const dist::Sharding &sharding) {

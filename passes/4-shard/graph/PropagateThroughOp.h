@@ -7,17 +7,20 @@
 
 namespace pcc::shard {
 
-/// Returns `op` split as the shardings of its operands, `operands`, suggest
-/// (sharding propagation as in GSPMD, Xu et al. 2021):
+/// Returns `op` split as the shardings of its operands suggest (sharding
+/// propagation as in GSPMD, Xu et al. 2021). `operands` are these shardings.
 ///
-/// - An axis of an operand is used only if the op needs no communication then.
-/// - If two operands split a factor (dim of the op, or part of one)
-///   differently, the first operand decides.
-/// - Partial sums of operands pass through the op only if `partialsPass` is
-///   true and the rule of the op allows it.
+/// - An axis is used only if the op then needs no communication.
+/// - If two operands split a dim differently, the first operand decides.
+/// - Partial sums (values that ranks still have to add) pass from operands to
+///   results only if `partialsPass` is true and the op allows it, as a
+///   transpose does.
 ///
-///   add [8@t, -], [8, -]:           [8@t, -]
-///   reduce sum [8@d, 6@t] over 1:   [8@d] partial sum(t)
+/// Examples, where 8@t is a dim of 8 that the axis t splits:
+///
+///   op                            operands          result
+///   add                           [8@t, -], [8, -]  [8@t, -]
+///   sum along dim 1               [8@d, 6@t]        [8@d] partial sum(t)
 ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);

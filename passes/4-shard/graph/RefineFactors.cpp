@@ -31,17 +31,17 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether a factor (dim, or part of a dim) may be cut. A factor that
-/// is never split, or whose parts must be contiguous, must not be cut.
+/// Returns whether a factor (dim, or part of a dim) may be divided into smaller
+/// factors. It may not if ranks can never split it (kind Whole), or if each
+/// rank must have a contiguous range of it.
 static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Returns the sizes of the pieces into which `boundaries` cut one factor (part
-/// of a dim). A boundary is the product of the sizes of all factors before it.
-/// The factor reaches from the boundary `begin` to the boundary `end`. A
-/// boundary between them is used if it divides `end` and the boundary before it
-/// divides it:
+/// Divides one factor (part of a dim) into smaller ones and returns their
+/// sizes. The factor begins at `begin` and ends at `end`. These two, and each
+/// of `boundaries`, are positions in the dim: the product of the sizes of all
+/// factors before them. Boundaries that do not divide `end` are ignored:
 ///
 ///   begin 1, end 24, boundary 3:   sizes 3 and 8
 ///   begin 1, end 24, boundary 5:   size 24
@@ -58,13 +58,14 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors (parts) of `dim` at `boundaries`. A boundary is the product
-/// of the sizes of all factors before it:
+/// Divides factors (parts) of `dim` so that a factor begins at each of
+/// `boundaries`. A boundary is given as the product of the sizes of all factors
+/// before it:
 ///
 ///   factors 4 and 6, boundary 8:   factors 4, 2 and 3
 ///
-/// Leaves a factor whole if mayRefine is false for it. Returns whether any
-/// factor was cut.
+/// Factors that must stay whole or contiguous are not divided (mayRefine).
+/// Returns whether any factor was divided.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -82,8 +83,7 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
 }
 
 /// Makes the producer and a user of a value divide it into equal factors (dims,
-/// or parts of dims). Cuts the factors of each op where factors of the other op
-/// end. Example for one dim:
+/// or parts of dims). Example for one dim:
 ///
 ///   producer 6, 4; user 3, 8:   both 3, 2, 4
 ///
@@ -115,15 +115,14 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags (such as Batch) along one dim of a value, from its producer to a
-/// user. `from` and `to` are the factors (parts) of the dim in the two ops.
+/// Copies tags (dims of the model, such as Batch) along one dim of a value,
+/// from its producer to a user. `from` and `to` are the factors (parts) of the
+/// dim in the producer and in the user. A factor in `to` gets the tag of the
+/// factor in `from` that begins at the same index.
 ///
-/// - A factor of the user gets the tag of the producer's factor that begins at
-///   the same index of the dim.
-/// - A factor of kind Whole or Inner may be larger than the factors of the
-///   producer. It gets the tag of a factor that begins within it.
-///
-/// Head tags are copied only if `withHeads`.
+/// - A factor in `to` of kind Whole (never split) or Inner (its parts exchange
+///   values) also gets the tag of a factor in `from` that begins within it.
+/// - Tags of attention heads are copied only if `withHeads` is true.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -143,11 +142,10 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence along one dim of a value, from a user to the
-/// producer. A factor (part of the dim) of the producer gets the tag if it has
-/// none and consists of the same indices as a tagged factor of the user. Tables
-/// of token positions and masks get their tags in this way, because they do not
-/// depend on a tagged argument.
+/// Copies the tag Sequence (dim of tokens) along one dim of a value, from a
+/// user back to the producer. A factor (part of the dim) of the producer gets
+/// the tag if the factor of the user with the same begin and end has it. In
+/// this way, masks and tables of token positions get the tag.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -216,11 +214,10 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
                             edge.operand);
     return changed;
   };
-  // A cut for one value can require a cut for the next one. Therefore the loop
-  // walks through the graph forward and backward in turn, until no factor (dim,
-  // or part of a dim) is cut. It ends because factors can only get smaller. A
-  // weight is written in the sharding in which it is read, so its read and its
-  // write have equal factors, too.
+  // If a factor (dim, or part of a dim) of a value is cut, the ops that produce
+  // or use the value may have to cut other values as well. Therefore the loop
+  // walks forward and backward until it cuts nothing. The read and the write of
+  // a weight get equal factors, too.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)
@@ -253,12 +250,10 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor (part) of a sequence dim that ranks divide, as an index
-/// into the factors of `rule`. Usually it is the first factor of `dim`. If the
-/// dim is cut into stripes (contiguous pieces) for `numParts` ranks, it is the
-/// second one:
-///
-///   factor 0: 4 stripes    factor 1: tokens of each stripe
+/// Returns the factor (part) of the sequence dim `dim` that ranks may split, as
+/// an index into the factors of `rule`. If the dim is cut into stripes (pieces
+/// of the sequence) for `numParts` ranks, it is the second factor, the tokens
+/// of a stripe. Otherwise it is the first one.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -268,10 +263,9 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                                                                   : dim.front();
 }
 
-/// Returns whether `op` is the product of queries and keys: a product of two
-/// operands, [queries, d] and [keys, d], with the result [queries, keys].
-/// Queries and keys are factors (dims, or parts of dims) with the tag Sequence,
-/// and each occurs in only one operand.
+/// Returns whether `op` is the product of queries and keys: [queries, d] x
+/// [keys, d], with the result [queries, keys]. Queries and keys are factors
+/// (dims, or parts of dims) with the tag Sequence.
 static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
@@ -288,11 +282,12 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   return hasOwn(0) && hasOwn(1);
 }
 
-/// Tags the heads if attention begins at vertex `index`:
+/// Gives the tag Head to dims that count attention heads. They are found in two
+/// kinds of ops:
 ///
-/// - In a fused attention op, heads are dim 1 of the queries.
-/// - In a product of queries and keys, heads are the factors (dims, or parts of
-///   dims) without a tag that occur in both operands and in the result.
+/// - fused attention: dim 1 of the queries
+/// - product of queries and keys: dims that occur in both operands and in the
+///   result, and have no other tag, such as Batch
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);

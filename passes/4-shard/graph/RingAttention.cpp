@@ -20,9 +20,9 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
     return llvm::map_to_vector(
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
-  // If the sequence is in stripes (contiguous pieces), its dim has two factors:
-  // stripes, and tokens of a stripe. The ring splits the second factor: each
-  // part of the ring has tokens of every stripe.
+  // A sequence may be cut into stripes (pieces). It then has two factors: the
+  // stripes, and the tokens of a stripe. Ring attention splits the tokens, so
+  // each rank has tokens of every stripe.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&
@@ -43,16 +43,18 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns the reshard (change of sharding) of one step of ring attention for
-/// the keys or values, which have the given sharding and global shape. Each
-/// rank gets the part that the next rank had, and the last rank gets part 0:
+/// Returns one exchange of ring attention, as a reshard (change of sharding) of
+/// keys or values. Each rank gets the part of the next rank, and the last rank
+/// gets part 0:
 ///
-///   rank     0   1   2
-///   before   0   1   2
-///   after    1   2   0
+///   rank                0   1   2
+///   part before         0   1   2
+///   part after          1   2   0
 ///
-/// Dim 2 (the tokens) is replaced by two dims: stripes (contiguous pieces of
-/// the sequence), and tokens of a stripe. `bytes` is the size of one element.
+/// `shape` and `sharding` are those of the keys or values: [batch, heads,
+/// tokens, width]. The reshard has two dims in place of the tokens: stripes
+/// (pieces of the sequence), and tokens of a stripe. `bytes` is the size of one
+/// element.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

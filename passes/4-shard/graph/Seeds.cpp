@@ -32,9 +32,8 @@ static StringRef nameOf(Operation *op) {
   return textOf(op->getAttr(graph::nameName));
 }
 
-/// Returns whether `value` is a function result with the name `name`. If a user
-/// names an output of the model, the request is for the output, not for the op
-/// that computes it.
+/// Returns whether `value` is a function result with the name `name`. A request
+/// with this name is for the output, not for the op that computes it.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -116,10 +115,9 @@ static Location locationOf(Value value) {
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// Emits an error and fails if the user and the model request different
-/// shardings of `value`. `asked` is the request of the model. `seed` is the
-/// request that is used: that of the user, or `asked` if there is none.
-/// Shardings are equal if they place the elements equally.
+/// Emits an error and fails if the user requests another sharding of `value`
+/// than the model. `asked` is the request of the model. `seed` is that of the
+/// user or, without one, equals `asked`.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -130,10 +128,10 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Adds a seed (requested sharding) for each value whose name matches: function
-/// arguments, results of ops, and function results. The text is parsed for each
-/// value, because its meaning depends on the shape. If an op computes a
-/// function result of the same name, only the function result gets the seed.
+/// Adds the seed (requested sharding) `text`, of the form NAME=[…]. NAME may
+/// match function arguments, results of ops, and function results; each of
+/// these values gets the seed. If an op computes a function result of its own
+/// name, only the function result gets it.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -200,9 +198,9 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// The sub-axes that divide experts are treated like sub-axes in seeds
-/// (requested shardings): they cut their mesh axes into parts. Therefore the
-/// search assigns each of these sub-axes as a whole.
+/// Collects the properties of all seeds (requested shardings). `cuts` also gets
+/// the begins and ends of sub-axes that divide the experts of a
+/// mixture-of-experts layer (`--ep`), as if they were in seeds.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
@@ -221,10 +219,9 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
-/// Updates `overfull`, `order`, `cuts` and `priorities` for one requested
-/// sharding. Emits an error and fails if requests cut an axis into sub-axes
-/// that do not align. For example, sub-axes x:(1)2 and x:(1)3 cut an axis of 6
-/// at the places 2 and 3, and 2 does not divide 3.
+/// Emits an error and fails if two requests divide one axis into parts that do
+/// not fit together, such as the halves x:(1)2 and the thirds x:(1)3 of an axis
+/// x of size 6.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {
@@ -249,8 +246,9 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   return success();
 }
 
-/// Returns whether `dim`, which begins with the batch, splits the batch into
-/// parts that do not divide the samples of one of `microbatches` evenly.
+/// Returns whether ranks cannot divide one microbatch evenly. `dim` is the
+/// sharding of a dim that begins with the batch. For 2 microbatches, [6@dp] is
+/// uneven on 2 ranks, because a microbatch has 3 samples.
 static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
   if (dim.factors.empty() || dim.factors.front().axes.empty())
     return false;
@@ -262,7 +260,8 @@ static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
 void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const graph::ShardingRule &rule = *graph.ops[i].rule;
-    // A write of a weight is a pin, too, but has no batch.
+    // Skip vertices without a seed (requested sharding), and writes of weights,
+    // which have no batch dim.
     if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
       continue;
     Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]

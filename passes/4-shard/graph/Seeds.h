@@ -36,17 +36,16 @@ struct Seed {
 ///
 /// - annotations of the model: `dist.sharding` on arguments, results and
 ///   parameters, and `dist.pin` ops;
-/// - requests of the user: the strings NAME=[…] in the attribute `dist.seeds`
-///   of the module. NAME is a name or a glob of weights, inputs, outputs and
-///   other named values.
+/// - requests of the user: strings NAME=[…] in the module attribute
+///   `dist.seeds`. NAME is the name of a weight, input, output or other value,
+///   or a glob that matches several names.
 ///
-/// Seeds never name the time axis (microbatches).
+/// No seed names the time axis `mb`, whose parts are microbatches.
 ///
-/// By default, the search does not try all ways of splitting a dim, such as
-/// over more ranks than it has elements. If a seed splits a dim in such a way,
-/// the functions cutsAt, overfills and isBefore report it. The search then
-/// tries this way for other ops, too. They may match the seed without a reshard
-/// (change of sharding).
+/// A seed may split a dim in an unusual way, for example over more ranks than
+/// the dim has elements. The search then tries such splits for other ops as
+/// well. The functions cutsAt, overfills and isBefore say which splits it may
+/// try.
 class Seeds {
 public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
@@ -61,17 +60,17 @@ public:
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Cuts the batch in each seed (requested sharding) of `graph` into
-  /// `microbatches` and the samples of one microbatch, where the ranks of the
-  /// seed cannot divide these samples evenly. For 2 microbatches, [6@dp:2]
-  /// becomes [2|3@dp:2]. `graph` must have been built from this object and
-  /// refined, so that it knows which factors are the batch; it must not be used
-  /// afterwards.
+  /// Cuts the batch dim in seeds (requested shardings) into microbatches, and
+  /// the samples of one microbatch. Does so only if ranks cannot divide the
+  /// samples of one microbatch evenly. For 6 samples, 2 microbatches and 2
+  /// ranks, [6@dp] becomes [2|3@dp].
+  ///
+  /// `graph` must have been built from this object and refined. It must not be
+  /// used afterwards.
   void cutBatch(const ShardedGraph &graph, int64_t microbatches);
 
-  /// Returns the seed (requested sharding) of a function argument or of a
-  /// result of an op; null if it has none. A request by the name of a function
-  /// result is not found here, but by findOutput.
+  /// Returns the seed (requested sharding) of a function argument or an op
+  /// result; null if it has none. See findOutput for function results.
   const Seed *find(mlir::Value value) const {
     auto it = values.find(value);
     return it == values.end() ? nullptr : &it->second;
@@ -84,27 +83,27 @@ public:
   }
 
   /// Returns the sub-axes of `axis` that the search assigns one after another,
-  /// major first. Their sizes are prime. No seed (requested sharding) names
-  /// only a piece of one of these sub-axes.
+  /// major first. Their sizes are prime. Each sub-axis of `axis` in a seed
+  /// (requested sharding) consists of whole sub-axes in this list:
   ///
   ///   tp of 12                        tp:(1)2, tp:(2)2, tp:(4)3
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
-  /// Returns whether some seed (requested sharding) cuts `axis` at the place
-  /// `parts`. The place of a cut is the product of the sizes before it: a seed
-  /// with the sub-axis tp:(2)4 cuts `tp` at 2 and at 8. Both ends of the axis,
-  /// and both ends of a sub-axis that divides experts, count as cuts as well.
+  /// Returns whether some sub-axis of `axis` begins or ends at `parts`, the
+  /// product of the sizes of all sub-axes before this point. For example,
+  /// tp:(2)4 begins at 2 and ends at 8. The sub-axis may be the whole axis, one
+  /// in a seed (requested sharding), or one that divides the experts of a
+  /// mixture-of-experts layer.
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);
   }
 
-  /// Returns the round (0, 1, …) in which the search assigns the axis; 0 is the
-  /// default. A seed (requested sharding) can set the round with a suffix of a
-  /// dim, such as `p1` for round 1. If several seeds name the axis, the
-  /// smallest number is used. Axes of a later round have no influence on axes
-  /// of an earlier round.
+  /// Returns the round (0, 1, …) in which the search assigns the axis. Later
+  /// rounds do not change earlier ones. A suffix of a dim in a seed (requested
+  /// sharding) sets the round: [tp p1] sets round 1 for `tp`, and [tp] sets
+  /// round 0. If several seeds name the axis, the smallest round is used.
   int priorityOf(const std::string &axis) const {
     auto it = priorities.find(axis);
     return it == priorities.end() ? 0 : it->second;
@@ -115,7 +114,7 @@ public:
   bool overfills(int64_t size) const { return overfull.contains(size); }
 
   /// Returns whether some seed (requested sharding) splits one factor (dim, or
-  /// part of a dim) over axis `a` and, minor to `a`, over axis `b`.
+  /// part of a dim) over axes `a` and `b`, with `b` minor to `a`.
   bool isBefore(const std::string &a, const std::string &b) const {
     return order.contains({a, b});
   }
@@ -131,14 +130,16 @@ private:
   /// and fails if no value has the name or if the sharding does not fit.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Computes `overfull`, `order`, `cuts` and `priorities` from all seeds
-  /// (requested shardings). Emits an error and fails if two seeds cut an axis
-  /// into sub-axes that do not align.
+  /// Fills the members `overfull`, `order`, `cuts` and `priorities`, which
+  /// collect properties of all seeds (requested shardings). Emits an error and
+  /// fails if two seeds divide one axis into parts that do not fit together,
+  /// such as halves and thirds.
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Adds the axes and the factors (dims, or parts of dims) that `seed` names
-  /// to `overfull`, `order`, `cuts` and `priorities`. `seed` is the requested
-  /// sharding of `value`.
+  /// Adds the properties of `seed`, the requested sharding of `value`, to the
+  /// members `overfull`, `order`, `cuts` and `priorities`. Emits an error and
+  /// fails if the seed and earlier ones divide one axis into parts that do not
+  /// fit together, such as halves and thirds.
   mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.
@@ -149,12 +150,12 @@ private:
   /// sharding) splits over more ranks than the factor has elements.
   std::set<int64_t> overfull;
   /// Pairs (a, b) of axes for which some seed (requested sharding) splits one
-  /// factor (dim, or part of a dim) over a and, minor to a, over b.
+  /// factor (dim, or part of a dim) over both, with b minor to a.
   std::set<std::pair<std::string, std::string>> order;
-  /// By axis: the places at which seeds (requested shardings) cut the axis into
-  /// sub-axes, including both ends. A place is the product of the sizes before
-  /// it. For tp of size 8 with the sub-axes tp:(1)2 and tp:(2)4 in seeds, the
-  /// places are 1, 2 and 8.
+  /// For each axis: the points at which its sub-axes in seeds (requested
+  /// shardings) begin or end. The ends of the axis are included. A point is the
+  /// product of the sizes of all sub-axes before it. For tp of size 8 with the
+  /// sub-axes tp:(1)2 and tp:(2)4, the points are 1, 2 and 8.
   std::map<std::string, std::set<int64_t>> cuts;
   /// By name of each axis in a seed (requested sharding): the round (0, 1, …)
   /// in which the search assigns the axis.

@@ -23,14 +23,13 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// Finds the vertices whose results may be partial along the time axis: each
-/// microbatch has one addend, and `graph.accumulate` must add them. A vertex
-/// has such results in two cases:
+/// Finds the vertices whose results may be incomplete sums over the batch. Each
+/// microbatch then holds one addend, and a `graph.accumulate` adds all of them.
+/// There are two cases:
 ///
-/// - It sums over the batch.
-/// - It reads such a value, and its sharding rule lets partial sums pass.
-///
-/// The result of `graph.accumulate` is complete.
+/// - The vertex sums over the batch.
+/// - An operand is an incomplete sum, and the op may work on a single addend,
+///   as a transpose may.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {
@@ -81,11 +80,10 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
-/// Adds the factors (dims, or parts of dims) of a tensor to `rule` and returns
-/// them by dim. If there is no seed (requested sharding), the factors are those
-/// that graph::addDims adds. With a seed, they are the factors that the seed
-/// names, or one factor for a dim that the seed does not divide. A dim of size
-/// 0 has no factors.
+/// Adds the dims of a tensor to `rule`, as factors (dims, or parts of dims).
+/// Returns the factors of each dim. If `seed` (a requested sharding) divides a
+/// dim of 12 into parts of 3 and 4, its factors are 3 and 4. Otherwise the dim
+/// is one factor of 12.
 static graph::ShardingRule::TensorFactors
 addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
   if (!seed)
@@ -106,9 +104,9 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // A factor (dim, or part of a dim) that the seed (requested sharding)
-    // splits must not be cut further, because each rank keeps a contiguous
-    // range of its indices.
+    // If a seed (requested sharding) splits a factor (dim, or part of a dim),
+    // each rank gets one contiguous range of it. Mark the factor, so that
+    // `refine` does not cut it.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -14,18 +14,20 @@
 
 namespace pcc::shard {
 
-/// The data-flow graph of a function, in which the search assigns mesh axes to
-/// ops. The vertices are, in this order: the function arguments (sources), the
-/// ops in program order, and the function results (sinks). An edge leads from
-/// the vertex that produces a value to an operand of another vertex.
+/// Data-flow graph of a function, in which the search assigns mesh axes to ops.
+/// The vertices are, in this order:
 ///
-/// A seed is a requested sharding of a value. A pin is a vertex that reads and
-/// returns a value in the sharding of a seed. If the result of an op has a
-/// seed, a pin comes after the op, and users of the result read the pin. The op
-/// itself may then produce the value in any sharding. Sources, sinks and ops
-/// without operands (weights) that have a seed are pins themselves. A write of
-/// a weight is a pin if the weight has a seed, because a weight is written in
-/// the sharding in which it is read.
+/// - sources: the function arguments
+/// - ops, in program order, with pins between them
+/// - sinks: the function results
+///
+/// An edge leads from the producer of a value to an operand of a user.
+///
+/// A seed is a requested sharding of a value. A pin is a vertex with a seed:
+///
+/// - If an op with operands has a seed for its result, a pin follows the op.
+///   Users of the result read the pin.
+/// - Any other vertex with a seed, such as a weight, is a pin itself.
 ///
 ///   %y = matmul %x, %w, y seeded:    x   w
 ///                                     \ /
@@ -44,57 +46,51 @@ public:
   };
 
   /// Builds the graph of `function`. Each dim of a tensor is one factor, unless
-  /// the sharding rule of the op divides the dim into several factors. Keeps
-  /// pointers into `seeds` (requested shardings), which must outlive the graph.
+  /// the sharding rule of the op divides it further. Keeps pointers into
+  /// `seeds` (requested shardings), which must outlive the graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
   /// Cuts the factors (dims, or parts of dims) of all vertices until the
-  /// producer and the users of each value have equal factors. Then tags these
-  /// factors:
+  /// producer and the users of each value have equal factors. Then gives tags
+  /// to the factors of the batch, of the sequence and of attention heads.
   ///
-  /// - the batch and the sequence, which follow from `graph.batch_dim` and
-  ///   `graph.sequence_dim` of the arguments;
-  /// - the heads of attention.
+  /// - If `sequenceParts` is the number n > 1, first cuts the sequence of
+  ///   causal attention into stripes (pieces; Stripes.h) for n ranks.
+  /// - If `microbatches` is the number m > 1, first cuts the batch of each
+  ///   argument: 8 samples with m = 2 become the factors 2 and 4.
   ///
-  /// If `sequenceParts` > 1, first cuts the queries and keys of causal
-  /// attention into stripes (pieces of the sequence; Stripes.h) for that many
-  /// ranks. The factor of the tokens of each stripe then gets the tag Sequence.
   /// Returns whether any attention was cut into stripes.
-  ///
-  /// If `microbatches` > 1, also cuts the batch of each argument into that many
-  /// microbatches and the samples of one microbatch.
   bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
 
   /// Returns the number of microbatches if the ranks of `mesh` cannot divide
-  /// the samples of one microbatch of `function` evenly; otherwise 1. In the
-  /// first case the batch has to be cut (`refine`): without a cut, 6 samples in
-  /// 2 microbatches on 4 ranks would be [6@mb+dp], 8 parts of at most one
-  /// sample. A microbatch would have 4 or 2 samples, and not the 3 that it has
-  /// where the ranks do not divide it. With the cut they are [2@mb|3@dp].
+  /// the samples of one microbatch evenly; otherwise 1. A batch that is not
+  /// divided evenly has to be cut into microbatches first. Example with 6
+  /// samples, mb = 2 microbatches and dp = 2 ranks:
+  ///
+  ///   not cut   [6@mb+dp]     microbatches of 4 and 2 samples
+  ///   cut       [2@mb|3@dp]   microbatches of 3 samples
   static int64_t unevenMicrobatches(mlir::func::FuncOp function,
                                     const dist::Mesh &mesh);
 
-  /// Returns whether `refine` has cut the batch into microbatches.
+  /// Returns whether `refine` has cut the batch into microbatches, because
+  /// ranks cannot divide the samples of one microbatch evenly.
   bool hasUnevenMicrobatches() const { return cutsMicrobatches; }
 
-  /// Returns the number of vertices (ops, arguments or results) that depend on
-  /// a function argument and have a factor (dim, or part of a dim) with the tag
-  /// Sequence. Does not count vertices that depend only on weights and
-  /// constants, because every rank has weights and constants whole.
+  /// Returns the number of vertices that depend on a function argument and have
+  /// a sequence dim (tag Sequence).
   int64_t numSequenceOps() const;
 
   /// tags[v][f] is the tag, such as Batch, of factor f (a dim, or part of one)
-  /// of vertex v (op, argument or result). Empty before `refine`.
+  /// of vertex v. Empty before `refine`.
   llvm::SmallVector<llvm::SmallVector<FactorTag, 8>, 0> tags;
 
-  /// By vertex (function argument, op, requested sharding or function result):
-  /// its IR op, its sharding rule, and the axes assigned so far.
+  /// By vertex: its IR op, its sharding rule, and the axes assigned so far.
   std::vector<ShardedOp> ops;
-  /// operands[v] lists the edges that lead to vertex v (op, argument or
-  /// result): one for each operand of v, in operand order.
+  /// operands[v] lists the edges that lead to vertex v: one for each operand of
+  /// v, in operand order.
   llvm::SmallVector<llvm::SmallVector<OperandEdge, 3>> operands;
-  /// users[v][r] lists the edges that lead from result r of vertex v (op or
-  /// argument) to the operands that read the result.
+  /// users[v][r] lists the edges that lead from result r of vertex v to the
+  /// operands that read it.
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
@@ -108,10 +104,8 @@ public:
            parts.of(ops[op].op) == graph::StepPart::Update;
   }
 
-  /// Returns whether vertex `op` may read a value that is partial along the
-  /// time axis: a sum over the batch of which each microbatch has one addend.
-  /// It remains partial until `graph.accumulate` adds the addends. Valid after
-  /// `refine`.
+  /// Returns whether vertex `op` may read a sum over the batch that is not
+  /// complete: each microbatch holds one addend. Call `refine` first.
   bool readsSumsInTime(unsigned op) const {
     return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
@@ -119,9 +113,8 @@ public:
   }
 
   /// Returns pairs (read, write) of vertices: a `graph.get_parameter` and a
-  /// `graph.set_parameter` of the same parameter on the same stage. The two
-  /// vertices must have the same sharding, because a parameter is written in
-  /// the sharding in which it is stored.
+  /// `graph.set_parameter` of the same parameter on the same stage. Both must
+  /// have the same sharding.
   llvm::ArrayRef<std::pair<unsigned, unsigned>> writes() const {
     return readsAndWrites;
   }
@@ -137,9 +130,8 @@ public:
   /// Returns the seed (requested sharding) of vertex `op`. Returns null if the
   /// vertex is no pin, that is, if it has no requested sharding.
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
-  /// Returns whether vertex `op` is a pin (requested sharding) that comes after
-  /// an op. False for arguments, function results and weights that are pins
-  /// themselves.
+  /// Returns whether vertex `op` is a pin (request for a sharding) that follows
+  /// an op. Returns false for an op, argument or result that is a pin itself.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether vertex `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
@@ -148,9 +140,9 @@ public:
   /// Returns the index of the function result that vertex `op` stands for. `op`
   /// must be a sink, which is a vertex for a function result.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
-  /// Returns the vertex that users of `value` read. It is the pin (vertex with
-  /// the requested sharding) of the value if there is one, otherwise the vertex
-  /// that produces the value.
+  /// Returns the vertex from which the users of `value` read it. It is a pin
+  /// (request for a sharding) of `value` or, without a pin, the op or the
+  /// function argument that produces `value`.
   unsigned opOf(mlir::Value value) const {
     return producers.lookup(value).first;
   }
@@ -160,56 +152,63 @@ public:
   mutable mlir::func::FuncOp function;
 
 private:
-  /// Adds a vertex for a function argument. The vertex is a pin if the argument
-  /// has a seed (requested sharding).
+  /// Adds a vertex for a function argument. If the argument has a seed
+  /// (requested sharding), the vertex must get this sharding.
   void addSource(mlir::Value argument);
-  /// Adds a vertex for `op`. If the result of `op` has a seed (requested
-  /// sharding), also adds a pin: after the vertex of `op`, or as this vertex if
-  /// leafSeedOf returns the seed.
+  /// Adds a vertex for `op`, and perhaps a pin (request for a sharding):
+  ///
+  ///   op                                          pin
+  ///   has operands and a seed for its result      a second vertex, after `op`
+  ///   has a seed but no operands                  the vertex of `op`
+  ///   writes a parameter whose read has a seed    the vertex of `op`
+  ///
+  /// A seed is a requested sharding.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
   void addPin(mlir::Value value, const Seed &seed);
-  /// Adds a vertex for a function result, which reads `value`. If `seed` (a
-  /// requested sharding) is not null, the vertex is a pin: it reads `value` in
-  /// the sharding that `seed` requests.
+  /// Adds a vertex for a function result, which reads `value`. With a `seed`
+  /// (requested sharding), the vertex is a pin: it reads `value` in that
+  /// sharding.
   void addSink(mlir::Value value, const Seed *seed);
-  /// Adds one edge for each of `operands`, the operands of vertex `user` (an op
-  /// or function result). The edge leads from the producer of the operand to
-  /// `user`.
+  /// Adds one edge for each of `operands`, from its producer to vertex `user`.
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `seededReads`.
   void findSeededReads();
-  /// Returns the seed (requested sharding) that makes the vertex of `op` itself
-  /// a pin: of the result, if `op` has no operands, or of the parameter that
-  /// `op` writes. Null for other ops and if there is no seed.
+  /// Returns the seed (requested sharding) that the vertex of `op` itself gets:
+  ///
+  ///   op                   seed
+  ///   without operands     seed of its result
+  ///   graph.set_parameter  seed of the reads of the same parameter
+  ///   any other op         null
   const Seed *leafSeedOf(mlir::Operation *op) const;
   /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
   /// parameter.
   void findWrites();
-  /// Computes `sumsInTime`. Visits the vertices (ops of the graph) in program
-  /// order, operands before users.
+  /// Fills `sumsInTime`: finds the vertices whose results may be incomplete
+  /// sums over the batch, with one addend in each microbatch.
   void findSumsInTime();
-  /// Sets `tags` of the batch, the sequence and the heads. Walks from the
-  /// arguments to the results, then back, so that tables of token positions and
-  /// masks get tags as well.
+  /// Sets the `tags` of all factors (dims, or parts of dims): which ones belong
+  /// to the batch, the sequence or the heads. Walks from the arguments to the
+  /// results, then back. The walk back gives the tag Sequence to tables of
+  /// token positions and to masks.
   void tagBatchAndSequence(int64_t sequenceParts);
-  /// Tags the factors (dims, or parts of dims) of the heads of vertex `index`
-  /// if attention begins there: at a fused attention op, or at a product of
-  /// queries and keys.
+  /// Sets the tag Head of factors (dims, or parts of dims) that count attention
+  /// heads, if vertex `index` is a fused attention op or a product of queries
+  /// and keys.
   void tagHeads(unsigned index);
-  /// Returns whether attention ends at vertex `index`: at a fused attention op,
-  /// or at the product of attention weights and values, which sums over the
-  /// keys. Tags of heads are not copied from there to users.
+  /// Returns whether vertex `index` is the last op of an attention: a fused
+  /// attention op, or a product that sums over the keys. Its users do not get
+  /// tags of heads.
   bool endsAttention(unsigned index) const;
-  /// Cuts the batch dims of the arguments in `rules`, the rules of all
-  /// vertices, into `microbatches` and the samples of one microbatch.
+  /// Cuts the batch dim of each function argument in two: microbatches, and the
+  /// samples of one microbatch. With 2 microbatches, 8 samples become the
+  /// factors 2 and 4. `rules` are the sharding rules of all vertices.
   void cutBatch(llvm::ArrayRef<std::shared_ptr<RefinedRule>> rules,
                 int64_t microbatches);
   /// Adds a vertex with the given sharding rule. If `seed` (a requested
-  /// sharding) is not null, the vertex is a pin: it returns its value in the
-  /// sharding of `seed`. The factors (dims, or parts of dims) that the seed
-  /// splits are then not cut further.
+  /// sharding) is not null, the vertex must get this sharding. `refine` then
+  /// does not cut the dims, or parts of dims, that the seed splits.
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
                  const Seed *seed = nullptr);
 
@@ -220,25 +219,26 @@ private:
   bool trains;
   /// Whether `refine` has cut the batch into microbatches.
   bool cutsMicrobatches = false;
-  /// Number of function arguments, whose vertices come first, and number of
-  /// function results, whose vertices come last.
+  /// Number of function arguments, which are the first vertices, and number of
+  /// function results, which are the last vertices.
   unsigned numArguments = 0, numSinks = 0;
   /// By IR value: the vertex that users of the value read, and the index of the
   /// value among the results of that vertex.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
-  /// By vertex that is a pin (vertex with a requested sharding): its seed, the
-  /// requested sharding.
+  /// For each pin (vertex with a requested sharding): the requested sharding.
   llvm::DenseMap<unsigned, const Seed *> pins;
-  /// By vertex that is a pin (requested sharding) after an op: the IR value
-  /// that it pins.
+  /// For each pin (request for a sharding) that is a vertex of its own, after
+  /// an op: the IR value whose sharding it requests.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
-  /// By parameter and stage: the seed (requested sharding) of its reads.
+  /// The seeds (requested shardings) of parameters, by the parameter's name and
+  /// the pipeline stage that reads it.
   std::map<std::pair<llvm::StringRef, int64_t>, const Seed *> seededReads;
-  /// Pairs of vertices that read and write one parameter; see `writes`.
+  /// Pairs (read, write) of vertices: a `graph.get_parameter` and a
+  /// `graph.set_parameter` of the same parameter on the same stage.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
-  /// Vertices (ops of the graph) whose results may be partial along the time
-  /// axis: each microbatch has one addend, which `graph.accumulate` must add
-  /// up.
+  /// Vertices whose results may be incomplete sums over the batch. Each
+  /// microbatch then holds one addend, and a `graph.accumulate` adds all of
+  /// them.
   llvm::BitVector sumsInTime;
 };
 

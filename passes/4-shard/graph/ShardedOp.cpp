@@ -88,14 +88,14 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// The returned sharding has a view, which lists the operand elements that each
-/// rank needs. A window is the range of an operand's dim that the op reads. It
-/// has one of two forms:
+/// Returns a dim with a view, the list of operand elements that each rank
+/// reads. The form of the view depends on `window.extent`:
 ///
-/// - A slice or pad (extent 0) copies elements. The view is as long as the dim
-///   of the result, and has one piece per contiguous range of copied elements.
-/// - A convolution (extent > 0) needs a halo. The view has one block per part
-///   of the result: the elements of the part and the halo around them.
+/// - 0: the op copies elements, as a slice or a pad. The view has one piece for
+///   each contiguous range of copied elements.
+/// - n > 0: the op reads n elements for each result element, as a convolution.
+///   The view has one block for each rank's part of the result. The block
+///   contains all elements that this part needs, with the halo.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -119,8 +119,8 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // The last part of the result may have padding, which needs no operand
-  // elements. The limit excludes the elements that only the padding would read.
+  // No rank reads elements from `view.limit` on. Only the padding of the last
+  // rank's part of the result would need them.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};
@@ -147,8 +147,8 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
-  // graph.accumulate completes sums over microbatches, so its result is not
-  // partial along the time axis.
+  // graph.accumulate adds up the partial sums of all microbatches. Its result
+  // is therefore complete along the time axis `mb` (microbatches).
   const bool accumulates = isa_and_nonnull<graph::AccumulateOp>(op);
   for (const dist::SubAxis &axis : through)
     if (!accumulates || axis.axis != dist::timeAxis)

@@ -11,87 +11,95 @@
 
 namespace pcc::shard {
 
-/// Tag of a factor: which dim of the model the factor belongs to. (A factor is
-/// a dim of an op, or part of a dim.) An axis with a role (AxisRole.h) splits
-/// the factors with certain tags. `tp` splits any factor but those with Batch
-/// and Stripe, and axes that the user named split any factor. Within attention,
-/// `cp` may split heads instead of tokens.
+/// Tag of a factor (a dim of an op, or part of a dim). It names the dim of the
+/// model to which the factor belongs; other dims have the tag None. The tag
+/// decides which mesh axes may split the factor:
 ///
-///   tag        dim of the model                            axes that split it
+///   tag        dim of the model                            axes
 ///   Batch      samples                                     dp, mb
 ///   Stripe     stripes of the sequence (Stripes.h)         none
-///   Sequence   tokens, or the tokens of each stripe        cp
-///   Head       heads within attention                      cp
-///   Expert     experts, if `--ep` is given (ExpertDims.h)  parts of dp and cp
+///   Sequence   tokens, or the tokens of each stripe        cp, tp
+///   Head       heads within attention                      cp, tp
+///   Expert     experts, if `--ep` is given (ExpertDims.h)  tp, parts of dp, cp
+///
+/// Axes that the user named in `--mesh` may split every factor.
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// A way in which an op can use one more sub-axis of the mesh.
 struct Strategy {
   enum StrategyKind : uint8_t {
-    /// Does not use the sub-axis: all ranks along it compute the same.
+    /// Leaves a sub-axis of the mesh unused: all ranks along it compute the
+    /// same.
     Replicate,
-    /// Splits the factor (dim of the op, or part of one) with index `index`.
+    /// Splits a factor (dim of the op, or part of one) over a sub-axis of the
+    /// mesh. `index` is the index of the factor.
     Split,
-    /// A partial sum over the sub-axis (a value that ranks still have to add)
-    /// passes from operand `index` to the results. In an addition, all operands
-    /// must be partial sums together: `index` is then -1, and `partialThrough`
-    /// of the rule lists these operands.
+    /// Passes partial sums (one addend on each rank of a sub-axis) from an
+    /// operand to the results. `index` is the index of the operand. It is -1 if
+    /// several operands must be partial sums together, as in an addition.
     Through,
-    /// Ring attention (RingAttention.h): splits two factors (dims, or parts of
-    /// dims) over the sub-axis, the queries and the keys. `index` is the factor
-    /// of the queries.
+    /// Splits the queries and the keys of an attention over a sub-axis of the
+    /// mesh, as ring attention (RingAttention.h). `index` is the index of the
+    /// factor (dim, or part of a dim) of the queries.
     Ring,
   };
   StrategyKind kind = Replicate;
-  /// For Split and Ring: index of a factor (dim of the op, or part of one). For
-  /// Through: index of an operand. -1 if unused.
+  /// Index of a factor (dim, or part of a dim) or of an operand, by `kind`:
+  ///
+  ///   Split       the factor that is split
+  ///   Ring        the factor of the queries in ring attention
+  ///   Through     the operand that is a partial sum; -1 for several operands
+  ///   Replicate   -1 (unused)
   int index = -1;
 };
 
 /// A sharding rule whose factors (dims, or parts of dims) have been cut to
-/// match the factors of adjacent ops. For example, the 192 columns of a fused
-/// QKV projection become the factors 3, 8 and 8, because later ops slice the
-/// columns in 3 and view each slice as 8 heads of 8.
+/// match the factors of adjacent ops. An example is the result of a fused QKV
+/// projection with 8 heads of size 8:
+///
+///   dim of 192   ->   factors 3, 8 and 8
 struct RefinedRule : graph::ShardingRule {
-  /// parts[f] lists the factors into which factor f (a dim, or part of a dim)
-  /// of the original rule has been cut, as indices into `factors`, major to
-  /// minor.
+  /// parts[f] lists the factors (parts of a dim) into which factor f of the op
+  /// has been cut, major to minor, as indices into `factors`. It is {f} if
+  /// factor f has not been cut.
   llvm::SmallVector<DimFactors> parts;
 
   /// Creates a copy of `rule` in which no factor (dim, or part of a dim) has
   /// been cut yet.
   explicit RefinedRule(graph::ShardingRule rule);
 
-  /// Cuts factor `id` (a dim, or part of a dim) into smaller factors of the
-  /// given sizes, major to minor. In every operand, result and inner value of
-  /// the rule, the smaller factors replace factor `id`. The product of `sizes`
-  /// must be the size of factor `id`. The first of the smaller factors keeps
-  /// the index `id`; the following ones get new indices.
+  /// Cuts factor `id` (a dim, or part of a dim) into factors of the given
+  /// sizes, major to minor, in all tensors of the rule. The product of `sizes`
+  /// must be the size of factor `id`. The first new factor keeps the index
+  /// `id`. The others get new indices.
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
-/// Returns the sharding rule of `op`. An op without ShardingRuleOpInterface,
-/// such as `pipe.transfer` or `dist.pin`, gets the rule of an op that forwards
-/// its operand: every dim may be split, and partial sums may pass.
+/// Returns the sharding rule of `op`. Ops without ShardingRuleOpInterface, such
+/// as `pipe.transfer` or `dist.pin`, forward their operand: every dim may be
+/// split, and partial sums may pass.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
-/// Cuts the factors (dims, or parts of dims) of `tensor`, an operand or result
-/// of `rule`, where factors of `sharding` end:
+/// Cuts factors (dims, or parts of dims) of one tensor as `sharding` cuts its
+/// dims. `tensor` lists the factors of an operand or result of `rule`. For
+/// example, a dim of 12 elements is one factor in `rule`, and has the factors 3
+/// and 4 in `sharding`. The factor of `rule` is then cut into 3 and 4.
 ///
-///   rule 12, sharding 3 and 4:   rule 3 and 4
-///
-/// A factor of kind Whole, or whose parts must be contiguous, is not cut.
+/// Does not cut a factor that must not be split (kind Whole), or whose parts
+/// must be contiguous.
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
 
 /// A vertex of ShardedGraph with the sub-axes that have been assigned to its
 /// factors (dims, or parts of dims) so far. The vertex is an op, a function
-/// argument (no operands), a function result (no results) or a pin (a requested
-/// sharding of a value).
+/// argument, a function result or a pin (a requested sharding of a value).
 ///
-/// Invariant: a sub-axis is used in at most one way. It splits one factor, or
-/// the two factors of ring attention (RingAttention.h), or it is in `through`.
+/// Invariant: a sub-axis is unused, or has exactly one of these uses:
+///
+/// - It splits one factor.
+/// - It splits the two factors of ring attention (RingAttention.h).
+/// - Operands and results are partial sums along it (`through`).
 ///
 ///   matmul [m, k] x [k, n] with axes[k] = {tp}:
 ///     operand 0 [-, k@tp]  operand 1 [k@tp, -]  result [-, -] partial sum(tp)
@@ -108,17 +116,14 @@ struct ShardedOp {
   /// Sub-axes along which operands are partial sums (values that ranks still
   /// have to add). Along these sub-axes, the results are partial sums as well.
   dist::SubAxes through;
-  /// Element i: index of the operand that is a partial sum along through[i].
-  /// The index -1 means that all operands in `rule->partialThrough` are partial
-  /// sums.
+  /// throughOperand[i] is the index of the operand that is a partial sum (one
+  /// addend per rank) along the sub-axis through[i]. It is -1 if all operands
+  /// in `rule->partialThrough` are partial sums.
   llvm::SmallVector<int, 2> throughOperand;
 
   /// Whether the op uses all windows of its rule. A window is the range of an
-  /// operand's dim that the op reads, such as the range of a slice. With a used
-  /// window, a rank fetches only the elements that it reads. Without it, the
-  /// operand's dim is split by its factors, like any other dim. If this flag is
-  /// false, a window is used only if it is not optional and the dim of the
-  /// result is split.
+  /// operand's dim that the op reads, such as the range of a slice. If false,
+  /// the op uses only the windows that the split of its result requires.
   bool usesAllWindows = false;
 
   /// Creates a vertex whose factors (dims, or parts of dims) are not split.
@@ -132,25 +137,24 @@ struct ShardedOp {
 
   /// Returns the sharding in which the op needs operand number `operand`, in
   /// canonical form. A dim that the op reads through a window (range of the
-  /// dim) has a view, which lists the elements that each rank needs (halo).
+  /// dim) has a view: the elements that each rank needs (halo).
   dist::Sharding operandSharding(unsigned operand) const;
-  /// Returns the sharding in which the op produces result number `result`, in
-  /// canonical form. The result is partial (still to be reduced) along the axes
-  /// that split a reduced dim, and along the axes in `through`.
-  /// `graph.accumulate` adds up all microbatches, so the time axis in `through`
-  /// does not count for it.
+  /// Returns the sharding of result number `result`, in canonical form. The
+  /// result is partial (still to be reduced) along sub-axes that split a
+  /// reduced dim, or along which an operand is partial. Exception: the result
+  /// of `graph.accumulate` is complete along the time axis `mb` (microbatches).
   dist::Sharding resultSharding(unsigned result) const;
 
   /// Returns the sharding that the attribute `dist.split` stores. It describes
-  /// the op and not a tensor. Its dim i is factor i (a dim, or part of a dim)
-  /// of the op's original rule. Its partial axes are the axes in `through`:
+  /// the op, not a tensor: dim i is loop index number i of the op. The partial
+  /// axes are those along which operands are partial sums.
   ///
-  ///   matmul with the factors m, n, k; axes[k] = {tp}:   [-, -, 8@tp]
+  ///   matmul with the loop indices m, n and k; tp splits k:   [-, -, k@tp]
   dist::Sharding split() const;
 
   /// Returns the sharding of a tensor whose dims consist of the factors in
-  /// `dims`: each dim is split over the axes of its factors. The sharding is
-  /// not partial (nothing is still to be reduced) and not in canonical form.
+  /// `dims`. It is not partial (nothing is still to be reduced) and not
+  /// canonical.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
@@ -158,62 +162,62 @@ struct ShardedOp {
   /// op, or part of one).
   bool isSplitBy(const dist::Axis &axis) const;
 
-  /// Returns the axes along which the parts of the op exchange values. These
-  /// axes split factors (dims, or parts of dims) of kind Inner or, in ring
-  /// attention, of kind Whole. They are listed in the order of the factors.
+  /// Returns the axes along which ranks exchange values while the op runs, in
+  /// the order of the factors (dims, or parts of dims). These axes split a
+  /// factor of kind Inner, such as the dim of a softmax, or the keys in ring
+  /// attention.
   dist::SubAxes innerAxes() const;
 
   /// Returns whether the op, as it is split, reads a dim through `window` (a
-  /// range of the operand's dim), so that each rank needs only elements in the
-  /// window. If false, the operand's dim is split by its factors, like any
-  /// other dim.
+  /// range of the operand's dim). If false, the operand's dim is split by its
+  /// factors, like any other dim.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
   /// Returns the sharding of the operand's dim that the op reads through
-  /// `window` (a range of the dim). The dim is split like the dim of the
-  /// result. Its view lists the elements that each rank needs, halo included.
+  /// `window` (a range of that dim). Ranks split the dim like the same dim of
+  /// the result. The view of the sharding lists the operand elements that each
+  /// rank needs (halo).
   dist::DimSharding
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
-/// Returns all strategies (ways of using one more sub-axis) that `op` has,
-/// Replicate first. A factor of kind Whole is never split. A partial sum cannot
-/// pass an op whose parts exchange inner values. `axis` has no influence on the
-/// result.
+/// Returns all strategies of `op`, that is, its ways of using one more
+/// sub-axis. Replicate (no use) comes first. A factor (dim, or part of a dim)
+/// of kind Whole must stay whole, so there is no strategy that splits it. The
+/// result is equal for every `axis`.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis
-/// (major first). Only strategies for which `may` returns true are used.
+/// Returns copies of `op`, one for each way of using `parts`, the prime
+/// sub-axes of one mesh axis (major first). Uses only strategies for which
+/// `may` returns true.
 ///
-/// - A factor (dim, or part of a dim) is split over as many parts, major first,
-///   as it has elements for. The remaining parts split one other factor, or
-///   none. Unless `mixesDims`, this factor must directly follow the first one
-///   in some dim. Example with parts 2 and 2:
-///
-///     2 key heads with 4 query heads each:   part 0 splits the key heads,
-///                                            part 1 the 4 query heads
-///
+/// - A copy splits one factor (dim, or part of a dim) over as many parts as it
+///   has elements for. The remaining parts split nothing or one other factor.
+///   Without `mixesDims`, the other factor must directly follow the first
+///   factor in a dim.
 /// - If a window (range of an operand's dim that the op reads) is smaller than
-///   the dim, every copy is returned twice: without and with usesAllWindows.
-/// - If `seeds` (requested shardings) contain unusual splits, these are tried
-///   as well: another order of axes, only some of `parts`, or more ranks than
-///   elements.
+///   the dim, each copy occurs twice: with usesAllWindows false, and with true.
+/// - Unusual splits in `seeds` (requested shardings), such as another order of
+///   axes, are tried as well.
+///
+/// Example with 2 key heads, 4 query heads for each of them, and the parts 2
+/// and 2: part 0 splits the key heads, and part 1 splits the query heads.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns all copies of `op` that use `parts`, the prime sub-axes of one axis.
-/// `op` is a pin, a vertex with the requested sharding `seed`. `decided`
-/// contains all axes assigned so far; the last one covers `parts`.
+/// Returns copies of `op`, a pin (vertex with the requested sharding `seed`),
+/// one for each way of using `parts`, the prime sub-axes of one mesh axis.
+/// `decided` contains all axes assigned so far, including `parts`.
 ///
-/// Usually there is one copy, because the seed determines which dim each axis
-/// splits. There may be several copies in two cases:
+/// The first copy is split as in `seed`. Each other copy splits one more factor
+/// (dim, or part of a dim). There are other copies in two cases only:
 ///
-/// - The axis is the time axis (microbatches), which seeds never name.
-/// - The seed does not name the axis, and leaves dims open.
+/// - `parts` belong to the time axis (microbatches), which seeds never name.
+/// - `seed` does not name the axis of `parts`, and leaves dims open.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

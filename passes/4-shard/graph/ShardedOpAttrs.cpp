@@ -15,8 +15,9 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Returns the indices, in the rule of the op, of the windows (ranges of an
-/// operand's dim) through which the op reads.
+/// Returns the indices of the windows that `op` uses, in the list `windows` of
+/// its sharding rule. A window is the range of an operand's dim that the op
+/// reads.
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -25,10 +26,10 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `usesAllWindows` of `op` from its attribute `dist.windows`, which lists
-/// the used windows (ranges of operand dims that the op reads). The flag is
-/// true if all windows of the rule are listed. Fails if the list differs from
-/// the windows that `op` uses with this flag.
+/// Sets `usesAllWindows` of `op` from the attribute `dist.windows`, a list of
+/// windows (ranges of operand dims that the op reads). It is true if the
+/// attribute lists all windows of the op's sharding rule. Fails if the
+/// attribute then differs from windowsOf(op), the windows that `op` uses.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -45,8 +46,9 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // Dim number `id` of `dist.split` describes factor `id` of the rule. If this
-  // dim has the factors 3 and 4, the factor of the rule is cut into 3 and 4.
+  // The attribute `dist.split` has one dim for each factor (dim of the op) of
+  // the op's sharding rule. If this dim has the factors 3 and 4, cut the factor
+  // of the rule, which has 12 elements, into 3 and 4.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

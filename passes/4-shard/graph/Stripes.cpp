@@ -7,10 +7,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of stripes (contiguous pieces) into which a sequence is cut.
-/// Under the causal mask, 4 stripes need 10 of 16 pairs (stripe of queries,
-/// stripe of keys), or 63 %. With 8 stripes, it would be 36 of 64 pairs (56 %).
-/// This small gain would cost twice as many products.
+/// Largest number of stripes (pieces) into which a sequence is cut. Under a
+/// causal mask, a stripe of queries needs no later stripe of keys. With 4
+/// stripes, 10 of 16 pairs of stripes (63 %) are needed. With 8 stripes, it
+/// would be 56 %, but in twice as many products.
 static constexpr int64_t mostStripes = 4;
 
 int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
@@ -20,10 +20,9 @@ int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
   return 1;
 }
 
-/// Returns the factors (parts) of the token dim of the queries and of the token
-/// dim of the keys, as indices into the factors of `rule`. Returns std::nullopt
-/// unless `op` is a causal attention with as many queries as keys. `op` may be
-/// null.
+/// Returns the factors (parts) of the token dims of queries and keys, as
+/// indices into the factors of `rule`. Returns std::nullopt unless `op` is a
+/// causal attention with as many queries as keys. `op` may be null.
 static std::optional<std::pair<ArrayRef<int>, ArrayRef<int>>>
 tokensOf(Operation *op, const RefinedRule &rule) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op);

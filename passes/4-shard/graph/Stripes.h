@@ -23,22 +23,22 @@
 
 namespace pcc::shard {
 
-/// Returns the number of stripes (contiguous pieces of the sequence) into which
-/// `numTokens` tokens are cut. Each of `numParts` ranks gets a part of every
-/// stripe. The number is 4, 2, or 1 (the sequence is not cut): the largest one
-/// with which all parts are equal. Example: 16 tokens on 2 ranks are cut into 4
-/// stripes, and the ranks of the tokens are 0011001100110011.
+/// Returns the number of stripes (contiguous pieces) into which a sequence of
+/// `numTokens` tokens is cut. Each of `numParts` ranks gets an equal part of
+/// every stripe. The number is the largest possible of 4, 2 and 1 (not cut).
+///
+///   16 tokens on 2 ranks in 4 stripes: ranks 00 11 | 00 11 | 00 11 | 00 11
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
-/// Cuts the queries and the keys in `rule`, the rule of `op`, into stripes
-/// (contiguous pieces of the sequence) for `numParts` ranks. Returns whether
-/// they were cut. This needs a causal `graph.attention` with as many queries as
-/// keys, and a number of tokens that stripesFor can cut. `op` may be null.
+/// Cuts the queries and the keys of `op` into stripes (contiguous pieces of the
+/// sequence) for `numParts` ranks, in its sharding rule `rule`. Returns whether
+/// they were cut. Cuts nothing unless `op` is a causal `graph.attention` with
+/// as many queries as keys. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes (contiguous pieces of the sequence) of `op`, a
-/// causal attention in which each rank has a part of every stripe of the
-/// queries. Returns 1 for any other op.
+/// Returns the number of stripes (pieces of the sequence) of `op`, a causal
+/// attention in which each rank has a part of every stripe. Returns 1 for any
+/// other op.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -18,8 +18,8 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
   return llvm::any_of(argument.getUsers(), seesWholeBatch);
 }
 
-/// Returns whether the op with this index in `graph` reduces the batch: one of
-/// its reduction dims (or a part of one) has the tag Batch.
+/// Returns whether op number `index` in `graph` reduces the batch, that is, has
+/// a reduction dim with the tag Batch.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -51,7 +51,7 @@ public:
 
 private:
   /// Returns whether `op` depends only on inputs of the model and on constants.
-  /// All ops before `op` must have been visited.
+  /// `ofInputs` must already contain the earlier ops that do so.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&
@@ -61,9 +61,8 @@ private:
            });
   }
 
-  /// Returns a clone of `op` with the mark that it reads the whole batch. The
-  /// ops that compute the operands of `op` are cloned as well. Every op is
-  /// cloned at most once.
+  /// Returns a clone of `op` with the mark that it reads the whole batch. Also
+  /// clones the ops that compute its operands. Every op is cloned at most once.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;
@@ -82,7 +81,7 @@ private:
   /// Ops that reduce the batch and depend only on inputs and constants, in
   /// program order.
   SmallVector<Operation *> reductions;
-  /// By op of the function: its clone.
+  /// For each op that cloneWhole has cloned: the clone.
   DenseMap<Operation *, Operation *> clones;
 };
 } // namespace

@@ -7,23 +7,19 @@
 
 namespace pcc::shard {
 
-/// Finds the reductions over the batch that depend only on inputs of the model,
-/// such as the number of labels by which a loss is divided. The value of such a
-/// reduction depends on the whole batch. It cannot be computed from a single
-/// microbatch, but it can be computed before the first microbatch.
+/// Finds reductions over the batch that depend only on model inputs, such as
+/// the number of labels by which a loss is divided. Replaces each of them by a
+/// marked clone that reads the whole batch at once. The clones run before the
+/// first microbatch, and all microbatches use their results. Erases pure ops
+/// that have no users any more.
 ///
-/// Replaces each of these reductions, and the ops that it depends on, by clones
-/// that read whole inputs and are marked with an attribute. Erases pure ops
-/// that are then unused. `seeds` (requested shardings) must be resolved again
-/// afterwards, because seeds refer to ops that may be erased.
-///
-///   %n = graph.reduce sum %labels over [0, 1]      all microbatches share it
+/// `seeds` (requested shardings) refer to ops that this function replaces. The
+/// caller must resolve them again afterwards.
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
 /// Removes the marks that separateWholeBatchReductions has set on clones. Must
-/// be called after shardings are decided. The marks are then not needed,
-/// because the shardings record that the clones read the whole batch.
+/// be called after shardings are decided.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
 /// Returns whether `op` is a clone that separateWholeBatchReductions has

@@ -14,9 +14,13 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `op` splits a factor of the batch in `dim`, a list of
-/// factors (parts) of a dim, after one that it does not fill. `tags` are the
-/// tags of all factors of the vertex.
+/// Returns whether `op` splits a factor (part) of the batch, although it does
+/// not split a more major factor of the batch completely. `dim` lists the
+/// factors of one dim of a tensor, major first. `tags` are the tags of all
+/// factors of `op`: Batch marks those of the batch. Examples:
+///
+///   [2|2@dp]   true
+///   [2@dp|2]   false
 static bool skipsFactor(const ShardedOp &op, ArrayRef<FactorTag> tags,
                         ArrayRef<int> dim) {
   bool isUnfilled = false;

@@ -7,35 +7,35 @@
 
 namespace pcc::shard {
 
-/// The rule that axes split the factors (parts) of a batch from major to minor.
-/// It holds if the batch has several factors for one of two reasons: the sums
-/// over the batch are ordered (OrderedSums.h), or microbatches are cut off
-/// because ranks cannot divide a microbatch evenly
-/// (ShardedGraph::unevenMicrobatches).
+/// A rule for a batch dim that consists of several factors (parts), such as
+/// [2|3] for 6 samples: axes may split a factor only if all factors to its left
+/// are split completely. The rule holds in two cases:
 ///
-/// The batch of an ordered sum is cut into as many factors as its tree has
-/// levels: [2|2|2] for 8 samples. Two ranks split it as [2@dp|2|2], not as
-/// [2|2@dp|2] or [2|2|2@dp]. Thus ranks have whole branches of the tree, and an
-/// op does not have as many choices as there are ways to place the parts of an
-/// axis on the factors. A batch of 2 microbatches with 3 samples each is
-/// [2|3]. Microbatches split the first factor, and ranks the second one:
-/// [2@mb|3@dp].
+/// - `--reproducible` is given. Sums over the batch are then ordered as a
+///   binary tree (OrderedSums.h), and the batch has one factor for each level
+///   of the tree. The rule allows [2@dp|2|2], where `dp` splits the first
+///   factor, but not [2|2@dp|2].
+/// - Ranks cannot divide a microbatch evenly. One factor then counts the
+///   microbatches (ShardedGraph::unevenMicrobatches). The rule allows
+///   [2@mb|3@dp].
 class BatchOrder {
 public:
   /// Keeps a reference to `graph`, which must outlive this object.
   BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh);
 
   /// Returns whether `op`, a way of splitting vertex `index` of the graph,
-  /// follows the rule: it splits a factor of the batch only if all factors of
-  /// the batch that are major to it in the dim are filled, that is, split into
-  /// parts of at most one element. Always true for a vertex that reads the
-  /// batch of all microbatches, because its first factor numbers the
-  /// microbatches, and if the rule does not hold for the graph.
+  /// follows this rule: if it splits a factor (part) of the batch, it splits
+  /// all more major factors of the batch completely. Also returns true in two
+  /// cases:
+  ///
+  /// - The rule does not hold for the graph (`holds` is false).
+  /// - `op` reads the batch of all microbatches at once.
   bool isKept(unsigned index, const ShardedOp &op) const;
 
 private:
   const ShardedGraph &graph;
-  /// Whether the rule holds for the graph.
+  /// Whether axes must split the factors (parts) of the batch from major to
+  /// minor in this graph.
   bool holds;
   /// The time axis of the mesh (microbatches).
   dist::Axis time;

@@ -41,8 +41,7 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // A weight that is too small to be divided, such as that of a small output
-  // head, gets 0 bytes.
+  // A weight that is too small to be divided gets 0 bytes.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

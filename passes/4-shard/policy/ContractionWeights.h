@@ -15,38 +15,35 @@ bool isContraction(mlir::Operation *op);
 /// operand. `op` may be null.
 bool isLayoutOrCast(mlir::Operation *op);
 
-/// Returns the op that reads a weight if `value` is that weight, or was made
-/// from it by layout ops and casts alone. Otherwise returns null.
+/// Returns the op that reads a weight, if its result is `value`, or if only
+/// layout ops and casts lie between its result and `value`. Otherwise returns
+/// null.
 graph::GetParameterOp weightOf(mlir::Value value);
 
 /// The weights that tensor parallelism must divide: the large weights of
 /// contractions (matmul, einsum, convolution). A weight is large if it has more
-/// than 1 % of the contraction weights of one transformer block, in bytes. A
-/// block's bytes are estimated as those of the whole model, divided by n: the
-/// most frequent shape occurs n times among the weights.
+/// than 1 % of the bytes of all contraction weights in one transformer block.
+/// The number of blocks is estimated as the largest number of weights with one
+/// shape.
 ///
-/// Both the contraction and the op that reads the weight must split it.
-/// Therefore the weight is stored as the contraction uses it, even if another
-/// user, such as an embedding lookup, would prefer it whole.
+/// Both the contraction and the op that reads the weight must split the weight.
 class ContractionWeights {
 public:
   /// Finds the large contraction weights of `graph`, which may be destroyed
   /// before this object.
   explicit ContractionWeights(const ShardedGraph &graph);
 
-  /// Returns the bytes of the weight that vertex `index` (an op of the graph)
-  /// reads or contracts with. Returns 0 if there is none or if it is too small
-  /// to be divided.
+  /// Returns the bytes of the weight that vertex `index` of the graph reads or
+  /// contracts with. Returns 0 if there is none or if it is too small to be
+  /// divided.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Returns whether the weight of vertex `index` of the graph must be split
-  /// over the sub-axis `axis`. `op` is the vertex as it is split so far. The
-  /// weight must be split if one of its factors (dims, or parts of dims) has
-  /// enough elements for one more split.
+  /// Returns whether vertex `index` of the graph must also split its large
+  /// weight over the sub-axis `axis`. `op` is the vertex with its splits so
+  /// far. True if a dim of the weight has enough elements for this split.
   ///
-  /// If an earlier sub-axis of the same mesh axis splits the vertex, only the
-  /// factors that it splits count. For example, if the first part of `tp`
-  /// splits heads, the next part must split heads, too.
+  /// If another sub-axis of the same mesh axis already splits dims of the
+  /// vertex, such as the heads, only these dims count.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
@@ -56,12 +53,13 @@ public:
               const dist::SubAxis &axis) const;
 
 private:
-  /// The weight of one vertex (op of the graph).
+  /// The weight tensor that one vertex (op of the graph) contracts with or
+  /// reads.
   struct Weight {
     /// Bytes of the whole weight; 0 if it is too small to be divided.
     double bytes = 0;
     /// Index of the operand that is the weight. std::nullopt if the vertex is
-    /// the op that reads the weight, so that the weight is its result.
+    /// the op that reads the weight.
     std::optional<unsigned> operand;
 
     /// Returns, for each dim of the weight, its factors (parts of the dim) in
@@ -71,8 +69,8 @@ private:
       return operand ? rule.operands[*operand] : rule.results[0];
     }
   };
-  /// By vertex (op of the graph) that reads a weight or contracts with a
-  /// weight: this weight.
+  /// Maps each vertex (op of the graph) that contracts with a weight, or that
+  /// reads one, to this weight.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

@@ -45,11 +45,13 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that are routed:
+/// Returns the factors (dims, or parts of dims) of `op` that are routed, that
+/// is, that may count the experts among which a router chooses. They are
 ///
 /// - the dim along which a softmax or a selection (topk, arg_reduce) works;
-/// - a dim in which the indices from a selection are positions, as in a
-///   one_hot, a scatter or a comparison with 0, 1, ….
+/// - a dim to which the indices from a selection refer: the new dim of a
+///   one_hot, a dim that a scatter writes to, or the dim of the numbers 0, 1, …
+///   that a comparison compares with the indices.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -84,9 +86,10 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
   return routed;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that are batch dims of
-/// a weight. `op` must be a contraction with a weight. The weight, the other
-/// operand and the result all have the factor, as E in [E, C, D] x [E, D, F].
+/// Returns the factors (dims, or parts of dims) that a weight, the other
+/// operand and the result of the contraction `op` have in common. An example is
+/// E in [E, C, D] x [E, D, F]. Returns none if `op` is no contraction with a
+/// weight.
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -104,11 +107,10 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// Follows dims through the graph: puts the factors (dims, or parts of dims) of
-/// all vertices (ops) into classes. Two factors are in one class if they are
-/// the same part of a dim of a value, one in its producer and one in its user.
-/// For example, the experts of a weight and the experts of its contraction are
-/// in one class.
+/// Groups the factors (dims, or parts of dims) of all ops into classes. Two
+/// factors are in one class if they stand for the same dim of a value that one
+/// op produces and another op reads. For example, the expert dim of a weight
+/// and the expert dim of the matmul that reads it are in one class.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -124,21 +126,23 @@ public:
     classes.compress();
   }
 
-  /// Returns the number of classes. A class contains the factors (dims, or
-  /// parts of dims) of all ops that stand for the same part of a dim.
+  /// Returns the number of classes. A class is a set of factors (dims, or parts
+  /// of dims) of different ops that stand for the same dim of a value.
   unsigned numClasses() const { return classes.getNumClasses(); }
   /// Returns the number of the class that contains factor `factor` (a dim, or
-  /// part of a dim) of vertex `op` of the graph. A class contains factors of
-  /// adjacent ops that stand for the same part of a dim.
+  /// part of a dim) of vertex `op` of the graph. All factors of a class stand
+  /// for the same dim.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
 
 private:
-  /// Joins classes of factors across one edge, which leads from the producer of
-  /// a value to one of its users. A factor of the producer and a factor of the
-  /// user belong to one class if they have the same size and begin at the same
-  /// index of a dim of the value.
+  /// Puts equal factors (dims, or parts of dims) of the two ops of `edge`, the
+  /// producer and a user of a value, into one class. Factors are equal if they
+  /// have the same size and begin at the same index of a dim:
+  ///
+  ///   factors of the producer   4, 6
+  ///   factors of the user       4, 2, 3     only the factors 4 are equal
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -159,9 +163,8 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// The factors (dims, or parts of dims) of all vertices (ops of the graph)
-  /// are numbered one after another. first[v] is the number of the first factor
-  /// of vertex v.
+  /// first[v] is the number of the first factor (dim, or part of a dim) of
+  /// vertex v. The factors of all vertices are numbered one after another.
   std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
@@ -200,13 +203,12 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the sizes from which the cost of sending tokens to experts and back
-/// is computed. Vertex `index` of the graph is the combination (weighted sum of
-/// expert outputs). Returns std::nullopt in these cases:
+/// Returns the sizes that determine the cost of sending tokens to experts and
+/// back. Vertex `index` of the graph is the weighted sum of expert outputs.
+/// Returns std::nullopt in these cases:
 ///
-/// - The vertex has no attribute `graph.chosen` (number of experts that a token
-///   chooses). It is then no combination, or it needs the outputs of all
-///   experts.
+/// - The vertex has no attribute `graph.chosen`, the number of experts that a
+///   token chooses.
 /// - `--ep` was not given.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
@@ -231,10 +233,10 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// Visits the ops that compute the gates, backward from operand 0 of `sum`. The
-/// gates are the weights in the sum of expert outputs, one per token and
-/// expert. Stops at ops outside of the expert region (ops around the experts),
-/// and at the sums of earlier expert layers.
+/// Walks backward from operand 0 of `sum`, a sum of expert outputs. This
+/// operand contains the gates (the weights in the sum). Removes each op on the
+/// way from the expert region (the ops around the experts). Stops at ops that
+/// are not in the region, and at the sums of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -251,9 +253,9 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Visits the vertices (ops of the graph) in reverse order, users before
-/// producers. A vertex is inside of the expert region (the ops around the
-/// experts) if all its users are inside.
+/// Visits users before producers. A vertex with a dim of experts is inside of
+/// the expert region (the ops around the experts). Any other vertex is inside
+/// if all its users are.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -278,9 +280,12 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
-/// A combination (weighted sum of expert outputs) must divide the outputs of
-/// the experts. A contraction with an expert weight, and the op that reads the
-/// weight, must divide the weight.
+/// Finds three kinds of vertices, which must divide a tensor by experts:
+///
+///   vertex                               tensor that it must divide
+///   weighted sum of expert outputs       the expert outputs
+///   contraction with an expert weight    the expert weight
+///   op that reads an expert weight       the expert weight
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -294,9 +299,9 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // A combination (weighted sum of expert outputs) with this attribute needs
-    // only the outputs of the chosen experts. It must divide the outputs by
-    // experts, so that ranks do not exchange all of them.
+    // The attribute `graph.chosen` marks a weighted sum of expert outputs that
+    // needs only the outputs of the chosen experts. It must divide the outputs
+    // by experts. Otherwise ranks would exchange the outputs of all experts.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
@@ -304,8 +309,8 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // The weight of a router has one column per expert, so it has a dim of
-      // experts as well. It is no expert weight: it has only two dims.
+      // The weight of a router has a dim of experts, too. It is skipped because
+      // it has only two dims. An expert weight has three or more.
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

@@ -31,9 +31,9 @@ static bool isLookup(Operation *op) {
          dependsOnInputs(gather.getIndices());
 }
 
-/// Returns the index of the operand of `op` that is a weight which tensor
-/// parallelism must divide; std::nullopt if there is none. `op` is vertex
-/// `index` of the graph.
+/// Returns the index of an operand of `op` that is a large weight. Tensor
+/// parallelism must divide such a weight. Returns std::nullopt if there is
+/// none. `op` is vertex `index` of the graph.
 static std::optional<unsigned> weightOperand(const ContractionWeights &weights,
                                              unsigned index, Operation *op) {
   if (!isContraction(op) || weights.bytes(index) == 0)
@@ -58,9 +58,10 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // Contractions and lookups split a weight. An op such as a norm or a
-    // residual addition has no weight to split. It splits the sequence if some
-    // operand has the state Stream and none has the state Open.
+    // An op that contracts with a weight, or looks up rows of a weight, must
+    // split the weight. Any other op must split the sequence, if it reads the
+    // result of a split by rows (Stream) and no result of a split by columns
+    // (Open).
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -83,9 +84,9 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// For a lookup, the weight is operand 0, the table. In the sharding rule, its
-/// rows are a dim that is summed: a rank without the wanted row contributes 0
-/// to the sum.
+/// The weight of a lookup is operand 0, a table. If ranks split a table by
+/// rows, they add their results, and a rank contributes 0 for a row that it
+/// does not have.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

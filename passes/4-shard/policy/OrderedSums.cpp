@@ -34,36 +34,38 @@ namespace {
 /// Shape of the tree in which a batch is summed: m microbatches, each with 2^k
 /// blocks of q samples.
 struct SumTree {
-  /// The numbers m (microbatches), k (levels of the tree) and q (samples per
-  /// block); q is odd.
+  /// Numbers m of microbatches, k of levels of the tree (2^k blocks per
+  /// microbatch), and q of samples per block. q is odd.
   int64_t microbatches, levels, samples;
 
-  /// Returns the tree for `batch` samples in total. `microbatches` must divide
-  /// `batch`.
+  /// Returns the tree of additions for a batch of `batch` samples.
+  /// `microbatches` must divide `batch`. For example, 24 samples in 2
+  /// microbatches give 2 levels (4 blocks per microbatch) and 3 samples per
+  /// block.
   static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
     return {microbatches, levels, rows >> levels};
   }
-  /// Returns the number of blocks (groups of samples that are summed first) in
-  /// all microbatches together.
+  /// Returns the number of blocks in all microbatches. A block is a group of
+  /// samples that are added to each other before any blocks are added.
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A factor (dim, or part of a dim) of an op whose major part is the batch,
-/// such as [samples · tokens]. `id` is its index in the rule of the op.
+/// A factor (dim, or part of a dim) of an op, whose major part is the batch. An
+/// example is a dim of [8 samples · 16 tokens]. `id` is the index of the factor
+/// in the sharding rule of the op.
 struct BatchFactor {
   int id;
-  /// Number of samples, which is the size of the major part of the factor.
+  /// Number of samples: 8 for a dim of [8 samples · 16 tokens].
   int64_t batch;
-  /// Number of elements of the whole factor (dim, or part of a dim), batch
-  /// included.
+  /// Number of all elements: 128 for a dim of [8 samples · 16 tokens].
   int64_t size;
 };
 
 /// Builds ops that replace `op`. Each new op gets the attributes of `op`, such
-/// as its stage, but not its name. Each new op also gets the attribute that
-/// marks ordered sums.
+/// as its pipeline stage, but not its name. It also gets an attribute that
+/// marks it as part of an ordered sum (a sum with a fixed order of additions).
 class ReplacementBuilder : public graph::TensorBuilder {
 public:
   explicit ReplacementBuilder(Operation *op) : TensorBuilder(op), op(op) {}
@@ -86,12 +88,13 @@ private:
 };
 } // namespace
 
-/// Returns the factors (dims, or parts of dims) of an op that begin with the
-/// whole batch. A factor f of the original rule consists of the smaller factors
-/// rule.parts[f], which have tags:
+/// Returns the factors (dims) of an op whose major part is the whole batch.
+/// `rule` cuts each factor into smaller ones, and the tag Batch marks the
+/// smaller factors that belong to the batch:
 ///
-///   [samples (Batch), tokens]           returned
-///   [tokens, samples (Batch)]           not returned
+///   a factor is cut into        returned
+///   samples (Batch), tokens     yes
+///   tokens, samples (Batch)     no
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -114,17 +117,17 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Rewrites one op that sums over the batch, or whose matrix rows are samples.
-/// The caller must call exactly one of orderProduct, orderReduction and
-/// productPerSample. The call erases the op.
+/// Replaces one op: a sum over the batch, or a product of a matrix that has
+/// rows for each sample. The caller must call exactly one of orderProduct,
+/// orderReduction and productPerSample, which also erases the op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
       : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
 
-  /// Replaces a product that sums over the batch. The new ops compute one
-  /// product per block of samples and add the results in the order of the tree
-  /// of additions.
+  /// Replaces a matmul or einsum that sums over the batch. The new ops compute
+  /// one product for each block (group of samples), and add the products in the
+  /// order of a binary tree (SumTree).
   void orderProduct() {
     std::string equation;
     SmallVector<Value> operands;
@@ -136,9 +139,9 @@ public:
     finish(summed(wide(builder.make<graph::EinsumOp>(equation, operands)), 0));
   }
 
-  /// Replaces a sum or mean over the batch. The new ops first sum the samples
-  /// of each block, together with the other reduced dims. Then they add the
-  /// blocks in the order of the tree of additions.
+  /// Replaces a sum or mean over the batch, and possibly over other dims. The
+  /// new ops first add up the elements of each block (group of samples). After
+  /// that, they add the blocks in the order of a binary tree (SumTree).
   void orderReduction() {
     auto reduce = cast<graph::ReduceOp>(op);
     Value value = wide(reduce.getInput());
@@ -161,8 +164,10 @@ public:
     finish(summed(builder.reduceSum(value, dims), kept));
   }
 
-  /// Replaces the product [samples · rest, k] x [k, n] by one product [rest, k]
-  /// x [k, n] per sample.
+  /// Replaces one product of the rows of all samples by one product for each
+  /// sample. Example for 8 samples of 4 rows:
+  ///
+  ///   [32, k] x [k, n]   becomes   [8, 4, k] x [k, n]
   void productPerSample() {
     auto matmul = cast<graph::MatmulOp>(op);
     auto type = graph::tensorType(matmul.getLhs());
@@ -174,14 +179,14 @@ public:
   }
 
 private:
-  /// Einsum letter of the dim that counts the blocks (groups of samples that
-  /// are summed first).
+  /// Letter in einsum equations for the dim that counts the blocks (groups of
+  /// samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the einsum letters of an operand or result with the given dims:
-  /// one letter per factor. The factor with the batch has two letters:
-  /// blockLetter for the blocks, and a letter for the elements of a block if
-  /// there are several. Example with 4 blocks:
+  /// Returns the einsum letters of a tensor with the given dims, one per
+  /// factor. The factor with the batch has two letters: blockLetter for the
+  /// blocks (groups of samples), and one for the elements of a block. Example
+  /// with 4 blocks:
   ///
   ///   [8 samples, 3 features]:   "ABC" for [4 blocks, 2 samples, 3 features]
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
@@ -196,10 +201,10 @@ private:
     return letters;
   }
 
-  /// Returns the operand `value`, reshaped to one dim per factor of the rule.
-  /// The factor with the batch becomes two dims: blocks (groups of samples),
-  /// and elements of a block if there are several. For 4 blocks, [8, 3] (8
-  /// samples of 3 features) becomes [4, 2, 3].
+  /// Returns `value`, an operand of the op, reshaped to one dim for each factor
+  /// (dim, or part of a dim) in `dims`. The batch becomes two dims: the blocks
+  /// (groups of samples), and the elements of one block. For 4 blocks, [8, 3]
+  /// becomes [4, 2, 3]. A block of one element has no dim of its own.
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -216,8 +221,8 @@ private:
                : builder.reshape(value, shape);
   }
 
-  /// Returns `value`, cast to f32 if it is a narrower float. The sums in the
-  /// tree of additions are then not rounded to the narrower type.
+  /// Returns `value`, cast to f32 if it is a narrower float, so that sums are
+  /// not rounded to the narrower type.
   Value wide(Value value) {
     auto type = graph::tensorType(value).getElementType();
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
@@ -225,11 +230,14 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over the blocks (groups of samples), in the
-  /// order of the tree of additions. Dim `at` of `value` counts the blocks. If
-  /// the op is a mean, divides the sum of each microbatch by the number of
-  /// elements. Casts the sum of each microbatch to the result type of the op
-  /// before the microbatches are added.
+  /// Returns the sum of `value` over dim `at`, which counts the blocks (groups
+  /// of samples). The additions have this order:
+  ///
+  /// 1. The blocks of each microbatch are added as a binary tree.
+  /// 2. For a mean, the sum of each microbatch is divided by the number of
+  ///    elements.
+  /// 3. The sums are cast to the element type of the op's result.
+  /// 4. The microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     for (int64_t level = 0; level < tree.levels; ++level) {
@@ -246,9 +254,8 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
-  /// Returns the divisor of the mean that `reduce` computes, which is the
-  /// number of elements in each sum. It is a scalar constant with the element
-  /// type of `sum`.
+  /// Returns the number of elements in each sum of the mean `reduce`, as a
+  /// scalar constant with the element type of `sum`.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -260,8 +267,8 @@ private:
                           static_cast<double>(count));
   }
 
-  /// Replaces the op by `value`, which is reshaped to the shape of the op's
-  /// result and gets its name. Erases the op.
+  /// Replaces the op by `value`, reshaped to the shape of the op's result, and
+  /// erases the op.
   void finish(Value value) {
     auto type = graph::tensorType(op->getResult(0));
     if (graph::tensorType(value).getShape() != type.getShape())
@@ -279,8 +286,9 @@ private:
   ReplacementBuilder builder;
 };
 
-/// Finds the ops of a function that must be rewritten for ordered sums, and
-/// rewrites them.
+/// Finds the ops of a function that orderSums must rewrite, and rewrites them.
+/// The new ops make the same additions in the same order on any number of
+/// ranks.
 class SumOrderer {
 public:
   SumOrderer(func::FuncOp function, const dist::Mesh &mesh)
@@ -307,10 +315,10 @@ public:
   }
 
 private:
-  /// Stores in `rewrites` the rewrite that `op` needs, if it needs one.
-  /// `factors` are the factors of `op` that begin with the batch. Emits an
-  /// error and fails if some rank would get a part of the batch that is no
-  /// whole branch (subtree) of the tree of additions.
+  /// Stores in `rewrites` the rewrite that `op` needs, if any. `factors` are
+  /// the factors (dims) of `op` that begin with the batch. Emits an error and
+  /// fails if the ranks cannot divide the blocks (groups of samples) of a
+  /// microbatch evenly.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
@@ -333,8 +341,8 @@ private:
     return success();
   }
 
-  /// Returns whether `matmul` multiplies two matrices and the rows of the first
-  /// one are samples.
+  /// Returns whether `matmul` multiplies two matrices, and the rows of the
+  /// first one are samples.
   static bool hasRowsOfSamples(graph::MatmulOp matmul, const ShardingRule &rule,
                                const BatchFactor &factor) {
     return !matmul.getTransposeLhs() && rule.operands[0].size() == 2 &&
@@ -342,8 +350,9 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
-  /// Emits an error and fails unless each rank that divides the batch gets
-  /// whole branches (subtrees) of the tree of additions.
+  /// Emits an error and fails unless the ranks that divide the batch can divide
+  /// the blocks of a microbatch evenly. `tree` has 2^levels blocks (groups of
+  /// samples) per microbatch.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();

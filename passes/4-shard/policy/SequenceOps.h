@@ -8,14 +8,13 @@
 
 namespace pcc::shard {
 
-/// The ops that context parallelism (an axis with role Sequence, `cp`) must
-/// split along the sequence, if they have a sequence dim:
+/// The ops that context parallelism (`cp`) must split along the sequence, if
+/// they have a sequence dim:
 ///
 /// - contractions, attention, and reads of float weights;
 /// - the ops that compute with their results.
 ///
-/// Ops on masks and positions may stay whole, because they cost little. Changes
-/// of layout may stay whole, because they cost nothing.
+/// Ops on masks and positions, and changes of layout, may stay whole.
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^

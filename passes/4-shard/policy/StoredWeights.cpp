@@ -22,8 +22,8 @@ static bool isNarrowing(Operation *op) {
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Returns whether every reader of the first result of vertex `op` of the graph
-/// casts it to a narrower type or belongs to the optimizer update.
+/// Returns whether all readers of the result of vertex `op` of the graph cast
+/// it to a narrower type or belong to the optimizer update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {
@@ -32,10 +32,10 @@ static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
                       });
 }
 
-/// Returns the names of the master copies in mixed-precision training. These
-/// are trained parameters with two or more dims that the model reads only
-/// through casts to a narrower type. They count as optimizer state, because the
-/// model uses, and gathers, the narrow copies.
+/// Returns the names of the master copies of weights in mixed-precision
+/// training. A master copy is a trained parameter of two or more dims. The
+/// model reads it only through casts to a narrower type. Master copies count as
+/// optimizer state.
 static llvm::StringSet<> mastersOf(const ShardedGraph &graph,
                                    const SymbolTable &parameters) {
   llvm::StringSet<> masters, others;
@@ -72,11 +72,9 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Returns whether `op` accumulates the gradient of one use of a weight, and an
-/// addition later adds the gradients of several uses. The gradient of one use
-/// is then not stored divided: it is cheaper to add the partial sums of all
-/// uses first, and to reduce their total over ranks once. Returns false if
-/// there are several microbatches.
+/// Returns whether `op` accumulates the gradient of only one of several uses of
+/// a weight. Each rank adds the gradients of all uses first. Only their total
+/// is reduced over ranks. Returns false if there are several microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

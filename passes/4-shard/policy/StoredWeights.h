@@ -10,19 +10,16 @@
 
 namespace pcc::shard {
 
-/// The tensors that are stored divided among the ranks that would otherwise
-/// have equal copies, and all-gathered where they are used: ZeRO (Rajbhandari
-/// et al. 2020) and FSDP. They are the weights that the attribute
-/// `dist.divided` lists. Presets add tensors in which two or more dims have
-/// more than one element:
+/// The tensors that are stored divided among ranks, and all-gathered where they
+/// are used: ZeRO (Rajbhandari et al. 2020) and FSDP. They are the weights in
+/// the attribute `dist.divided` and, by preset, tensors of two or more dims:
 ///
 ///   preset        optimizer state   gradients   weights
 ///   zero1         yes
 ///   zero2         yes               yes
 ///   zero3, fsdp   yes               yes         yes
 ///
-/// Gradients are divided as soon as a microbatch has computed them. A tensor
-/// for which the user requests a sharding keeps that sharding.
+/// A tensor for which the user requests a sharding keeps that sharding.
 ///
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {
@@ -44,10 +41,9 @@ private:
   bool isDivided(mlir::Operation *op,
                  const mlir::SymbolTable &parameters) const;
 
-  /// Whether a preset divides weights, whether one divides gradients, and
-  /// whether one divides the optimizer state.
+  /// Whether presets divide weights, gradients and the optimizer state.
   bool weights, gradients, states;
-  /// Names of parameters that are divided whatever their shape is: those in
+  /// Names of parameters that are divided whatever their shape: those in
   /// `dist.divided`, and master copies of weights.
   llvm::StringSet<> names;
   /// The vertices (ops of the graph) whose results are stored divided among

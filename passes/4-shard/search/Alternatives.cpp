@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of choices that a decision lists besides the chosen one.
+/// Largest number of alternatives that a decision (dist::Decision) lists in
+/// addition to the choice of the search.
 static constexpr size_t mostKept = 5;
 
 /// Returns whether `part` is a sub-axis of `axis`.
@@ -41,10 +42,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the axes of each factor (dim, or part of a dim) of `op` that `axis`
-/// splits, because candidatesOf appends `axis` at the end. If `own` splits the
-/// factor over the same axes, their order is that in `own`. Otherwise it is the
-/// order of axes in the mesh.
+/// Sorts the sub-axes of each factor (dim, or part of a dim) of `op` that
+/// `axis` splits. `own` is the same vertex as the search has split it. If the
+/// factor has the same sub-axes in `own`, takes their order from `own`.
+/// Otherwise takes the order of the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -60,8 +61,7 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
 }
 
 /// Returns whether `candidate` needs an operand as a partial sum over `axis`
-/// although all operands are produced as complete values. Making a complete
-/// value partial never saves anything.
+/// although all operands are complete. This never saves anything.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -126,10 +126,10 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// Chooses the cheapest source of the operand: the result of the producer, or a
-/// sharding that another reader needs. If another reader needs the operand in
-/// the same sharding as `candidate`, the reshard (change of sharding) exists
-/// anyway and costs `candidate` nothing.
+/// Reshards the operand to the sharding `to` from the cheapest source: the
+/// value as its producer makes it, or the value in a sharding that another
+/// operand needs. If another operand needs the value in the sharding `to`, too,
+/// the reshard is free.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
@@ -155,8 +155,8 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
 
 bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
                                  dist::Choice &choice) {
-  // The shardings that earlier operands need of each value, by producer and
-  // result. An op may read one value thousands of times.
+  // Maps each value, given by producer and result, to the shardings in which
+  // earlier operands of vertex `index` need it.
   std::map<std::pair<unsigned, unsigned>, SmallVector<OwnForm>> own;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[index]) {
     dist::Sharding to =
@@ -171,10 +171,9 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Prices the reshards to all shardings that users need. Each of them is
-/// created once, from the result or from another of these shardings. The order
-/// of the reshards is the cheapest one or, for more than four shardings, that
-/// of the users.
+/// Prices the reshards (changes of sharding) to all shardings that users need.
+/// Each starts from the result or from another of these shardings, in the
+/// cheapest order.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -222,7 +221,8 @@ std::optional<dist::Choice> Alternatives::price(unsigned index,
 // Words
 //===----------------------------------------------------------------------===//
 
-/// Returns `sharding` as text, without the time axis.
+/// Returns `sharding` as text, without the time axis `mb`, which cuts the batch
+/// into microbatches.
 static std::string listed(const dist::Sharding &sharding,
                           const dist::Mesh &mesh) {
   return dist::toBriefString(dist::withoutTime(sharding), mesh);
@@ -250,11 +250,12 @@ static bool isMatrix(Value operand) {
 }
 
 /// Returns a text that shows how `factor` (a dim, or part of a dim) is split.
-/// It contains the sharding of one tensor with this factor:
+/// It is the name and the sharding of one tensor that has the factor, such as
+/// "'w' as [-, 8@tp]". The tensor is, in this order of preference,
 ///
-/// - a weight, if one has the factor, because the user can pin it by its name;
-/// - otherwise, the result of the op;
-/// - otherwise, an operand.
+/// - a weight, because the user can pin it by its name;
+/// - the result of the op;
+/// - an operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -278,8 +279,9 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` is the dim of the keys in ring attention. The keys
-/// are always split like the queries, so the text for the queries covers them.
+/// Returns whether `factor` (a dim, or part of a dim) is the dim of the keys in
+/// ring attention. `describe` does not list it, because the queries are split
+/// in the same way.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -360,8 +362,7 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 //===----------------------------------------------------------------------===//
 
 /// Returns the key by which choices are sorted. Choices that must not be taken
-/// come last. Choices that may be taken are sorted by cost, compared as in the
-/// search, then by text.
+/// come last. The others are sorted by cost, then by text.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -391,8 +392,8 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
-    // An axis with the role batch or sequence may split nothing else. Choices
-    // that break this rule are of no interest, so they are not listed.
+    // An axis such as `dp` may split only the dim of its role, such as the
+    // batch. Leave out choices in which it splits another dim.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

@@ -12,16 +12,18 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the round (0, 1, …) in which the axis of `assignment` is assigned.
-/// It is 0 unless a seed (requested sharding) puts the axis into a later round.
+/// Returns the round (0, 1, …) in which an axis is assigned. It is 0 unless a
+/// seed (requested sharding) asks for a later round.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the assignments for the axes of `mesh`, sorted by round
-/// (priorityOf). An axis has one assignment. If only some of its sub-axes
-/// divide the experts, it has two: first that of the other sub-axes, then that
-/// of the sub-axes that divide the experts.
+/// Returns the assignments for the axes of `mesh`, sorted by round. Axes of
+/// round 0 are assigned before axes of round 1 (priorityOf).
+///
+/// An axis may divide the experts by only some of its sub-axes. It then has two
+/// assignments: first for its other sub-axes, then for the sub-axes that divide
+/// the experts.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -48,10 +50,9 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends an assignment with role Storage for each axis over which weights may
-/// be stored divided. These assignments come last, because the storage of a
-/// weight depends on how the weight is used. There is none for `tp`, because
-/// `tp` already divides each weight that it can.
+/// Appends an assignment with role Storage (ZeRO, FSDP) for each axis that may
+/// divide stored weights. `tp` gets none, because it already divides each
+/// weight that it can. The time axis gets none, either.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -64,9 +65,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
 /// an axis cannot split a dim that earlier axes have split completely.
 ///
 /// - The first order is that of `assignments`.
-/// - If there are at most three axes with role Free, all their permutations
-///   follow. Axes with another role keep their places.
-/// - An axis never moves to another round (priorityOf).
+/// - All permutations of the axes with role Free follow, if there are at most
+///   three such axes.
+/// - Axes of a later round (priorityOf) always come after axes of an earlier
+///   round.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -89,9 +91,9 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   return orders;
 }
 
-/// Assigns the axes one after another, in the given order. Returns the cost of
-/// the plan, with the penalties (for broken rules) of all axes added. Fails if
-/// an axis cannot be assigned. Emits an error in this case only if `reports`.
+/// Assigns the axes in the given order. Returns the cost of the plan, with the
+/// penalties (for broken rules) of all axes added. Fails if an axis cannot be
+/// assigned, with an error only if `reports`.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -140,15 +142,13 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// All axes are assigned at once only if StrategySpace::numPairs is at most
-/// this number. A pair is a choice of a value's producer and a choice of a
-/// user.
+/// Limit of StrategySpace::numPairs for assigning all axes at once. A pair is a
+/// choice of a value's producer and a choice of a user.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by variants of these orders. In a variant, each
-/// axis of role Free is assigned in parts: there is one assignment per sub-axis
-/// of prime size. For example, the assignment {x:(1)2, x:(2)2} becomes
-/// {x:(1)2}, {x:(2)2}.
+/// Returns `orders`, followed by variants in which each axis of role Free is
+/// assigned in parts, one per sub-axis of prime size. For example, {x:(1)2,
+/// x:(2)2} becomes {x:(1)2}, {x:(2)2}.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {
@@ -178,9 +178,12 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // The search over all axes at once is skipped if there is only one
-  // assignment, if seeds (requested shardings) put axes into different rounds,
-  // or if the plan costs nothing. It is also skipped if it would be too large.
+  // Skip the search over all axes at once in these cases:
+  // - there is only one assignment
+  // - seeds (requested shardings) put axes into several rounds, one after
+  //   another
+  // - the plan that was found above costs nothing
+  // - the search would be too large
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

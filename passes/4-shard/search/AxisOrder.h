@@ -8,13 +8,12 @@
 
 namespace pcc::shard {
 
-/// Assigns all axes of the planner's mesh to the ops of `graph`: sets how each
-/// op is split. The axes are assigned one after another, in the cheapest order.
-/// If the graph is small enough, all axes are then assigned at once, and this
-/// second plan is used if it is cheaper. `experts` contains the sub-axes that
-/// divide experts (ExpertAxes.h); it is empty if `--ep` was not given. Emits an
-/// error and fails if a seed (requested sharding) or the role of an axis cannot
-/// be fulfilled.
+/// Assigns all axes of the planner's mesh to the ops of `graph`, one after
+/// another in the cheapest order. For a small graph, also tries all at once,
+/// and keeps the cheaper plan. Emits an error and fails if a seed (requested
+/// sharding) or the role of an axis cannot be fulfilled.
+///
+/// `experts` contains the sub-axes that divide experts (ExpertAxes.h), if any.
 mlir::LogicalResult assignMeshAxes(ShardedGraph &graph, const Seeds &seeds,
                                    const dist::SubAxes &experts,
                                    plan::ReshardPlanner &planner);

@@ -23,44 +23,41 @@ using namespace pcc::shard;
 /// Largest number of entries of a table in variable elimination.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// A value may be kept in several shardings at the same time, for users with
-/// different needs. The search chooses a set of shardings for each value, from
-/// at most `mostForms` sets. (Sets of one or two shardings are always
-/// considered.)
+/// Largest number of sets of shardings that the search considers per value. A
+/// value may be kept in a set of shardings, for users with different needs.
+/// Sets of one or two are always considered.
 static constexpr size_t mostForms = 256;
 
-/// Largest AxisSearch::work for which assignAxesJointly searches. With more
-/// work, the joint search takes much longer than assignAxis for each axis.
+/// Largest search that assignAxesJointly accepts. AxisSearch::work estimates
+/// the size of a search, in pairs of shardings.
 static constexpr double mostWork = 1e5;
 
-/// Largest AxisSearch::work for which the search considers keeping a value in
-/// three or more shardings at the same time. With more work, it considers at
-/// most two shardings, because larger sets would take longer than the rest of
-/// the search.
+/// Limit of the size of a search (AxisSearch::work, in pairs of shardings). Up
+/// to this size, the search may keep a value in three or more shardings at the
+/// same time. In a larger search, it may keep a value in at most two.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Limits for AxisSearch::work and AxisSearch::pairsPerUse. If both are
-/// exceeded, the parts (sub-axes) of an axis may not split separate dims, but
-/// only factors that are next to each other in one dim. Otherwise the search
-/// would take minutes and freeze more variables. Example: a convolution in a
-/// training step has 75 or more choices for 4 ranks if it may split separate
-/// dims.
+/// Limits of AxisSearch::work and of AxisSearch::pairsPerUse. A search that
+/// exceeds both would take minutes. It is made smaller: the parts (sub-axes) of
+/// an axis may only split factors (parts of a dim) that are neighbors in one
+/// dim. An example is a convolution in a training step, with 75 or more choices
+/// on 4 ranks.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
 /// One search: makes the choices of all vertices (ops, arguments, results),
-/// prices the reshards between them, and finds the cheapest combination. A
-/// vertex is a variable of the search. A value with several users is one more
-/// variable: the set of shardings in which it is kept.
+/// prices the reshards between them, and finds the cheapest combination. The
+/// search has two kinds of variables:
 ///
-///   producer ---- value ---- user 0
-///                      \---- user 1
+///   variable                     its possible values
+///   a vertex                     ways of splitting the vertex
+///   a value with several users   sets of shardings in which to keep the value
 class AxisSearch {
 public:
-  /// Makes the choices (ways of splitting) of all vertices (ops, arguments,
-  /// results), and collects the values that have users. All arguments except
-  /// `orders` must outlive this object.
+  /// Makes the choices (ways of splitting) of all vertices, and collects the
+  /// values that have users. All arguments except `orders` must outlive this
+  /// object.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -72,9 +69,8 @@ public:
           addValue(i, result);
   }
 
-  /// Returns an estimate of the work of `solve`. It is the number of pairs of
-  /// shardings of a value, times the number of its users, summed over all
-  /// values.
+  /// Returns an estimate of the work of `solve`: for each value, the number of
+  /// pairs of shardings times the number of users.
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -83,8 +79,8 @@ public:
     return work;
   }
 
-  /// Returns the mean, over all uses of values, of the number of pairs (choice
-  /// of the producer, choice of the user).
+  /// Returns the mean number of pairs for one use of a value. A pair is a
+  /// choice of the value's producer and a choice of the user.
   double pairsPerUse() const {
     double pairs = 0, uses = 0;
     for (const Value &value : values)
@@ -109,8 +105,9 @@ public:
     bound = known;
     for (Value &value : values)
       price(value);
-    // With fewer sets of shardings per value, the modeled costs are less exact,
-    // but variable elimination more often finds the exact minimum.
+    // With many sets of shardings per value, the costs are more exact. With few
+    // sets, variable elimination more often finds the exact minimum. Therefore
+    // few sets are tried, too, if the first result is not exact.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -131,9 +128,9 @@ public:
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Emits an error at the first op whose choice breaks a rule, and fails.
-  /// Succeeds if there is no such op. If no combination of choices is possible
-  /// at all, emits an error without an op.
+  /// Emits an error at the first op whose choice breaks a rule, and fails. If
+  /// no combination of choices is possible, emits an error without an op.
+  /// Succeeds if no rule is broken.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     if (chosen.empty())
       return emitError(graph.function.getLoc())
@@ -153,9 +150,9 @@ public:
 
 private:
   /// Searches again for a plan that breaks no rule, and replaces `best` if the
-  /// new plan is cheaper. The second search has a smaller cost bound, which
-  /// excludes more choices. Therefore fewer variables have to be frozen (fixed
-  /// to a locally best value).
+  /// new plan is cheaper. This search ignores all plans that break a rule. It
+  /// has fewer choices, so fewer variables are frozen (fixed to a locally best
+  /// value).
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -164,8 +161,9 @@ private:
   }
 
   /// Builds the cost graph and finds its minimum. A value may be kept in a set
-  /// of shardings. Sets of one or two shardings are always considered, larger
-  /// sets only up to `mostSets` sets in all per value.
+  /// of several shardings at once. Sets of one or two shardings are always
+  /// considered. Larger sets are added only while a value has at most
+  /// `mostSets` sets.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -184,8 +182,7 @@ private:
     return best;
   }
 
-  /// Forbids combinations in which a parameter is read in one sharding and
-  /// written in another.
+  /// Forbids a parameter to be read in one sharding and written in another.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -197,8 +194,8 @@ private:
                      });
   }
 
-  /// Returns the index of `sharding` in `forms`, the list of possible shardings
-  /// of a value. If `forms` lacks it, appends it.
+  /// Returns the index of `sharding` in `forms`, the shardings of a value.
+  /// Appends it if it is missing.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
                          const dist::Sharding &sharding) {
     auto it = llvm::find(forms, sharding);
@@ -207,24 +204,23 @@ private:
     return it - forms.begin();
   }
 
-  /// A value of the graph, and its forms. A form is a sharding in which the
-  /// producer may produce the value or a user may need it.
+  /// A value of the graph and its forms, the shardings in which it may be
+  /// produced or needed.
   struct Value {
     RankedTensorType type;
-    /// Number of times that the value is produced per microbatch: 1, or 1 /
-    /// microbatches if it is produced once per step.
+    /// Number of times that the value is produced per microbatch: 1, or less if
+    /// it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// The value in the form that variable elimination reads. It contains, as
-    /// indices into `forms`, the form (sharding) that each choice of the
-    /// producer produces and the form that each choice of a user needs. It also
-    /// contains the prices of reshards between forms.
+    /// The value as variable elimination reads it. It contains the sharding
+    /// that each choice of the producer makes, the sharding that each choice of
+    /// a user needs, and the prices of reshards. Shardings are given as indices
+    /// into `forms`.
     plan::SharedValue shared;
   };
 
-  /// Adds result number `result` of vertex `producer` of the graph to `values`
-  /// and collects its forms, the shardings in which it may be produced or
-  /// needed.
+  /// Adds result number `result` of vertex `producer` of the graph to `values`,
+  /// and collects its forms (shardings).
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -247,8 +243,8 @@ private:
   }
 
   /// Computes the prices of reshards of `value` between its forms (shardings).
-  /// A reshard is forbidden, without being planned, if no user needs its result
-  /// or if it would receive more bytes than `bound`.
+  /// A reshard is forbidden if no user needs its result, or if it would receive
+  /// more bytes than `bound`.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false);
@@ -256,14 +252,16 @@ private:
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
     // Costs are compared by penalty, then by seconds, then by bytes. Therefore
-    // bytes are limited only if the bound has no penalty and no seconds.
+    // the bytes of `bound` limit a reshard only if `bound` has no penalty and
+    // no seconds.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // A view (halo) can have holes, which are not communicated. Its bytes are
-      // therefore no lower bound of the received bytes.
+      // A form (sharding) with a view (halo) can have holes, elements that no
+      // rank receives. Its size is therefore no lower bound of the received
+      // bytes. Use 0.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -288,9 +286,8 @@ private:
                                : graph.function.getLoc();
   }
 
-  /// Emits an error at the first op that needs the whole batch, and fails.
-  /// Because of this op, the batch cannot be cut into microbatches:
-  /// microbatches run one after another and cannot communicate.
+  /// Emits an error at the first op that needs the whole batch, and fails. The
+  /// op makes it impossible to cut the batch into microbatches.
   LogicalResult reportWholeBatch() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
@@ -305,8 +302,7 @@ private:
   }
 
   /// Emits an error about the first input whose batch cannot be cut into
-  /// microbatches, and fails. If every microbatch read the whole input, all
-  /// microbatches would compute the same.
+  /// microbatches, and fails.
   LogicalResult reportWholeInput() {
     for (unsigned i = 0; graph.isArgument(i); ++i)
       if (choiceOf(i).cost.penalty >= brokenRulePenalty ||
@@ -369,15 +365,15 @@ private:
   std::vector<Value> values;
   /// Upper bound: the search may ignore solutions that cost this or more.
   plan::Cost bound;
-  /// By vertex (op, argument or result): index of its choice in the solution
-  /// that `solve` found.
+  /// By vertex: index of the choice that `solve` found, among all choices of
+  /// the vertex.
   std::vector<unsigned> chosen;
 };
 } // namespace
 
 /// Assigns the parts (sub-axes) of an axis one after another. Returns the cost
-/// after the last part, with the penalties of all parts added. Fails if a part
-/// breaks a rule; earlier parts then stay assigned in the graph.
+/// after the last part, with the penalties of all parts. Fails if a part breaks
+/// a rule; earlier parts then stay assigned.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -411,9 +407,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // Searches again without the choices in which the axis splits dims other
-    // than the batch, the sequence or the experts. With fewer choices, the
-    // second search may be exact where the first search is not.
+    // Search again, but let the axis split only the batch, the sequence or the
+    // experts. This search has fewer choices. It may therefore be exact even if
+    // the search above is not.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -424,11 +420,11 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // If the parts of an axis are assigned one after another, they may split
-    // different dims, such as the rows and the columns of a weight. The plan
-    // can then be cheaper. This is tried only for axes without a role. Users
-    // expect that all of an axis with a role is used in one way: in tensor
-    // parallelism, each pair of column and row products has one reduction.
+    // Also try to assign the parts (sub-axes) of the axis one after another.
+    // They may then split different dims, such as rows and columns of a weight,
+    // and the plan may be cheaper. Try this only for axes that the user named
+    // in `--mesh` (role Free). Users expect that `dp`, `cp` and `tp` are used
+    // in one way.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

@@ -7,35 +7,34 @@
 
 namespace pcc::shard {
 
-/// Assigns one axis: chooses for each vertex (op, argument or result) of
-/// `graph` how it uses the parts (sub-axes of prime size) of the axis, with the
-/// least total cost. `before` holds the axes assigned earlier, whose
-/// assignments stay. Costs (plan::Cost) are compared by these criteria, in this
-/// order: penalty, seconds (if the planner has a cluster profile), received
-/// bytes per rank, calls, memory.
+/// Assigns one axis: chooses for each vertex of `graph` how it uses the axis,
+/// with the least total cost. `before` contains the axes that were assigned
+/// earlier. Their use does not change. Costs (plan::Cost) are compared by
+/// penalty, seconds (with a cluster profile), received bytes per rank, number
+/// of collectives, and memory, in this order.
 ///
-/// The minimum is found by variable elimination (plan/search/Eliminate.h). It
-/// is exact unless variables were frozen, that is, fixed to a locally best
-/// value.
+/// Variable elimination (plan/search/Eliminate.h) finds the minimum. It is
+/// exact unless variables were frozen (fixed to a locally best value).
 ///
-/// - All parts of the axis are assigned together. For an axis with role Free,
-///   they are also assigned one by one, and the cheaper plan is kept.
+/// - The parts of the axis are its sub-axes of prime size. They are assigned
+///   together. For an axis with role Free, assigning them one by one is tried,
+///   too.
 /// - If the search would be too large, the parts may only split factors (parts
-///   of a dim) that are next to each other in one dim.
+///   of a dim) that are neighbors in one dim.
 ///
-/// Returns the cost of all axes assigned so far. The penalty in this cost
-/// counts only the rules that this axis breaks. Fails, and changes nothing, if
-/// a seed (requested sharding) or the role of the axis cannot be fulfilled. If
-/// `reports`, then emits an error at the op that causes the failure.
+/// Returns the cost of all axes assigned so far, with the penalty of this axis
+/// only. Fails, and changes nothing, if a seed (requested sharding) or the role
+/// of the axis cannot be fulfilled. If `reports` is true, a failure emits an
+/// error.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
 /// Assigns all axes at once and finds the minimum over all axes together.
-/// `orders` lists orders of the axes; each vertex (op, argument or result) may
-/// use any of them. Fails without an error, and changes nothing, if no plan
-/// costs less than `known` or if there are too many choices.
+/// `orders` lists orders of the axes. The search may use a different one of
+/// these orders for each vertex. Fails without an error, and changes nothing,
+/// if no plan costs less than `known` or if there are too many choices.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

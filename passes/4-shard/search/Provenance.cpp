@@ -14,10 +14,11 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Returns the endpoint (producer or reader of a value) that describes `op` for
-/// `pcc explain`. It contains the name of the op and of its ONNX node. For an
-/// op that reads a parameter, it contains "weight" and the name of the
-/// parameter.
+/// Returns a description of `op`, as the producer or reader of a value, for
+/// `pcc explain`. It contains two names:
+///
+///   op that reads a parameter   "weight", name of the parameter
+///   any other op                name of the op, name of its ONNX node
 static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
@@ -81,8 +82,9 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// Stores size and rank distance of the first group only. All groups of a
-/// collective have equal sizes, and their ranks have equal distances.
+/// Stores the number of ranks and their distance (4 for the ranks 0, 4 and 8)
+/// of one group only. All groups of a collective have the same number and
+/// distance.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;

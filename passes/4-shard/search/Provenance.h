@@ -10,24 +10,24 @@
 
 namespace pcc::shard {
 
-/// Returns the endpoint (op or function argument) that produces `value`, with
-/// the decisions about it, for `pcc explain`. If a reshard, a transfer or a pin
-/// (requested sharding) produces `value`, returns the endpoint that produces
-/// the operand of this op instead.
+/// Returns a description of the op or function argument that produces `value`,
+/// for `pcc explain`. It contains the decisions of the search about the op. If
+/// a reshard, a transfer or a pin (requested sharding) produces `value`,
+/// returns the description of its operand's producer.
 dist::Endpoint endpointOf(mlir::Value value);
 
-/// Returns the reader of the operand `use`, for `pcc explain`: an op, a
-/// sharding that the model requests (pin), or an output.
+/// Returns a description of the reader of the operand `use`, for `pcc explain`.
+/// The reader is an op, a pin (requested sharding), or an output of the model.
 dist::Endpoint endpointOf(mlir::OpOperand &use);
 
-/// Returns an endpoint (producer or reader) of a reshard for `pcc explain`. The
-/// endpoint describes `seed`, the requested sharding to which the result of
-/// `op` is pinned.
+/// Returns a description of a pin (requested sharding) for `pcc explain`, as
+/// the consumer of a resharded value. `seed` is the sharding that is requested
+/// for the result of `op`.
 dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
-/// Returns the location for a reshard of `value` whose result is read by
-/// `uses`. It is the location of the value, with the cause of the reshard
-/// attached (dialects/dist/Decision.h).
+/// Returns the location of a reshard (change of sharding) of `value`, which the
+/// consumers `uses` read. It is the location of `value`, with the cause of the
+/// reshard (dist::Cause).
 mlir::Location reshardLocation(mlir::Value value,
                                llvm::ArrayRef<dist::Endpoint> uses);
 

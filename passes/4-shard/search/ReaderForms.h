@@ -10,27 +10,28 @@
 namespace pcc::shard {
 
 /// The shardings in which the users of each value need it, after all axes have
-/// been assigned. A value with thousands of users has few of them, so each is
-/// computed and stored once. The graph must not change while this object is
-/// used.
+/// been assigned. Each is computed only once. The graph must not change while
+/// this object is used.
 class ReaderForms {
 public:
-  /// An operand of a vertex. Users of a value are in ascending order.
+  /// An operand of a vertex: the index `user` of the vertex in the graph, and
+  /// the index `operand` of its operand.
   struct Place {
     unsigned user, operand;
     auto operator<=>(const Place &) const = default;
   };
-  /// A sharding, in the form that dist::placement returns, that some users of a
-  /// value need.
+  /// A sharding that one or more users of a value need. It is in the canonical
+  /// form that dist::placement returns.
   struct ReaderForm {
     dist::Sharding sharding;
-    /// The first operand that needs the sharding.
+    /// The first operand that needs the value in `sharding`.
     Place first;
-    /// The first such operand of another vertex than first.user, if any.
+    /// The first operand that needs the value in `sharding` and belongs to
+    /// another vertex than `first`; std::nullopt if there is none.
     std::optional<Place> next;
 
-    /// Returns the first operand that needs the sharding and that is no operand
-    /// of vertex `user`; std::nullopt if there is none.
+    /// Returns the first operand that needs the value in `sharding` and that is
+    /// no operand of vertex `user`. Returns std::nullopt if there is none.
     std::optional<Place> firstBeside(unsigned user) const {
       return first.user != user ? first : next;
     }
@@ -45,7 +46,8 @@ public:
 
 private:
   const ShardedGraph &graph;
-  /// By vertex and result: the shardings, computed when first asked for.
+  /// Maps each value, given by vertex and result, to the shardings that its
+  /// users need. `of` computes them when it is first called for the value.
   std::map<std::pair<unsigned, unsigned>, std::vector<ReaderForm>> known;
 };
 

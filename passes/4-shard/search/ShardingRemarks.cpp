@@ -18,8 +18,8 @@ namespace {
 /// elements in 4 parts).
 class OpCounts {
 public:
-  /// Adds 1 to the number of ops with the text `what`. The first op for which
-  /// this function is called is kept for `place`.
+  /// Adds 1 to the number of ops with the text `what`. The first call also
+  /// stores `op`, and `place` returns the name of its ONNX node.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -62,9 +62,9 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
                  op.op);
 }
 
-/// Counts `op` in `unruled` if its rule does not allow any split: it has
-/// factors (dims, or parts of dims) with more than one element, and all of
-/// these are of kind Whole.
+/// Counts `op` in `unruled` if its sharding rule allows no split: all factors
+/// (dims, or parts of dims) of more than one element must stay whole (kind
+/// Whole).
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   auto isBig = [](const graph::ShardingRule::RuleFactor &factor) {
     return factor.size > 1;
@@ -118,8 +118,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
-    // If a weight could be split but is not, a seed (requested sharding) keeps
-    // it whole.
+    // A weight that could be split is whole because of a seed (requested
+    // sharding).
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as requested"
@@ -134,8 +134,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
 }
 
 /// Returns whether vertex `index` of the graph is a pin (requested sharding) of
-/// a value with a sequence that `axis` does not split. False for a pin that
-/// writes a weight, because the pin that reads the weight stands for both.
+/// a value with a sequence that `axis` does not split. Returns false for an op
+/// that writes a weight, because the op that reads the weight has the same pin.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

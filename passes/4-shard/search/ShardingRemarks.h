@@ -7,28 +7,28 @@
 
 namespace pcc::shard {
 
-/// Emits up to two remarks about the function. The first one lists the dims
-/// that are split into uneven parts and therefore padded. The second one lists
-/// the ops that every rank computes completely, because their rules do not
-/// allow any split.
+/// Emits up to two remarks about the function:
+///
+/// - dims that are split into uneven parts, and therefore padded
+/// - ops that every rank computes completely, because their rules allow no
+///   split
 void remarkOnShardings(mlir::func::FuncOp function);
 
-/// Emits a remark that lists the contraction weights which are whole on every
-/// rank of `axis`, with the reason. `axis` is an axis of tensor parallelism,
-/// which should divide them.
+/// Emits a remark that lists the contraction weights that `axis`, an axis of
+/// tensor parallelism, leaves whole on every rank, with the reason.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// If the function does not train, emits a remark for each of the presets zero1
-/// and zero2 that was given, because they divide only what training needs.
+/// Emits a remark for each given preset zero1 or zero2, if the function does
+/// not train. These presets divide gradients and optimizer state, which only
+/// training has.
 void remarkOnIdlePresets(mlir::func::FuncOp function);
 
 /// Emits a remark if the model has no sequence that `axis` could split, or if
 /// seeds (requested shardings) keep the sequence whole.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if a weight has fewer experts than there are parts, so that
-/// some ranks have copies of the same experts. `experts` holds the sub-axes
-/// that divide the experts into parts.
+/// Emits a remark if the sub-axes `experts` divide the experts into more parts
+/// than a weight has experts. Some ranks then have the same experts.
 void remarkOnExperts(const ShardedGraph &graph, const dist::SubAxes &experts);
 
 } // namespace pcc::shard

@@ -11,9 +11,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the tag of the dim that an axis with role `role` must split: Batch
-/// or Sequence. The tag does not depend on whether the axis divides experts as
-/// well. Returns None for other roles.
+/// Returns the tag of the dim that an axis with role `role` must split:
+///
+///   role                                                     tag
+///   Batch, BatchAndExperts, BatchOutsideExperts              Batch
+///   Sequence, SequenceAndExperts, SequenceOutsideExperts     Sequence
+///   others                                                   None
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -30,9 +33,10 @@ static FactorTag tagOfRole(AxisRole role) {
 }
 
 /// Returns whether an axis with role `role` is meant for a factor (dim, or part
-/// of a dim) with the tag `tag`. Axes for the batch are meant for Batch. Axes
-/// for the sequence are meant for Sequence and for Head (heads within
-/// attention).
+/// of a dim) with the tag `tag`:
+///
+///   axes for the batch      Batch
+///   axes for the sequence   Sequence, Head (heads within attention)
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -97,8 +101,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // `decided` may hold parts of this axis that were assigned earlier. They are
-  // replaced by one sub-axis that covers the earlier and the new parts.
+  // `decided` has one entry for each mesh axis: a sub-axis that covers all
+  // parts assigned so far. Replace the entry of the axis to which `parts`
+  // belong.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -117,7 +122,7 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
     });
     addBeforeSequenceAxes(index, assignment, taken);
     // The batch or the sequence must be split only if some candidate can split
-    // it. If no candidate can, leaving it whole breaks no rule.
+    // it.
     const bool mustSplit = mustSplitRoleDim(index, assignment) &&
                            llvm::any_of(taken, [&](const ShardedOp &op) {
                              return splitsRoleDim(index, op, assignment);
@@ -134,9 +139,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   states = std::move(next);
 }
 
-/// Keeps only the candidates that store the fewest bytes per rank. Otherwise
-/// the search would prefer uneven shards, for which fewer bytes are received.
-/// An uneven shard is padded, so it saves no memory.
+/// Keeps only the candidates that store the fewest bytes per rank. The search
+/// itself might prefer uneven shards, which receive fewer bytes but save no
+/// memory because of their padding.
 static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
                          RankedTensorType type) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -147,9 +152,9 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
   });
 }
 
-/// Returns those of `parts`, sub-axes of one axis, that `op` does not use: they
-/// split none of its factors (dims, or parts of dims), and no partial sum over
-/// them passes the op. Experts may use only some parts of an axis.
+/// Returns the sub-axes in `parts` that `op` does not use. An unused sub-axis
+/// splits no factor (dim, or part of a dim) of `op`, and no operand is a
+/// partial sum along it.
 static dist::SubAxes unusedParts(const ShardedOp &op, dist::SubAxes parts) {
   llvm::erase_if(parts, [&](const dist::SubAxis &part) {
     return llvm::is_contained(op.through, part) ||
@@ -183,17 +188,17 @@ void StrategySpace::divideStored(unsigned index,
 }
 
 /// Returns whether vertex `index` of the graph casts a tensor that is stored
-/// divided among ranks. If the cast is divided as well, the narrow result is
-/// gathered instead of the wide tensor, so fewer bytes are received.
+/// divided among ranks. A divided cast lets ranks gather the narrow result
+/// instead of the wide tensor.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// An op of the optimizer update is divided like the stored tensors. Then only
-/// a reduce-scatter of gradients is needed, and the new weights are stored
-/// without communication.
+/// Splits the ops of the optimizer update like the stored tensors (ZeRO, FSDP)
+/// that they read. Ranks therefore communicate only gradients, by a
+/// reduce-scatter.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -216,10 +221,11 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// If the new axis and an axis of the sequence (`cp`) split the same heads,
-/// adds a candidate in which the new axis is the major one. `cp` splits heads
-/// within attention and tokens elsewhere, so attention needs a reshard from
-/// tokens to heads. Example with the dims [tokens, heads] and the new axis tp:
+/// Adds variants of candidates in which two axes split the heads: the axis of
+/// `assignment` and an axis of the sequence. In a variant, the axis of the
+/// sequence is the minor one, so a reshard from tokens to heads is cheaper.
+/// Example with the dims [tokens, heads], the axis `cp` of the sequence and the
+/// axis `tp` of `assignment`:
 ///
 ///    [32@cp, 8@tp] to [-, 8@cp+tp]:   communicates over cp and tp
 ///    [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
@@ -246,13 +252,12 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// An axis may always split the dim of its role (the batch or the sequence).
-/// Inside of the expert region (the ops around the experts), more is allowed:
+/// An axis may split the dim of its role (the batch or the sequence). In the
+/// expert region (the ops around the experts), it may also split other dims:
 ///
-///  - An axis that divides experts may split anything. Without `movesTokens`,
-///    it may split only the dim of its role and experts.
-///  - An axis that does not divide experts may split anything but experts and
-///    weights. Without `movesTokens`, it may split only the dim of its role.
+///   axis                 other dims if `movesTokens`    other dims if not
+///   divides experts      all                            experts
+///   does not             all but experts and weights    none
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -303,8 +308,7 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // A tensor that is stored divided (ZeRO, FSDP) must not be partial: partial
-  // sums are reduced before the tensor is stored.
+  // Partial sums are reduced before a tensor is stored divided (ZeRO, FSDP).
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -328,11 +332,10 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // A transfer sends a value to another stage. Partial sums pass it in two
-    // cases; otherwise they are reduced before it:
-    // - They are sums over the batch. They are reduced at the op where they
-    //   would be reduced without stages.
-    // - The transfer belongs to the update.
+    // A transfer sends a value to another pipeline stage. Partial sums may pass
+    // it if they are sums over the batch, or if it belongs to the optimizer
+    // update. In all other cases, ranks reduce the partial sums before the
+    // transfer.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -359,9 +362,11 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// The penalty depends on the broken rule. It is brokenRulePenalty if the batch
-/// of an input stays whole, the bytes of the weight if a weight stays whole,
-/// and 1 if a preset is not followed.
+/// Each rule that a choice breaks has its own penalty:
+///
+///   an input keeps its whole batch            brokenRulePenalty
+///   a weight or expert outputs stay whole     bytes of the tensor
+///   a preset is not followed                  1
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -378,12 +383,12 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// An input with a batch must be split, with two exceptions:
+/// An axis for the batch must split every input that has a batch, with two
+/// exceptions:
 ///
-/// - If a seed (requested sharding) pins the input, it may be whole on every
-///   rank.
-/// - If some op reads the batch of the whole step from the input, the input may
-///   be whole in every microbatch.
+/// - The time axis `mb` need not split an input that an op reads for all
+///   microbatches at once.
+/// - Other axes need not split an input that a seed (requested sharding) pins.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

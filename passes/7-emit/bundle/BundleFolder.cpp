@@ -30,8 +30,8 @@ static bool exists(const std::string &path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// Returns whether a file of a bundle may have the name `name`, relative to the
-/// bundle.
+/// Returns whether pcc writes a file or folder named `name` into bundles. Names
+/// are relative to the bundle, such as `weights/position-0.safetensors`.
 static bool belongsToBundle(llvm::StringRef name) {
   static constexpr std::array<llvm::StringLiteral, 3> names = {
       "bundle.json", "run", "weights"};
@@ -44,8 +44,8 @@ static bool belongsToBundle(llvm::StringRef name) {
          });
 }
 
-/// Returns the name of a file or folder in the bundle `bundle` that does not
-/// belong to a bundle; empty if there is none.
+/// Returns the name of a file or folder in `bundle` that pcc did not write,
+/// such as a checkpoint of the user. Returns an empty string if there is none.
 static std::string findForeignFile(const std::string &bundle) {
   std::error_code error;
   fs::recursive_directory_iterator entry(bundle, error);
@@ -58,8 +58,8 @@ static std::string findForeignFile(const std::string &bundle) {
   return "";
 }
 
-/// Checks that the bundle may replace what exists at `path`: nothing, an empty
-/// directory, or an older bundle with no files of the user.
+/// Checks that `path` is free, an empty directory, or a bundle without files of
+/// the user.
 static Status checkReplaceable(const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -141,8 +141,8 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Checks the old bundle again, since the user may have stored files there
-/// while the new bundle was made.
+/// Checks again that the bundle to replace has no files of the user. The user
+/// may have stored files there since create(), and renaming would erase them.
 Status BundleFolder::finish() {
   PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
   return temporary.finish();

@@ -23,13 +23,13 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Order of the dims of a weight in bundle.json: the order in the weight's
-/// file, which is that of the model. A program may use the weight transposed.
-/// If the program slices or reshapes the weight, bundle.json shows the
-/// program's dims instead.
+/// Order of a weight's dims in bundle.json. It is the order in the model's
+/// weight file if the program only transposes and casts the weight. It is the
+/// order in the program if the program slices or reshapes the weight.
 struct StoredView {
-  /// Computes `order` from the transposes that `parameter` applies to the
-  /// stored weight.
+  /// Computes the order of a weight's dims in bundle.json.
+  /// `parameter.transforms` lists the ops that the program applies to the
+  /// tensor in the weight file.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -45,13 +45,15 @@ struct StoredView {
     }
   }
 
-  /// For each dim of the weight in the file, its index among the dims in the
-  /// program: dim i of the file is dim order[i] of the program.
+  /// Index of the program's dim for each dim in bundle.json. Example: the
+  /// weight file has the dims [in, out], and the program transposes them to
+  /// [out, in]. `order` is {1, 0}.
   std::vector<size_t> order;
 
 private:
-  /// Updates `order` for one more transpose of the weight. Dim i of the
-  /// transpose's result is dim permutation[i] of its operand.
+  /// Applies a further transpose to `order`. Dim i of the transpose's result is
+  /// dim permutation[i] of its operand. Sets `isReshaped` if `permutation` has
+  /// another number of dims than `order`.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -64,8 +66,8 @@ private:
       dim = inverse[dim];
   }
 
-  /// Whether the program transforms the weight by a step that is neither a
-  /// transpose nor a cast, such as a reshape or a slice.
+  /// Whether the program slices or reshapes the weight after reading it from a
+  /// file.
   bool isReshaped = false;
 };
 
@@ -76,7 +78,7 @@ public:
                const std::vector<PositionProgram> &programs)
       : facts(facts), programs(programs), flops(facts.module) {}
 
-  /// Returns the content of bundle.json with all its fields.
+  /// Returns all fields of bundle.json.
   Json write() {
     Json json;
     json["world"] = runtime::numRanks(facts.mesh.ranks());
@@ -115,8 +117,8 @@ private:
     return list;
   }
 
-  /// Returns one object per stage. The field `flops` is the sum over all ranks
-  /// of the stage in one step.
+  /// Returns one object per stage. The field `flops` counts one step on all
+  /// ranks of the stage.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -141,9 +143,8 @@ private:
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// Returns the flops that a stage spends in one step, on one rank, on
-  /// recomputing activations in the backward pass (activation checkpointing).
-  /// flopsOf() includes these flops.
+  /// Returns the flops of recomputed activations (activation checkpointing) of
+  /// a stage in one step, on one rank. flopsOf() includes these flops.
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -152,8 +153,8 @@ private:
                                          : 0;
   }
 
-  /// Returns the bytes of the weights that a stage reads, before they are
-  /// divided among ranks. A weight that is read several times counts once.
+  /// Returns the bytes of the whole (unsharded) weights that a stage reads.
+  /// Counts each weight once.
   int64_t weightBytes(int stage) const {
     llvm::StringMap<int64_t> bytes;
     const auto &parameters =
@@ -171,8 +172,10 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim as a list of factors, such as [[3], [64,
-  /// ["tp", 1, 2]]] (see bundleJson()).
+  /// Returns the layout of one dim as a list of factors (see bundleJson).
+  /// Example: a dim of size 3 · 64 in which axis tp of size 2 splits the 64:
+  ///
+  ///   [[3], [64, ["tp", 1, 2]]]
   static Json dimJson(const dist::DimSharding &dim) {
     Json factors = Json::array();
     for (const dist::Factor &factor : dim.factors) {
@@ -184,9 +187,8 @@ private:
     return factors;
   }
 
-  /// Returns one object per weight of `program`. Leaves out parameters that
-  /// start with a fill value instead of file content: these are the state of
-  /// the optimizer.
+  /// Returns one object per weight of `program`. Leaves out optimizer state:
+  /// parameters that start with a fill value, such as 0.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -207,9 +209,9 @@ private:
     return list;
   }
 
-  /// Returns name and layout of each of `ports`, the inputs or outputs of the
-  /// model. Leaves out a port without a buffer: the pipeline position neither
-  /// reads nor computes it.
+  /// Returns the name and layout (which part each rank holds) of inputs or
+  /// outputs of the model. Leaves out those entries of `ports` that the program
+  /// does not use.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -226,9 +228,10 @@ private:
     return list;
   }
 
-  /// Returns the actions of a pipeline position that compute something for one
-  /// microbatch, such as `0F3` (stage 0, forward, microbatch 3). Leaves out
-  /// sends, receives and actions that run once per step.
+  /// Returns the actions of position (virtual pipeline rank) number `position`
+  /// that compute for one microbatch. Example: `0F3` is the forward pass of
+  /// stage 0 for microbatch 3. Leaves out messages, and actions that run once
+  /// per step.
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
@@ -238,8 +241,8 @@ private:
     return actions;
   }
 
-  /// Returns one object per position (virtual pipeline rank) with a description
-  /// of the position's program.
+  /// Returns one JSON object per position (virtual pipeline rank). It describes
+  /// the program that the ranks of the position execute.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {
@@ -281,8 +284,8 @@ private:
     return list;
   }
 
-  /// Returns how many different kernels the module has, and how many launch ops
-  /// its functions contain.
+  /// Returns the number of kernels in the module, and the number of ops that
+  /// launch a kernel.
   Json kernelsJson() const {
     int64_t calls = 0;
     for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>()) {

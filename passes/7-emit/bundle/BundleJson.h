@@ -7,20 +7,20 @@
 
 namespace pcc::emit {
 
-/// Returns the text of bundle.json, the description of a bundle (the directory
-/// that pcc writes): one line of JSON. The fields are those that `pcc inspect
-/// --json` prints, with one difference: the list `programs`, with one entry per
-/// pipeline position, replaces the list `ranks`.
+/// Returns the text of bundle.json, the description of a bundle: one line of
+/// JSON. The fields are those of `pcc inspect --json`, except for the list
+/// `ranks`. In its place, bundle.json has a list `programs`, with one entry per
+/// position (virtual pipeline rank).
 ///
-/// A field `layout` describes which part of a weight, input or output each rank
-/// holds. It has one list of factors per dim. A factor is written as its size
-/// and the mesh axes that split it. Example: dim 0 has 192 = 3 · 64 elements,
-/// and the axis tp of size 2 splits the factor 64:
+/// A field `layout` tells which part of a tensor each rank holds. It has one
+/// list of factors per dim; the sizes of the factors multiply to the size of
+/// the dim. A factor lists its size, then the mesh axes that split it. Example:
+/// a dim of 192 = 3 · 64 elements, in which axis tp of size 2 splits the 64:
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]], …]
 ///
-/// An axis is written as [name, pre, size], as in Shardy's sub-axes: `pre` is
-/// the product of the sizes of the preceding sub-axes, 1 for a whole axis.
+/// An axis is [name, pre, size], as in Shardy's sub-axes: `pre` is the product
+/// of the sizes of the preceding sub-axes, 1 for a whole axis.
 std::string bundleJson(const ModelFacts &facts,
                        const std::vector<PositionProgram> &programs);
 

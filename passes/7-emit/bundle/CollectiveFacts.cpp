@@ -20,15 +20,15 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   return fields(*this) == fields(other);
 }
 
-/// Returns the description of `collective`. `facts.groups[group]` are the
-/// sub-axes over which the collective runs.
+/// Returns the description of `collective`, which runs over the sub-axes
+/// `facts.groups[group]`.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // A collective whose rows are selected at run time may send rows between any
-  // two ranks. List it as an all-to-all, whatever its own kind is.
+  // An op that moves rows selected at run time counts as an all_to_all: any
+  // rank may send rows to any other rank.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -48,9 +48,9 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the element of `entries` that is equal to `entry`
-/// (isEqualButCount). If there is none, first appends `entry`. A collective
-/// whose ONNX node has no name always gets an entry of its own.
+/// Adds `collective` to the element of `entries` that has the same description
+/// as `entry`. Appends `entry` if no element has it, or if the collective has
+/// no named ONNX node.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -77,9 +77,9 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Assumes that all messages of the collective use one kind of link: within a
-/// node, or between nodes. Derives the kind from the distance, in ranks,
-/// between the first two members of the group of rank 0.
+/// Assumes that the ranks of a group are equally far apart, such as ranks 0, 4
+/// and 8 (distance 4). The distance and the number of ranks select one kind of
+/// link, within a node or between nodes, for all messages.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

@@ -10,13 +10,12 @@
 
 namespace pcc::emit {
 
-/// Description of one collective, or of several equal collectives that one ONNX
-/// node of the model needs: an entry of `collectives` in bundle.json.
+/// Entry of `collectives` in bundle.json: one collective, or several equal ones
+/// that one ONNX node needs.
 struct CollectiveFacts {
   /// Kind of the collective, such as "all_reduce".
   std::string kind;
-  /// Names of the mesh axes over which the collective runs. Ranks of one group
-  /// differ only in their coordinates along these axes.
+  /// Names of the mesh axes over which the collective runs.
   std::vector<std::string> axes;
   int64_t ranksPerGroup = 1;
   /// Element type of the operand, such as "f32".
@@ -26,45 +25,40 @@ struct CollectiveFacts {
   std::string reduction;
   /// Bytes of the collective's operand on one rank.
   int64_t localBytes = 0;
-  /// Bytes that one rank receives in one call of one collective. `callsPerStep`
-  /// counts the calls.
+  /// Bytes that one rank receives in one call of the collective.
   int64_t receivedBytes = 0;
-  /// Number of equal collectives that this entry of bundle.json describes: the
-  /// size of `ops`.
+  /// Number of collectives in `ops`.
   int64_t count = 1;
-  /// True if the collectives run once per step, false if once per microbatch.
+  /// Whether the collectives in `ops` run once per step, rather than once per
+  /// microbatch.
   bool isShared = false;
-  /// True if `receivedBytes` is an upper bound, because the collective moves
-  /// rows that are selected at run time, as in expert parallelism. False if
-  /// `receivedBytes` is exact.
+  /// Whether `receivedBytes` is only an upper bound, because the collective
+  /// moves rows that are selected at run time (expert parallelism).
   bool isMost = false;
-  /// Name of the ONNX node that needs the collective; empty if the node has no
-  /// name.
+  /// Name of the ONNX node that needs the collective; may be empty.
   std::string node;
-  /// Name of the tensor that the collective moves (as an all-gather does) or
-  /// reduces.
+  /// Name of the tensor that the collective moves or reduces.
   std::string value;
-  /// The equal collectives that this entry describes, in program order.
+  /// Collectives that have this description, in program order.
   std::vector<dist::CollectiveOp> ops;
 
-  /// Returns whether all members except `count` and `ops` are equal to those of
-  /// `other`.
+  /// Returns whether all members of `other` are equal to those of this object,
+  /// except for `count` and `ops`.
   bool isEqualButCount(const CollectiveFacts &other) const;
-  /// Returns the total number of calls, in one step, of the collectives that
-  /// this entry describes.
+  /// Returns the number of calls in one step, in total for the collectives in
+  /// `ops`.
   int64_t callsPerStep(const ModelFacts &facts) const {
     return isShared ? count : count * facts.microbatches;
   }
 };
 
-/// Returns the collectives of a stage, in program order. Leaves out collectives
-/// whose groups have one rank, since they exchange nothing. Equal collectives
-/// that one named ONNX node needs share one entry.
+/// Returns the collectives of a stage, in program order. Equal collectives of
+/// one named ONNX node share one entry. Leaves out collectives over a single
+/// rank, which exchange nothing.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 
 /// Returns the estimated seconds of one call of `collective`, given the
-/// bandwidths of `cluster`. The groups of `collective` must have at least two
-/// ranks.
+/// bandwidths of `cluster`. At least two ranks must take part in the call.
 double secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                  const plan::Cluster &cluster);
 
@@ -75,7 +69,7 @@ nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);
 /// the list `transfers` in bundle.json.
 nlohmann::ordered_json toJson(const StageTransfer &transfer);
 
-/// Returns the bytes that one rank of `position` (virtual pipeline rank)
+/// Returns the bytes that one rank of a position (virtual pipeline rank)
 /// receives in one step. Counts collectives and messages from other positions.
 int64_t receivedBytes(const ModelFacts &facts, int position);
 

@@ -15,8 +15,8 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
-/// Counts parameters with a fill value, which are not read from files, as
-/// optimizer state.
+/// Counts a parameter of the program as optimizer state if it starts with a
+/// fill value, such as 0. Counts any other parameter as a weight.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)

@@ -15,45 +15,41 @@ namespace pcc::emit {
 /// Bytes that each rank of one position (virtual pipeline rank) holds, by
 /// purpose.
 struct PositionMemory {
-  /// Bytes of the part of each weight that one rank holds, by the weight's
-  /// name. If the pipeline position uses a weight with two shardings, the value
-  /// is the sum of the bytes of both parts.
+  /// Bytes of one rank's shard of each weight. The key is the weight's name. If
+  /// the rank holds a weight with two shardings, both shards count.
   std::map<std::string, int64_t> weights;
-  /// Bytes of the part of the optimizer state that one rank holds.
+  /// Bytes of one rank's shard of the optimizer state.
   int64_t state = 0;
-  /// Bytes of the arena, the memory that holds all values computed during a
-  /// step.
+  /// Bytes of the arena, the memory of all values that a step computes.
   int64_t arena = 0;
-  /// Bytes of the arena that hold gradients, or sums of gradients over
-  /// microbatches, until the optimizer update. Included in `arena`.
+  /// Bytes of gradients in `arena` that are kept until the optimizer update.
   int64_t gradients = 0;
-  /// Indices of the stages that the pipeline position runs.
+  /// Indices of the pipeline stages that one rank runs.
   std::vector<int> stages;
 
-  /// Returns the bytes of all weights.
+  /// Returns the bytes of one rank's shards of all weights.
   int64_t weightBytes() const;
   /// Returns the bytes of weights, optimizer state and arena.
   int64_t total() const { return weightBytes() + state + arena; }
 };
 
-/// Returns the memory that each rank of one pipeline position needs, read from
-/// the position's program. Leaves `stages` empty.
+/// Returns the memory that a rank needs to execute `program`. Does not set
+/// PositionMemory::stages, the stages that the rank runs.
 PositionMemory memoryOf(const PositionProgram &program);
-/// Returns the memory that each rank of each pipeline position needs, indexed
-/// by position. `programs` has one entry per position.
+/// Returns the memory that each rank needs, by position (virtual pipeline
+/// rank). `programs` has one entry per position.
 std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
-/// Sets `positions` to the memory that each rank of each pipeline position of
-/// `module` needs. The passes of phase 7-emit must have run on `module`. Builds
-/// the programs of all positions only to measure them, and writes no file. Exit
-/// codes are those of writePrograms().
+/// Stores in `positions` the memory that each rank needs, by position (virtual
+/// pipeline rank). Computes the ranks' programs, but writes no file. All passes
+/// of the last phase (7-emit) must have run on `module`. Returns an exit code
+/// of writePrograms() on failure.
 Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
-/// Returns exit code 6 if a rank of any pipeline position holds more bytes than
-/// the attribute `rank.memory_limit` of `module` allows. The message names the
-/// position and its stages. Returns success for a module without that
-/// attribute.
+/// Returns exit code 6 if a rank holds more bytes than the attribute
+/// `rank.memory_limit` of `module` allows. Without that attribute, returns
+/// success.
 Status checkMemory(mlir::ModuleOp module,
                    llvm::ArrayRef<PositionMemory> positions);
 

@@ -15,9 +15,8 @@ using namespace pcc::emit;
 
 namespace {
 /// Estimated seconds of actions (runs of a stage function) and of messages
-/// between stages. The estimates use the bandwidths and speeds of the module's
-/// cluster. The constructor computes the seconds of every function, so that
-/// lookups are cheap.
+/// between stages. The estimates use the speeds of a cluster, which the module
+/// describes.
 class StepPrices {
 public:
   explicit StepPrices(const ModelFacts &facts)
@@ -29,9 +28,9 @@ public:
         seconds[function] = secondsOf(function);
   }
 
-  /// Returns two functions for the simulation: one returns the estimated
-  /// seconds of an action, the other returns those of a message. Both functions
-  /// refer to this object, which must outlive them.
+  /// Returns two functions for the simulation of a step. One gives the seconds
+  /// of an action (run of a stage function), the other the seconds of a message
+  /// between two stages. This object must outlive them.
   plan::ActionCosts costs() const {
     return {.seconds =
                 [this](const plan::Action &action) {
@@ -53,9 +52,7 @@ private:
   }
 
   /// Returns the estimated seconds of one call of `function`: the sum over its
-  /// ops. Assumes that collectives do not overlap with other ops. Counts 0
-  /// seconds for ops without operands, for sends, and for collectives whose
-  /// groups have one rank.
+  /// ops, without overlap. Sends and ops without operands count as 0.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())
@@ -69,10 +66,8 @@ private:
   }
 
   /// Returns the estimated seconds of one message from stage `from` to stage
-  /// `to`. A message has the mean size of all transfers between these stages.
-  /// The sender and the receiver are ranks with equal coordinates except for
-  /// the pipeline position. Returns 0 if both stages belong to one position,
-  /// since they exchange no messages.
+  /// `to`. Uses the mean size of the values that `from` sends to `to`. Returns
+  /// 0 if the same ranks run both stages.
   double messageSeconds(int from, int to) const {
     double bytes = 0, count = 0;
     for (const StageTransfer &transfer : facts.transfers)
@@ -96,8 +91,8 @@ private:
 };
 } // namespace
 
-/// Returns the bytes of weights, gradients and activations that each stage
-/// holds, indexed by stage.
+/// Returns the bytes of weights, gradients and activations of each stage,
+/// indexed by stage.
 static std::vector<runtime::StageBytes>
 bytesOfStages(const ModelFacts &facts,
               const std::vector<PositionProgram> &programs) {

@@ -18,21 +18,20 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the path of `file`, a weight file of `program`. If the program has a
-/// root folder of weights, the path starts with that folder.
+/// Returns the path of `file`: `file.path`, within the folder
+/// `program.weights_root` if the program has one.
 static std::string pathOf(const program::ProgramT &program,
                           const program::WeightFileT &file) {
   return program.weights_root.empty() ? file.path
                                       : program.weights_root + "/" + file.path;
 }
 
-/// Largest size, in bytes, of a file for which describe() hashes all bytes, for
-/// the option `--check-weights`. For larger files, describe() hashes sampled
-/// pages only.
+/// Size in bytes of the largest file that is hashed as a whole. Only sampled
+/// pages of larger files are hashed.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
-/// Maps the weight file at `path`. Returns exit code 3 if it has changed since
-/// describeWeightFile() has read it.
+/// Maps the weight file at `path` into memory, as `mapped`. Returns exit code 3
+/// if the size or modification time differs from those recorded in `file`.
 static Status openUnchanged(const std::string &path,
                             const program::WeightFileT &file,
                             runtime::MappedFile &mapped) {
@@ -45,9 +44,8 @@ static Status openUnchanged(const std::string &path,
                            "' changed while the model was compiled");
 }
 
-/// Sets `hash` to the xxh3 hash of all bytes of `file`. Reads it in pieces of
-/// 1 MiB and releases the memory of each. Returns exit code 3 if the file
-/// changes meanwhile.
+/// Sets `hash` to the xxh3 hash of all bytes of `file`. Uses little memory.
+/// Returns exit code 3 if the file changes meanwhile.
 static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> state(
       XXH3_createState(), &XXH3_freeState);
@@ -63,8 +61,9 @@ static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
   return file.checkUnchanged(CannotRead);
 }
 
-/// Stores size, modification time and hashes of the file at `path` in `file`.
-/// Returns exit code 3 if the file cannot be read or changes meanwhile.
+/// Stores in `file` the size, modification time and hashes of the weight file
+/// at `path`. Returns exit code 3 if the weight file cannot be read, or if it
+/// changes while it is hashed.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(CannotRead, status.message());
@@ -75,10 +74,9 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return hashInPieces(mapped, file.full_hash);
 }
 
-/// Checks that each weight lies within its file. The offsets were recorded when
-/// the model was imported or an IR file was written, and the weight file may
-/// have changed since then. Returns exit code 3 if a weight extends beyond the
-/// end of its file.
+/// Checks that no weight of `program` extends beyond the end of its weight
+/// file. Returns exit code 3 otherwise. The file may have changed since the
+/// model was imported.
 static Status checkRanges(const program::ProgramT &program) {
   for (const auto &parameter : program.parameters) {
     if (parameter->file < 0)
@@ -96,8 +94,7 @@ static Status checkRanges(const program::ProgramT &program) {
   return Status::success();
 }
 
-/// Describes each file once, even if the programs of several pipeline positions
-/// list the file.
+/// Hashes each weight file once, even if several programs read it.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -117,9 +114,8 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// Copies the weights of one pipeline position to one new safetensors file. If
-/// several parameters read one range of bytes of a model's weight file, the new
-/// file has one copy of the range.
+/// Copies the weights of one position (virtual pipeline rank) to one new
+/// safetensors file. Bytes that several parameters read are copied once.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,
@@ -135,16 +131,14 @@ public:
   }
 
 private:
-  /// Range of bytes of a weight file of the model (old file), and its place in
-  /// the bundle's weight file (new file). `offset` and `length` are in bytes;
-  /// `offset` is relative to the start of the old file.
+  /// Range of bytes to copy from a weight file of the model to the bundle's
+  /// weight file. `offset` and `length` are in bytes, in the model's file.
   struct PackedRange {
-    /// Index, in the program's list of files, of the model's weight file that
-    /// contains the range.
+    /// Index of a weight file of the model, in the list ProgramT::files.
     int32_t file;
     uint64_t offset, length;
-    /// Byte offset of the range in the bundle's weight file, counted from the
-    /// end of the file's header.
+    /// Byte offset of the copied range in the bundle's weight file, counted
+    /// from the end of the file's header.
     uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
@@ -152,9 +146,9 @@ private:
     }
   };
 
-  /// Collects in `pieces` each range of bytes that parameters read, once, with
-  /// its place in the new file. Collects in `entries` the tensors of the new
-  /// file.
+  /// Collects the ranges of bytes that the program's parameters read from
+  /// weight files of the model. Adds each range once to `pieces`, and as a
+  /// tensor to `entries`.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {
@@ -173,8 +167,8 @@ private:
     }
   }
 
-  /// Writes the bundle's weight file: its header, then the bytes of all ranges
-  /// in the order of `pieces`.
+  /// Writes the bundle's weight file: its header, then the bytes of all
+  /// `pieces`.
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
@@ -194,9 +188,8 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Appends the content of one range to `out` in chunks of 16 MiB. Releases
-  /// the physical memory of each chunk after it has been copied, so that memory
-  /// use stays small.
+  /// Appends `piece`, a range of bytes of a weight file of the model, to `out`.
+  /// Copies in chunks of 16 MiB to save memory.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
     const program::WeightFileT &file = *program.files[piece.file];
@@ -212,9 +205,9 @@ private:
     return source.checkUnchanged(CannotRead);
   }
 
-  /// Changes all parameters of the program to read the bundle's weight file. It
-  /// becomes the only file in the program's list. Sets the file's modification
-  /// time to 0, which means unknown, because copying a bundle changes the time.
+  /// Makes the program read all weights from the bundle's weight file. Records
+  /// 0 (unknown) as this file's modification time, because copying a bundle
+  /// changes the time.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));
@@ -239,9 +232,9 @@ private:
   /// Names, types and shapes of the tensors of the bundle's weight file.
   std::vector<runtime::SafetensorsEntry> entries;
   std::vector<PackedRange> pieces;
-  /// Maps each range, as (old file, offset, length), to its byte offset in the
-  /// new file. The old file is the model's weight file, the new one the
-  /// bundle's. The offset in the new file counts from the end of the header.
+  /// Byte offset of each copied range of bytes in the bundle's weight file,
+  /// counted from the end of the header. The key is the range in the model's
+  /// weight file: index of the file, byte offset, length.
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
   /// Size of the header of the bundle's weight file, in bytes.
   uint64_t dataAt = 0;

@@ -8,17 +8,17 @@
 
 namespace pcc::emit {
 
-/// Stores in every program the data by which a run recognizes the weight files
-/// that the program lists. For each file these are the size, the modification
-/// time, and hashes of sampled pages. Files of up to 1 GiB also get a hash of
-/// all bytes. Returns exit code 3 for a file that cannot be read, or that is
-/// too short for a weight.
+/// Stores size, modification time and hashes of each weight file in the
+/// programs that read it. A run compares them to detect a changed file. Hashes
+/// sampled pages of each file. Also hashes all bytes of files up to 1 GiB.
+/// Returns exit code 3 if a file is unreadable, or if a weight extends beyond
+/// the end of its file.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies the weights that pipeline position N reads to the new file
-/// `weights/position-N.safetensors` of the bundle, and changes the position's
-/// program to read that file. Each weight has the type and shape in which the
-/// model's file stores it. Must be called after describeWeightFiles().
+/// Copies the weights of each position (virtual pipeline rank) to one file of
+/// the bundle. Position 2 gets `weights/position-2.safetensors`. Makes the
+/// programs read the new files. Keeps the types and shapes that the weights
+/// have in the model's files. Must be called after describeWeightFiles().
 Status packWeights(std::vector<PositionProgram> &programs,
                    BundleFolder &folder);
 

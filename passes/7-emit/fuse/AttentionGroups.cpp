@@ -18,19 +18,22 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Adds to `group` the transposes, slices and reshapes that produce `operand`,
-/// if the attention kernel can replace them by strided reads of contiguous
-/// rows.
+/// Adds to `group` the transposes, slices and reshapes that produce `operand`.
+/// Adds none if the attention kernel cannot replace them by strided reads of
+/// contiguous rows.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// Adds to `group` the transposes and reshapes that follow `result`, if the
-/// attention kernel can replace them by strided stores of contiguous rows. Adds
-/// none if another kernel reads the last transpose's result: that kernel can
-/// read it transposed at no cost.
+/// Adds to `group` the transposes and reshapes of `result`, a result of the
+/// attention op. The attention kernel replaces them by strided stores. Adds
+/// none in two cases:
+///
+///   - The last dim of the stored tensor would not be contiguous.
+///   - Another kernel reads the transposed tensor. It can transpose the tensor
+///     as it reads, at no cost.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
@@ -42,9 +45,9 @@ static void addOrder(Value result, KernelGroup &group) {
     group.ops.insert(order.begin(), order.end());
 }
 
-/// Returns whether `value` is a 4-d tensor: queries, keys, values, or a
-/// gradient of these. Attention ops also have operands and results with three
-/// dims: row statistics, for which the function returns false.
+/// Returns whether `value` is a 4-d tensor, such as queries, keys, values or
+/// their gradients. Tensors with one number per query, such as the largest
+/// score, have only three dims.
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

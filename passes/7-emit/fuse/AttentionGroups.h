@@ -7,11 +7,12 @@
 
 namespace pcc::emit {
 
-/// Returns the groups of ops of `block` that become attention kernels: one
-/// group for each attention op or attention gradient op. The fused GPU kernel
-/// must support all of these ops. A group also holds transposes, slices and
-/// reshapes of operands and results, which the kernel replaces by strided reads
-/// and writes:
+/// Returns one group of ops for each attention op or attention gradient op of
+/// `block`. Each group becomes one kernel. The fused GPU kernel must support
+/// all of these attention ops.
+///
+/// A group also holds the transposes, slices and reshapes around the attention
+/// op. The kernel replaces them by strided reads and writes:
 ///
 ///   transpose q, k, v -> attention -> transpose   becomes   one kernel
 std::vector<KernelGroup> groupAttention(mlir::Block &block);

@@ -12,9 +12,9 @@ using namespace pcc::emit;
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
 /// Returns the operands of `product` whose first dim is contracted. In [k, m]ᵀ
-/// · [k, n], these are both operands. The flag of each entry is true for the
-/// left operand. Returns an empty list if `product` has batch dims or an
-/// operand without elements.
+/// · [k, n] these are both operands. Each comes with a flag that is true for
+/// the left operand. Returns an empty list if `product` has batch dims or an
+/// empty operand.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -31,7 +31,7 @@ contractedRows(graph::MatmulOp product) {
 }
 
 /// Returns whether `reduce` sums over all dims of its input except the last
-/// one, e.g. [2, 3, 4] to [4], and the last dim has `columns` elements.
+/// one: [2, 3, 4] to [4]. The last dim must have `columns` elements.
 static bool sumsColumns(graph::ReduceOp reduce, int64_t columns) {
   RankedTensorType type = typeOf(reduce.getInput());
   const int64_t last = type.getRank() - 1;
@@ -63,9 +63,9 @@ BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
   return {};
 }
 
-/// Returns a reduction that sums the columns of `value`, or of a reshape of
-/// `value`, such that the sums have `columns` elements. Returns null if there
-/// is none.
+/// Returns a reduction that sums each of the `columns` columns of `value`, or
+/// of a reshape of `value`. A column has one index along the last dim. Returns
+/// null if there is none.
 static graph::ReduceOp findReduction(Value value, int64_t columns) {
   for (Operation *user : value.getUsers()) {
     if (auto reduce = dyn_cast<graph::ReduceOp>(user);
@@ -78,9 +78,9 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Returns the first value with element type `stored` in the chain of casts and
-/// reshapes that starts at `sums`. Returns null if a value before it has
-/// several readers, or a reader that is neither a cast nor a reshape.
+/// Follows the chain of casts and reshapes that starts at `sums`. Returns its
+/// first value with element type `stored`, or null if the chain ends or
+/// branches before.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -91,10 +91,12 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// Returns whether all readers of `value` between its definition and `last` can
-/// move to after `last`. Readers are the ops that depend on `value`, directly
-/// or indirectly. They can move if none of them has side effects, and if `last`
-/// does not depend on `value`. Collects them in `readers`, in order.
+/// Collects in `readers` all ops before `last` that depend on `value`, in
+/// order. Returns whether they can move after `last`. Returns false in two
+/// cases:
+///
+///   - One of them has side effects.
+///   - `last` depends on `value`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();
@@ -114,10 +116,9 @@ static bool collectReaders(Value value, Operation *last,
          });
 }
 
-/// Inserts, directly before `product`, a reduction that adds up all rows of the
-/// matrix `factor`, an operand of `product`. If the type of the sums is not
-/// `stored`, inserts a cast to `stored` after the reduction. findBiasGradient()
-/// recognizes these ops.
+/// Inserts before `product` a reduction that adds up all rows of `factor`, a
+/// matrix operand of `product`. Then casts the sums to the type `stored` if
+/// necessary.
 static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
                                       Type stored, Location loc) {
   OpBuilder builder(product);
@@ -135,9 +136,8 @@ static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
   return sums;
 }
 
-/// Erases the ops from `first` to `last`, each of which reads the result of the
-/// preceding op. The result of `last` must have no readers. Each other op must
-/// have only the next op as reader.
+/// Erases a chain of ops that begins with `first` and ends with `last`. Each op
+/// of the chain is the only reader of the op before it. No op reads `last`.
 static void eraseFrom(Operation *last, Operation *first) {
   while (last != first) {
     Operation *maker = last->getOperand(0).getDefiningOp();

@@ -21,41 +21,44 @@
 
 namespace pcc::emit {
 
-/// Column sums of one operand of a matmul, which the library computes along
-/// with the matmul. In the backward pass of a linear layer, the column sums are
-/// the bias gradient.
+/// Column sums of one matmul operand, which the library computes along with the
+/// matmul. In the backward pass of a linear layer they are the bias gradient.
 struct BiasGradientEpilogue {
-  /// Value that holds the column sums. Null if the library computes no column
-  /// sums with the matmul.
+  /// Sums of the columns of a matmul operand. Null if the library computes no
+  /// sums along with the matmul.
   mlir::Value result;
-  /// Operand whose columns are summed. True for the left operand, which is
-  /// stored as [K, M] (transposed): the sums have shape [M]. False for the
-  /// right operand, [K, N]: the sums have shape [N].
+  /// Whether the columns of the left operand are summed, rather than those of
+  /// the right operand:
+  ///
+  ///   true    left operand [K, M] (stored transposed), sums [M]
+  ///   false   right operand [K, N], sums [N]
   bool ofLhs = false;
-  /// Ops that compute the column sums `result`: a reduction and, if the sums
-  /// are stored as f32 but have a narrower type (e.g. bf16), a cast to f32.
+  /// Ops that compute the column sums: a reduction, sometimes followed by a
+  /// cast to f32.
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Returns the bias gradient that the library can compute along with `product`:
-/// a column sum, in the same block, of an operand of `product`. The column sum
-/// must read the operand directly rather than through a reshape. Returns an
-/// empty epilogue if there is no such sum. Changes no op.
+/// Returns a bias gradient (column sums of an operand of `product`) that the
+/// library can compute along with `product`. Looks for a reduction in the same
+/// block that reads the operand itself, not a reshape of it. If there is none,
+/// returns an epilogue with a null `result`. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Searches for a reduction that sums the columns of an operand of `product`,
-/// possibly through reshapes. Replaces this reduction by one that
-/// findBiasGradient() recognizes:
+/// Looks for a reduction that sums the columns of an operand of `product`, or
+/// of a reshape of this operand. Replaces it by new ops that findBiasGradient()
+/// recognizes:
 ///
 ///   before   reshape operand -> sum -> cast
 ///   after    sum operand -> cast
 ///
-/// The new ops are directly before `product`. The cast to the element type
-/// `stored` is left out if the sums have this type already.
+/// Inserts the new ops directly before `product`. The sums get the element type
+/// `stored`. Moves ops that read the sums after `last`, the last op that the
+/// library call will contain.
 ///
-/// `last` is the last op of the future library call. Ops that read the sums
-/// move to after `last`. Returns an empty epilogue, and changes nothing, if
-/// there is no such reduction or if one of these ops cannot move.
+/// Returns an epilogue with a null `result`, and changes nothing, in two cases:
+///
+///   - There is no such reduction.
+///   - A reader of the sums cannot move.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -12,12 +12,11 @@ using namespace pcc::emit;
 
 /// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
-/// Largest number of operands that all concatenations of a kernel have in sum.
-/// For each operand the kernel has a branch, and often an argument.
+/// Largest sum of the operand counts of a kernel's concatenations. Each operand
+/// costs a branch.
 static constexpr size_t maxParts = 64;
 /// Largest number of reductions in a kernel. On a GPU each reduction needs
-/// shared memory. The shared memory of a block suffices for 8 reductions of the
-/// kind that needs most.
+/// shared memory, and a block has enough for 8 reductions of any kind.
 static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -36,16 +35,16 @@ bool pcc::emit::isCopiedIntoKernels(Operation *op) {
 // Producers of slices
 //===----------------------------------------------------------------------===//
 
-/// If the op `use` is a slice, returns `use`. If `use` is a reshape whose only
-/// reader is a slice, returns that slice. Otherwise returns null.
+/// Returns `use` if it is a slice. If `use` is a reshape with one reader, and
+/// this reader is a slice, returns the reader. Otherwise returns null.
 static graph::SliceOp onlySlice(Operation *use) {
   if (isa<graph::ReshapeOp>(use) && use->hasOneUse())
     use = *use->getUsers().begin();
   return dyn_cast<graph::SliceOp>(use);
 }
 
-/// Returns whether slices are the only readers of the result of `op`, and all
-/// slices together have no more elements than the result.
+/// Returns whether only slices read the result of `op`. The slices together
+/// must not have more elements than the result.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -64,9 +63,8 @@ void pcc::emit::splitBeforeSlices(Block &block) {
         (readKindOf(&op) == ReadKind::ElementWise && !isExpensive(&op));
     if (!isCheap || op.use_empty() || op.hasOneUse() || !isReadInSlices(&op))
       continue;
-    // Sort the users by their order in the block. Their order in the list of
-    // uses changes when the module is printed and parsed, but the output must
-    // be the same in both cases.
+    // Sort the users by their order in the block. The order of the list of uses
+    // can change when the module is printed and parsed.
     SmallVector<Operation *> users(op.getUsers());
     llvm::sort(users, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -82,10 +80,10 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel with reductions can compute. Example for
-/// a reduction of [8, 16, 32] over the last dim, which has 8 · 16 rows:
+/// Shapes of the values that a kernel with reductions can compute. Example: a
+/// reduction of [8, 16, 32] over the last dim has 8 · 16 rows.
 ///
-///   element   [8, 16, 32]   one element per element of the rows
+///   element   [8, 16, 32]   all elements of the rows
 ///   kept      [8, 16, 1]    one element per row; the reduced dim has size 1
 ///   flat      [8, 16]       one element per row, without the reduced dim
 struct RowShapes {
@@ -105,10 +103,9 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether the kernel that computes `value` can also contain `user`, a
-/// reader of `value`. `value` depends on statistics of rows, such as sums. The
-/// kernel has only the statistics of the current row. So row i of the result of
-/// `user` must depend only on row i of `value`.
+/// Returns whether `user` keeps the rows of its operand `value` apart: row i of
+/// its result depends only on row i of `value`. A row is the set of elements
+/// over which a reduction of the kernel runs.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -126,9 +123,9 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether `group` can compute the reduction `op` row by row. For each
-/// op of `group` that depends on `op`, row i of the result must depend only on
-/// row i of its operand.
+/// Returns whether all ops of `group` that depend on the reduction `op` keep
+/// rows apart: row i of their result depends only on row i of their operand.
+/// One loop over the rows can then compute `op` and these ops.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -152,11 +149,12 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Greedy fusion of a block's ops into groups, from the last op to the first.
+/// Greedy fusion of a block's ops into groups, one per kernel. Visits the ops
+/// from the last to the first. Keeps three invariants:
 ///
-/// Invariants: when an op is added to a group, all users of the op have been
-/// visited. Each group has one iteration space, and no path of uses leaves a
-/// group and returns to it.
+///   - When an op joins a group, all users of the op have been visited.
+///   - One loop nest can compute all ops of a group.
+///   - No path of uses leaves a group and returns to it.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
@@ -185,16 +183,15 @@ public:
   }
 
 private:
-  /// Returns the index in `groups` of the group of `op`, or -1 if `op` has no
-  /// group.
+  /// Returns the index in `groups` of the group of `op`, or -1 if it has none.
   int groupOf(Operation *op) const {
     auto found = groupOfOp.find(op);
     return found == groupOfOp.end() ? -1 : found->second;
   }
 
   /// Adds `op` to the group with index `group`. If `op` is the first reduction
-  /// of the group, the rows of `op` become the rows of the group. A row is a
-  /// set of elements that `op` reduces to one.
+  /// of the group, sets the group's iteration space to the shape of the
+  /// reduction's operand, divided into the rows that `op` reduces.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -211,10 +208,10 @@ private:
     add(op, groups.size() - 1);
   }
 
-  /// Starts a group for the index op `op`, such as an iota, if an op outside of
-  /// all groups reads it: a kernel then writes the indices to memory. Kernels
-  /// that read `op` hold a copy of it, so they need no group for `op`. Starts
-  /// no group for a constant, which is stored with the program.
+  /// Starts a group for an index op (iota, global index) if a reader belongs to
+  /// no group, such as a matmul. This reader needs the indices in memory.
+  /// Readers in groups compute the indices on their own. Starts no group for a
+  /// constant.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -222,13 +219,12 @@ private:
       begin(op);
   }
 
-  /// Adds `op` to the group of one of its users. If no such group can contain
-  /// `op`, starts a group if `mayBegin` is true; otherwise `op` stays without a
-  /// group.
+  /// Adds `op` to the group of one of its users (ops that read its result). If
+  /// no group can take `op` and `mayBegin` is true, starts a new group.
   void place(Operation *op, bool mayBegin) {
-    // Try the groups with large indices first: they are earlier in the block
-    // and thus nearer to `op`. The order of the list of uses must not decide,
-    // since it changes when the module is printed and parsed.
+    // Try the groups with large indices first, since they are nearer to `op`.
+    // Do not try them in the order of the op's list of users: this order can
+    // change when the module is printed and parsed.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -255,16 +251,16 @@ private:
     return !escapes || (canStore(op, rows, group) && !leadsBack(op, number));
   }
 
-  /// Returns whether `group` has the largest number of reductions that a kernel
-  /// may have.
+  /// Returns whether `group` already has `maxReductions` reductions.
   static bool isFullOfReductions(const KernelGroup &group) {
     return llvm::count_if(group.ops, [](Operation *op) {
              return rowSpaceOf(op).has_value();
            }) >= maxReductions;
   }
 
-  /// Returns whether the concatenation `op` and those of `group` have more
-  /// operands than those of one kernel may have.
+  /// Returns whether the concatenation `op` has too many operands to join
+  /// `group`. All concatenations of a group can have at most `maxParts`
+  /// operands together.
   static bool isFullOfParts(Operation *op, const KernelGroup &group) {
     size_t parts = op->getNumOperands();
     for (Operation *other : group.ops)
@@ -273,10 +269,14 @@ private:
     return parts > maxParts;
   }
 
-  /// Returns whether the group can take the reduction `op` over `rows`. If the
-  /// group has rows, they must be equal to `rows`; otherwise its shape must be
-  /// one that a kernel over `rows` can compute. In both cases all ops that
-  /// depend on `op` must stay within one row.
+  /// Returns whether the reduction `op`, which reduces `rows`, can join
+  /// `group`. Two conditions must hold:
+  ///
+  ///   - If `group` has reductions, they reduce equal dims of equal shapes. If
+  ///     it has none, its shape is that of the operand of `op`, or has one
+  ///     element per row.
+  ///   - In ops of `group` that depend on `op`, row i of the result depends
+  ///     only on row i of the operand.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -289,13 +289,15 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether the kernel of `group` may compute `op` once per read of
-  /// its result. It may in three cases:
+  /// Returns whether the kernel of `group` may compute the same element of `op`
+  /// several times, once per read. True in three cases:
   ///
   ///   - `op` is cheap.
-  ///   - The kernel computes `op` for no more elements than its result has.
-  ///   - The last dim of the result has size 1, and that of the kernel at least
-  ///     16. LLVM then hoists `op` out of the innermost loop.
+  ///   - The kernel's iteration space is not larger than the result of `op`. At
+  ///     most one layout op of the group, such as a transpose, reads the
+  ///     result.
+  ///   - The last dim of the result has size 1, and that of the iteration space
+  ///     at least 16. LLVM then hoists `op` out of the innermost loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -308,9 +310,9 @@ private:
     return numReaders <= 1 && sizeOf(group.shape) <= sizeOf(shape);
   }
 
-  /// Returns whether the kernel of `group` can store the result of `op` for
-  /// readers outside of the group. If so, the result has one of the shapes that
-  /// the loops of the kernel cover.
+  /// Returns whether the kernel of `group` can store the result of `op`. The
+  /// result must have the shape of the kernel's loops. In a kernel with
+  /// reductions, it can have one element per row instead. False for a reshape.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -323,15 +325,16 @@ private:
     return RowShapes(*group.rows).isOne(shape);
   }
 
-  /// Returns whether a path of uses leads from `op` through ops outside of the
-  /// group with index `number` into that group. If so, `op` cannot join the
-  /// group. Other groups on the path become one kernel each, so the path
-  /// continues from all ops of such a group.
+  /// Returns whether a path of uses leads from `op` out of the group with index
+  /// `number` and back into it. The group's kernel would then need its own
+  /// result, so `op` cannot join. If the path enters another group, it can
+  /// leave from any op of that group, since one kernel computes all of them.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // Groups are filled from the last op to the first. An op from which only
-    // ops behind the last op of the group are reached leads to none of it.
+    // An op is read only by later ops. Skip an op, or a whole group, that
+    // begins after the last op of group `number`: no path of uses leads from
+    // there back to the group.
     Operation *last = groups[number].ops.front();
     auto mayLeadBack = [&](Operation *at) {
       const int group = groupOf(at);

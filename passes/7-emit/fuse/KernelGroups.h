@@ -12,51 +12,48 @@ namespace pcc::emit {
 struct KernelGroup {
   /// Ops of the group, in block order.
   llvm::SetVector<mlir::Operation *> ops;
-  /// Iteration space of the kernel. In a group with a reduction, this is the
-  /// shape of the reduction's operand. Otherwise it is the shape of the
-  /// results.
+  /// Iteration space of the kernel: the shape of the reduction's operand, or of
+  /// the results if the group has no reduction.
   llvm::SmallVector<int64_t> shape;
-  /// Division of the kernel's iteration space `shape` into dims that the
-  /// group's reductions reduce and dims that they keep. std::nullopt if the
-  /// group has no reduction.
+  /// Dims of `shape` that the group's reductions reduce, and dims that they
+  /// keep. std::nullopt if the group has no reduction.
   std::optional<RowSpace> rows;
 };
 
-/// Divides the ops of `block` into groups that become kernels, in the order of
-/// the block. Ops that no kernel can hold, such as matmuls, belong to no group.
+/// Divides the ops of `block` into groups, one per kernel. Returns the groups
+/// in the order of the block. Ops that no kernel can compute, such as matmuls,
+/// belong to no group:
 ///
-/// The algorithm is producer-consumer fusion. It visits the ops from last to
-/// first. An op joins the group of one of its users if the group keeps one
-/// iteration space and repeats no expensive work. The group also stores results
-/// that ops outside of the group read:
-///
-///   x -> exp -> reduce sum -> div     one group over the rows of the sum
+///   x -> exp -> reduce sum -> div     one group: exp, reduce sum, div
 ///   matmul -> add -> relu -> matmul   one group: add, relu
+///
+/// The algorithm is producer-consumer fusion from the last op to the first. An
+/// op joins the group of a user if two conditions hold:
+///
+///   - One loop nest can compute the op and the group.
+///   - The kernel does not repeat expensive work.
 ///
 /// Three kinds of ops are special:
 ///
-///   constant   belongs to no group: each kernel that reads it holds a copy
-///   index op   (iota, global index) belongs to no group for the same reason,
-///              but becomes a group of one op if a reader is in no group
-///   reshape    starts no group: outside of groups a reshape costs no time
+///   constant       belongs to no group: each kernel that reads it has a copy
+///   iota,          belongs to no group for the same reason; but if a matmul or
+///   global index   another op without a group reads it, it gets its own group
+///   reshape        starts no group: outside of kernels it costs no time
 ///
-/// Invariant: each group can run as one kernel. No path of uses leaves the
-/// group and returns to it.
+/// No path of uses leaves a group and returns to it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Clones each cheap op of `block` that only slices read, directly or through
-/// reshapes. Each slice gets a clone of its own as producer, so that clone and
-/// slice can be fused. Does not clone an op if all slices together have more
-/// elements than its result.
+/// Clones each cheap op of `block` that only slices read, once per slice. Each
+/// clone and its slice can then be fused. Does not clone an op if the slices
+/// together have more elements than its result.
 ///
-/// Example: q, k and v are three slices of x + bias. With three clones of the
-/// addition, each fused kernel adds one third of the bias, and the whole sum is
-/// never stored.
+/// Example: q, k and v are three slices of x + bias. After cloning, each of
+/// three kernels adds one third of the bias, and the whole sum is never stored.
 void splitBeforeSlices(mlir::Block &block);
 
-/// Returns whether each kernel that reads the result of `op` holds a clone of
-/// `op` instead of reading the result from memory as an operand. True for
-/// constants of one repeated element and for indices.
+/// Returns whether kernels that read the result of `op` compute it on their
+/// own, instead of loading it from memory. True for indices and for constants
+/// of one repeated element.
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

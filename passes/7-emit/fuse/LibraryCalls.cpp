@@ -20,25 +20,23 @@ using Activation = program::Activation;
 
 namespace {
 /// Abilities of the library that computes matmuls and convolutions on one
-/// target. Every library supports matmuls of f32 and bf16, with a bias and a
-/// residual (another tensor that is added).
+/// target. Every library multiplies f32 and bf16, and adds a bias and a
+/// residual (another tensor).
 struct Library {
   StringRef target;
-  /// `multipliesF16` is true if the library computes matmuls of f16.
-  /// `convolves` is true if it computes convolutions; otherwise they are
-  /// lowered to other ops.
+  /// Whether the library computes matmuls of f16 (`multipliesF16`) and
+  /// convolutions (`convolves`).
   bool multipliesF16, convolves;
-  /// Whether the library can add a residual (another tensor) after it has
-  /// applied an activation.
+  /// Whether the library can add a residual (another tensor) after an
+  /// activation.
   bool addsToActivations;
-  /// Whether the library can add the result of a matmul, of any element type,
-  /// in place to an f32 sum over microbatches.
+  /// Whether the library can add a matmul's result in place to an f32 sum, as
+  /// in gradient accumulation over microbatches.
   bool accumulates;
   /// Whether the library can compute a bias gradient (column sums of an
   /// operand) along with a matmul.
   bool sumsFactors;
-  /// Activations that the library can apply to the result of a matmul or
-  /// convolution.
+  /// Activations that the library can apply to its result.
   ArrayRef<Activation> activations;
 };
 } // namespace
@@ -49,13 +47,14 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // Order of the fields: target, multipliesF16, convolves, addsToActivations,
-    // accumulates, sumsFactors, activations.
+    // Each entry has the fields target, multipliesF16, convolves,
+    // addsToActivations, accumulates, sumsFactors and activations, in this
+    // order.
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
-/// Returns the library for the target of the module that contains `op`. For a
-/// target without an entry in `libraries`, returns the library of `cpu`.
+/// Returns the library for the target of the module that contains `op`. An
+/// unknown target gets the library of `cpu`.
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
   const auto *found = llvm::find_if(libraries, [&](const Library &library) {
@@ -81,9 +80,9 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Returns whether a fused kernel (rather than a library) computes `value`.
-/// Looks through reshapes: the result of a reshape counts as computed by the op
-/// that computes its operand.
+/// Returns whether a fused kernel computes `value`, rather than a library call.
+/// If `value` is the result of a reshape, looks at the operand of the reshape
+/// instead.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -102,9 +101,8 @@ bool pcc::emit::isReadByKernel(Value value) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the constants of `gelu` are those of the standard function,
-/// up to a relative error of 1e-6. The tolerance covers the rounding of
-/// constants that a model stores in its own float type.
+/// Returns whether the constants of `gelu` are the standard ones. Allows a
+/// relative error of 1e-6, since a model may store rounded constants.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -115,9 +113,8 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-/// Returns the activation that `op` alone computes; Activation::None if it
-/// computes no activation. Silu, x · sigmoid(x), consists of two ops, so
-/// takeSilu() finds it instead.
+/// Returns the activation that the single op `op` computes, or
+/// Activation::None. Silu, x · sigmoid(x), consists of two ops: see takeSilu().
 static Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
     if (!isStandard(gelu))
@@ -131,17 +128,15 @@ static Activation activationOf(Operation *op) {
   return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
-/// Returns whether `op` belongs to a training step. Its backward pass may
-/// recompute the result of `op`. The recomputed result must have the same bits
-/// as the original result.
+/// Returns whether `op` belongs to a training step.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
 /// Returns whether the result of `op` must be rounded to its element type
-/// before the next op reads it: true for bf16 and f16 in training. A kernel
-/// rounds the result of each op. In training, a library call must give the same
-/// bits as a kernel that recomputes its value.
+/// before the next op reads it. True for bf16 and f16 in training. The backward
+/// pass can compute `op` again, in a kernel that rounds after each op. Both
+/// results must have equal bits.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -149,8 +144,7 @@ static bool roundsBetween(Operation *op) {
 
 namespace {
 /// Finds the epilogue steps (bias, activation, residual, ...) that follow a
-/// contraction, and appends them to `epilogue` one by one. Meanwhile
-/// `epilogue.result` is the result of the last step that was found.
+/// contraction (matmul or convolution). Appends them to `epilogue` one by one.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
@@ -166,8 +160,10 @@ public:
   }
 
 private:
-  /// Finds the steps in the order in which libraries apply them: bias,
-  /// activation, residual, order of dims. Each step is optional.
+  /// Finds the steps of the epilogue: ops on the result of a matmul or
+  /// convolution that the library computes in the same call. Libraries apply
+  /// them in the order bias, activation, residual, transpose. Each step is
+  /// optional.
   void takeSteps() {
     const bool addsInside = !roundsBetween(contraction);
     if (addsInside)
@@ -181,11 +177,9 @@ private:
   }
 
   /// Returns the value that the next step of the epilogue would read: the
-  /// result of the last step. If the contraction is a matmul, reshapes may
-  /// follow the last step, because the library writes the same rows whatever
-  /// the outer dims are. The value is then the result of the last reshape.
-  /// Stores the reshapes in `reshapes`, from which take() adds them to the
-  /// epilogue.
+  /// result of the last step, or of the contraction if there is no step yet.
+  /// After a matmul, skips reshapes of this value, and stores them in
+  /// `reshapes`.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -198,17 +192,16 @@ private:
     return value;
   }
 
-  /// Appends a step to the epilogue: the reshapes that next() found, then
-  /// `ops`.
+  /// Appends to the epilogue the reshapes that the last call of next() skipped.
+  /// Then appends `ops`, the ops of one step.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// If the only reader of `value` is an addition, returns the operand that is
-  /// added to `value`. Returns null if there is no such addition, or if the
-  /// addition broadcasts `value` to another shape.
+  /// Returns the operand that is added to `value`. Returns null unless the only
+  /// reader of `value` is an addition of equal shape.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -217,8 +210,8 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns the number of the dim of the contraction's result along which a
-  /// bias lies, counted from the end:
+  /// Returns the dim of the contraction's result along which a bias lies,
+  /// counted from the end:
   ///
   ///   matmul        columns of [m, n]           1
   ///   convolution   channels of [N, C, H, W]    3
@@ -228,9 +221,9 @@ private:
                : typeOf(contraction->getResult(0)).getRank() - 1;
   }
 
-  /// Returns whether `value` has one element per column (matmul) or channel
-  /// (convolution) of `of`, so that the library can add `value` as a bias. `of`
-  /// is the result of the contraction or a reshape of that result.
+  /// Returns whether the library can add `value` as a bias to `of`, the result
+  /// of a matmul or convolution, or a reshape of this result. `value` must have
+  /// one element per column (matmul) or channel (convolution).
   bool isBias(Value value, Value of) const {
     RankedTensorType all = typeOf(of), type = typeOf(value);
     RankedTensorType whole = typeOf(contraction->getResult(0));
@@ -241,8 +234,7 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Adds a bias step to the epilogue if the next op adds a bias. Otherwise
-  /// changes nothing.
+  /// Adds a bias step to the epilogue if the next op adds a bias.
   void takeBias() {
     Value value = next(), other = addend(value);
     if (!other || !isBias(other, value))
@@ -251,10 +243,10 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` is a gradient's sum over the preceding
-  /// microbatches, and `sum` is the new sum: `value` plus the addend of the
-  /// current microbatch. Both then share one buffer. If `value` is an argument
-  /// of a library call's body, checks the operand and the result of the call.
+  /// Returns whether `value` is a sum of gradients over microbatches, and `sum`
+  /// is `value` plus the gradient of the current microbatch. Both then share
+  /// one buffer. If `value` is an argument in the body of a library call,
+  /// checks the operand and the result of the call instead.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -269,13 +261,12 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// If the next op adds the matmul's result to a sum over microbatches, makes
-  /// this addition the only step of the epilogue and returns true. A cast to
-  /// f32 may precede the addition. Otherwise returns false.
+  /// Checks whether the next op adds the matmul's result to a sum over
+  /// microbatches. If so, makes this addition the only epilogue step and
+  /// returns true. A cast to f32 may precede the addition.
   ///
-  /// The library adds the unrounded product to the f32 sum, whereas separate
-  /// ops would round the product first. Therefore reproducible runs do not use
-  /// this step.
+  /// The library does not round the product before the addition, unlike
+  /// separate ops. Therefore reproducible runs do not use this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -301,13 +292,12 @@ private:
     return true;
   }
 
-  /// Adds a residual step (addition of another tensor) to the epilogue if two
-  /// conditions hold. Otherwise changes nothing.
+  /// Adds a residual step to the epilogue if the next op adds a tensor of equal
+  /// type. Adds none in two cases:
   ///
-  ///   - The next op adds a tensor of equal type, which is not a sum over
-  ///     microbatches.
-  ///   - If the epilogue has an activation, the library can add a tensor after
-  ///     it.
+  ///   - The epilogue has an activation, and the library cannot add a tensor
+  ///     after an activation.
+  ///   - The tensor is a sum over microbatches, which only takeSum() handles.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -325,8 +315,7 @@ private:
   }
 
   /// Adds an activation step to the epilogue if the next op is an activation
-  /// that the library can apply. Changes nothing in training, or if there is no
-  /// such op.
+  /// that the library can apply. Adds none in training.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -342,9 +331,8 @@ private:
     }
   }
 
-  /// Searches the readers of `value` for two ops that compute Silu, x ·
-  /// sigmoid(x), of x = `value`. If found, adds both ops to the epilogue as one
-  /// step and returns true. Otherwise returns false.
+  /// Checks whether two readers of `value` compute its Silu, x · sigmoid(x). If
+  /// so, adds both ops to the epilogue as one step and returns true.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;
@@ -361,12 +349,12 @@ private:
     return false;
   }
 
-  /// Adds a transpose of the result to the epilogue: the library then stores
-  /// the elements in transposed order. Adds nothing in two cases:
+  /// Adds a transpose to the epilogue if the next op is one. The library then
+  /// stores the elements in transposed order. Adds none in two cases:
   ///
-  ///   - The rows that the library writes would not be contiguous in the
-  ///     transposed tensor.
-  ///   - A kernel reads the transposed tensor, and can transpose at no cost.
+  ///   - The rows that the library writes would not be contiguous.
+  ///   - A fused kernel reads the transposed tensor. It can transpose the
+  ///     tensor as it reads, at no cost.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -382,9 +370,9 @@ private:
       take({transpose});
   }
 
-  /// Returns the place, in the result of the last of `ops`, of each element of
-  /// the contraction's result: a view with the shape of the contraction's
-  /// result. Returns std::nullopt if no strides describe these places.
+  /// Returns the offset and strides at which the result of the last of `ops`
+  /// holds the elements of the matmul or convolution. Returns std::nullopt if
+  /// no strides describe their order.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -392,7 +380,7 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes between the result of the last step and the value that next()
+  /// Reshapes between the last step of the epilogue and the value that next()
   /// returned, in execution order.
   SmallVector<Operation *> reshapes;
 };
@@ -406,8 +394,8 @@ Epilogue::Epilogue(Operation *contraction) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Returns whether a library can read a matrix through `view`: all strides are
-/// positive, and one of the last two dims is contiguous.
+/// Returns whether a library can read a matrix through `view`. All strides must
+/// be positive, and one of the last two dims must be contiguous.
 static bool isReadable(const StridedView &view) {
   bool isDense = false;
   for (auto [i, stride] : llvm::enumerate(view.strides)) {
@@ -425,16 +413,16 @@ OperandView OperandView::plain(Value operand) {
 OperandView pcc::emit::viewOperand(Value operand) {
   OperandView plain = OperandView::plain(operand);
   OperandView seen = plain;
-  // Collect the layout ops that produce `operand`, last op first. Stop at an op
-  // with several readers.
+  // Collect the layout ops (transposes, slices, reshapes) that produce
+  // `operand`, last op first. Stop at an op with several readers.
   while (Operation *op = seen.source.getDefiningOp()) {
     if (!op->hasTrait<graph::IsView>() || !op->hasOneUse())
       break;
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // A reshape at the start of the layout ops moves no element, so it is free.
-  // Leave such reshapes out, and use the reshaped tensor as the source.
+  // `seen.ops` ends with the ops that run first. Remove reshapes there, since
+  // they move no elements.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

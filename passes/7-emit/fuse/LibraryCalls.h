@@ -43,68 +43,72 @@
 namespace pcc::emit {
 
 /// Returns whether the target's library (oneDNN or cuBLASLt) computes `op`.
-/// True for a contraction (matmul or convolution) of a kind and of element
-/// types that the library supports.
+/// True for a matmul or convolution with element types that the library
+/// supports.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Returns whether the target's library can compute a bias gradient along with
-/// `product` in one call (BiasGradientEpilogue.h). A bias gradient is the
-/// column sums of an operand. False in reproducible runs.
+/// Returns whether the library can compute a bias gradient (column sums of an
+/// operand) along with `product`. False in reproducible runs.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// Longest sequence of steps (bias, activation, residual, ...) after a
-/// contraction that the library can compute in the contraction's call. The
-/// result of each step except the last has the next step as its only reader.
+/// Steps (bias, activation, residual, ...) after a contraction (matmul or
+/// convolution) that the library computes in the same call. Each step is the
+/// only reader of the preceding step.
 struct Epilogue {
   Epilogue() = default;
-  /// Finds the steps after `contraction` that the library can compute in the
-  /// same call. Changes no op.
+  /// Finds all steps after `contraction`, a matmul or convolution, that the
+  /// library can compute in the same call. Changes no op.
   explicit Epilogue(mlir::Operation *contraction);
 
-  /// Ops of the epilogue's steps, and the reshapes between steps, in execution
-  /// order. Empty if the library computes the contraction alone.
+  /// Ops that compute the steps (bias, activation, ...), and reshapes between
+  /// them, in execution order. Empty if the library call computes only a matmul
+  /// or convolution.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Values that the epilogue's steps add to the product; null if there is no
-  /// such step. `residual` is an ordinary tensor, or the sum of the results for
-  /// the preceding microbatches (gradient accumulation).
+  /// Bias and residual that the library adds to the product. Null if it adds
+  /// none. `residual` is another tensor, or the sum over the preceding
+  /// microbatches (gradient accumulation).
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
-  /// Result of the last op in `ops`, or of the contraction if `ops` is empty.
+  /// Result of the library call: that of the last op in `ops`. If `ops` is
+  /// empty, the result of the matmul or convolution.
   mlir::Value result;
-  /// Places at which the library stores the elements of the product. Element
-  /// [i, j] of this view is the place, in `result`, of element [i, j] of the
-  /// product. The strides are row-major unless a step is a transpose.
+  /// Offset and strides at which `result` holds the elements of the product.
+  /// The strides are row-major unless the library transposes the product.
   StridedView stored;
 };
 
 /// Strided view through which a matmul reads one operand, in place of
 /// transposes and slices that would copy it.
 struct OperandView {
-  /// Returns a view of `operand` that replaces no layout ops: the library reads
-  /// `operand` itself, as a dense tensor.
+  /// Returns a view of all elements of `operand` in their order. The view
+  /// replaces no transpose, slice or reshape.
   static OperandView plain(mlir::Value operand);
 
-  /// Dense tensor in memory that the library reads. It is the operand itself if
-  /// there are no layout ops (transposes, slices, reshapes) to replace.
+  /// Dense tensor that the library reads through `view`. If `ops` is empty, it
+  /// is the matmul's operand itself.
   mlir::Value source;
-  /// Layout ops that compute the matmul's operand from `source`, in execution
-  /// order. The view replaces these ops. Each op has one reader.
+  /// Transposes, slices and reshapes that compute the matmul's operand from
+  /// `source`, in execution order. `view` replaces them. Each op has one
+  /// reader.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Offset, shape and strides of the operand's elements within `source`.
+  /// Offset and strides of the elements of the matmul's operand within
+  /// `source`, and the shape of the operand.
   StridedView view;
 };
 
-/// Returns the view that replaces the layout ops (transposes, slices, reshapes)
-/// that produce `operand`, an operand of a matmul. Returns a plain view, which
-/// replaces no ops, in two cases:
+/// Returns a strided view through which a matmul can read the elements of
+/// `operand`. The view replaces the transposes, slices and reshapes that
+/// compute `operand` from another tensor. Returns OperandView::plain() in three
+/// cases:
 ///
-///   - The library cannot read the strides.
-///   - A fused kernel computes the source, and can store its result transposed
-///     at no cost.
+///   - No such op computes `operand`.
+///   - The library cannot read a tensor with the strides of the view.
+///   - A fused kernel computes the other tensor. The kernel can store it
+///     transposed at no cost.
 OperandView viewOperand(mlir::Value operand);
 
-/// Returns whether a fused kernel (rather than a library call) contains an op
-/// that reads `value`, directly or through reshapes.
+/// Returns whether a fused kernel, rather than a library call, reads `value`.
+/// Looks through reshapes.
 bool isReadByKernel(mlir::Value value);
 
 } // namespace pcc::emit

@@ -9,10 +9,10 @@ SmallVector<Operation *> pcc::emit::topologicalOrder(Block &block) {
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> placed;
   for (Operation &op : block.without_terminator()) {
-    // Depth-first search from `op` to the producers of its operands. `missing`
-    // is the stack of ops that are not in `ops` yet. An op leaves the stack
-    // when all producers of its operands are in `ops`. An op can be on the
-    // stack more than once.
+    // Depth-first search from `op` to the producers of its operands. The stack
+    // `missing` holds ops that are not in `ops` yet. An op leaves the stack
+    // when all producers of its operands are in `ops`. The stack can hold an op
+    // more than once.
     SmallVector<Operation *> missing{&op};
     while (!missing.empty()) {
       Operation *next = missing.back();

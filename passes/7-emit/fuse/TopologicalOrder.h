@@ -8,11 +8,12 @@
 
 namespace pcc::emit {
 
-/// Sorts the ops of `block`, except for the terminator, so that each op follows
-/// the producers of its operands. `block` itself may violate this rule of MLIR:
-/// a producer may follow its readers. In the returned list, this producer is
-/// directly before its first reader. All other ops keep their order. All
-/// operands must be defined in `block`, without a cycle of uses.
+/// Returns a list of the ops of `block`, without the terminator, in which each
+/// op follows the producers of its operands. In `block` itself, a producer may
+/// follow its readers. The list then has the producer directly before its first
+/// reader. All other ops keep their order.
+///
+/// All operands must be defined in `block`, without a cycle of uses.
 llvm::SmallVector<mlir::Operation *> topologicalOrder(mlir::Block &block);
 
 } // namespace pcc::emit

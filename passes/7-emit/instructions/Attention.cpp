@@ -14,10 +14,11 @@ using namespace pcc::emit;
 /// requires.
 static constexpr int64_t rowElements = 8;
 
-/// Returns whether cuDNN computes attention with the types and attributes of
-/// `op`. The attention must have 16-bit floats, no mask operand and no soft
-/// cap. The head sizes (depth of queries and keys, width of values) must keep
-/// rows aligned. Causal attention must have as many queries as keys.
+/// Returns whether cuDNN supports the attention `op`:
+///
+///   - 16-bit floats, no mask operand, no soft cap,
+///   - as many queries as keys if the attention is causal,
+///   - head sizes with which every row begins at a multiple of 16 bytes.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -26,10 +27,10 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// Describes the launch of a kernel for cuDNN. The kernel consists of an
-/// attention op and of layout ops (transposes, slices, reshapes) of its
-/// operands and results. Every tensor of the attention must be a strided view
-/// of a buffer.
+/// Writes a description by which cuDNN can compute an attention op in place of
+/// a generated kernel. The kernel may also transpose, slice or reshape the
+/// operands and results of the attention op, if strided views of buffers can
+/// replace these ops.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -37,9 +38,9 @@ public:
       : launch(launch), kernel(kernel), op(attentionOf(kernel)),
         writer(writer) {}
 
-  /// Returns the description of the launch. Returns null if the kernel has no
-  /// attention op, or if cuDNN cannot compute the attention on the buffers of
-  /// the launch.
+  /// Returns a description by which cuDNN can compute the attention op of a
+  /// kernel. Returns null if the kernel contains no attention op, or one that
+  /// cuDNN does not support.
   std::unique_ptr<program::AttentionT> describe() {
     if (!op)
       return nullptr;
@@ -78,10 +79,9 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Returns the description of one tensor of the attention: the strided view
-  /// `view` into the buffer of `stored`, a value of the stage function. If
-  /// `stored` is null, or `view` is missing or not aligned, sets `isComplete`
-  /// to false and returns null.
+  /// Returns the description of one operand or result of an attention op: the
+  /// strided view `view` of the buffer of `stored`. If `view` has no value, or
+  /// its rows are not aligned, returns null and sets `isComplete` to false.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -91,8 +91,8 @@ private:
         flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
   }
 
-  /// Returns whether the rows of `view` are contiguous, and each begins at a
-  /// multiple of 16 bytes.
+  /// Returns whether the rows of `view` are contiguous and begin at multiples
+  /// of 16 bytes.
   static bool isAligned(const StridedView &view) {
     return view.offset % rowElements == 0 && view.strides.back() == 1 &&
            llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
@@ -100,9 +100,9 @@ private:
            });
   }
 
-  /// Returns the description of `value`, an operand of the attention op, as a
-  /// view of an argument of the kernel. Searches backwards through the layout
-  /// ops that compute `value`, up to this argument.
+  /// Describes `value`, an operand of an attention op, as a strided view of an
+  /// argument of the kernel that contains the op. Searches backwards, through
+  /// transposes, slices and reshapes, for this argument.
   Operand operand(Value value) {
     SmallVector<Operation *> order;
     for (; Operation *maker = value.getDefiningOp();
@@ -117,9 +117,9 @@ private:
         argument ? launch.getInputs()[argument.getArgNumber()] : Value(), view);
   }
 
-  /// Returns the description of `value`, a result of the attention op, as a
-  /// view of a result of the kernel. Searches forwards through the layout ops
-  /// that read `value`, up to this result.
+  /// Describes `value`, a result of an attention op, as a strided view of a
+  /// result of the kernel that contains the op. Searches forwards, through
+  /// transposes and reshapes, for this kernel result.
   Operand result(Value value) {
     const SmallVector<Operation *> order = layoutOpsAfter(value);
     const Value last = order.empty() ? value : order.back()->getResult(0);
@@ -131,10 +131,9 @@ private:
                  storedView(value, order));
   }
 
-  /// Returns the description of the gradient of the queries. cuDNN computes it
-  /// together with the results of `op`, the gradients of keys and values.
-  /// Without cuDNN, another launch computes it, together with `top`, the row
-  /// maxima. `op` reads `top`, so this function finds the launch by `top`.
+  /// Describes the gradient of the queries. An earlier kernel computes it,
+  /// together with the row maxima of the scores. Finds this kernel through the
+  /// row maxima, which are an operand of `op`.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]
@@ -157,7 +156,7 @@ private:
   rank::KernelOp kernel;
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
-  /// Whether each tensor that has been described so far is an aligned view of a
+  /// False if an operand or result of an attention op is no aligned view of a
   /// buffer.
   bool isComplete = true;
 };

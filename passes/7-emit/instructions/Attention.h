@@ -14,15 +14,13 @@
 
 namespace pcc::emit {
 
-/// Returns a description (program::AttentionT) by which a device can call cuDNN
-/// instead of `kernel`, the kernel of `launch`. Describes a kernel that
-/// computes an attention, or the gradients of keys and values. Returns null in
-/// three cases:
+/// Returns a description by which a device can call cuDNN instead of `kernel`,
+/// the kernel that `launch` launches. Returns null in three cases:
 ///
-///   - The kernel has no attention.
-///   - cuDNN does not support its types or attributes.
-///   - The kernel computes the gradient of queries. pairAttentionGradients()
-///     adds the description of this kernel later.
+///   - The kernel contains no attention op.
+///   - cuDNN does not support the attention op.
+///   - The kernel computes the gradient of an attention's queries. For this
+///     kernel, pairAttentionGradients() adds the description later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);

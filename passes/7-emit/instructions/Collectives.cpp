@@ -8,18 +8,17 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the reduction (sum, maximum, ...) that combines the partial values
-/// of a tensor with `sharding`. Returns Sum if the tensor is not partial.
+/// Returns the reduction (sum, maximum, ...) that turns partial tensors of the
+/// ranks into the whole tensor. `sharding` is that of the partial tensor.
+/// Returns Sum if `sharding` is not partial.
 static program::Reduction reductionOf(const dist::Sharding &sharding) {
   return sharding.partials.empty()
              ? program::Reduction::Sum
              : runtime::toProgram(dist::arithmetic(sharding.partials[0].kind));
 }
 
-/// Returns the neutral element of a reduction: the element that does not change
-/// the result, such as 0 for a sum, 1 for a product, -infinity for a maximum of
-/// floats. The element has the element type of `type`. Its bytes are in
-/// little-endian order.
+/// Returns the neutral element of `reduction`: 0 for a sum, 1 for a product,
+/// -infinity for a maximum of floats. The bytes are in little-endian order.
 static std::vector<uint8_t> neutralElement(RankedTensorType type,
                                            program::Reduction reduction) {
   const runtime::ElementType element = elementTypeOf(type);
@@ -51,9 +50,8 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
   return bytes;
 }
 
-/// Returns a scalar that every rank computes from its mesh coordinates: 0 on
-/// the first rank along `axes`, `unit` on all other ranks. The formula is
-/// min(unit · Σ coordinates of the rank along `axes`, unit).
+/// Returns the formula min(unit · Σ coordinates along `axes`, unit). Its value
+/// is 0 on the first rank along `axes`, and `unit` on all other ranks.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -68,13 +66,13 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   return scalar;
 }
 
-/// Appends the instructions of a mask, the op that makes a replicated value
-/// partial. The first rank keeps the value. All other ranks get the neutral
-/// element of the reduction (0 for a sum) instead.
+/// Appends the instructions of a mask, which makes a replicated value partial.
+/// On the first rank, the result is the value. On all other ranks, it is the
+/// neutral element of the reduction, such as 0 for a sum.
 ///
-/// All ranks execute the same two instructions: a fill with the neutral
-/// element, then a copy of the value. On the first rank the copy overwrites the
-/// result; on other ranks it writes to unused memory after the result:
+/// All ranks execute two instructions. A fill sets the result to the neutral
+/// element. A copy then writes the value to the result on the first rank, and
+/// to unused memory behind the result on the other ranks:
 ///
 ///   first rank   [ value   | unused ]
 ///   others       [ neutral | value  ]
@@ -82,10 +80,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // The mask adds the sub-axes over which `to` is partial and `from` is not.
-  // The list of `to` need not contain these sub-axes one by one, since the
-  // canonical form merges sub-axes: sum(a:2) plus the added sum(a:(2)2) is
-  // written as sum(a:4).
+  // Find the sub-axes over which the result is partial, but not the operand.
+  // Names cannot be compared, because adjacent sub-axes are merged. Example:
+  // the operand is partial over a:(1)2, the mask adds a:(2)2, and the result is
+  // partial over the merged sub-axis a:(1)4.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -106,9 +104,8 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
 }
 
 /// Returns the instruction that executes `collective` from start to finish.
-/// `group` is the index, in ModelFacts::groups, of the groups of ranks within
-/// which the collective communicates; -1 if it exchanges no data between ranks.
-/// Requests buffers for operand, result and scratch memory.
+/// `group` is an index into ModelFacts::groups, or -1 if ranks exchange no
+/// data.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -155,12 +152,11 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. There are
-/// two cases:
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. True in two
+/// cases:
 ///
-///   - Rows are selected at run time: the host would have to read the masks
-///     that select them.
-///   - The collective reduces 16-bit integers, which NCCL cannot do.
+///   - It moves rows that are selected at run time.
+///   - It reduces 16-bit integers, which NCCL cannot do.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&
@@ -169,9 +165,10 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
               .isInteger(16));
 }
 
-/// Appends the instruction of a collective. Appends nothing for an early
-/// reduction (of a gradient, during the backward pass): ProgramWriter starts
-/// and finishes the reduction in the function that computes the gradient.
+/// Appends the instruction of a collective. For the reduction of a gradient
+/// that overlaps the backward pass, appends nothing: ProgramWriter calls
+/// startReduction() for it. Returns false if the target is a GPU, and only CPUs
+/// can execute the collective.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -185,10 +182,9 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// Executes an all_reduce as a reduce-scatter followed by an all-gather. The
-/// start instruction begins the reduce-scatter, and the finish instruction
-/// completes the all-gather. Requests scratch memory for the shards of all
-/// members of a group.
+/// Requests scratch memory for an all_reduce, since it runs as a reduce-scatter
+/// and an all-gather. Each rank receives one share of the elements from every
+/// rank of its group into this memory.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {
   program::CollectiveT made =

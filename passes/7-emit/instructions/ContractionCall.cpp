@@ -16,9 +16,9 @@ ContractionCall ContractionCall::alone(Operation *contraction) {
   return call;
 }
 
-/// The body of the call may contain only the contraction, its operand views,
-/// its epilogue and its column sums. If the body contains another op, returns
-/// std::nullopt.
+/// Recognizes the ops in the body of `op`: one contraction, views of its
+/// operands, steps of its epilogue, and column sums of an operand. Returns
+/// std::nullopt if the body has any further op.
 std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   Block &body = op.getBody().front();
   auto found = llvm::find_if(
@@ -56,8 +56,9 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
     sums.result = call->getResult(1);
 }
 
-/// Appends the instruction of a library call. The kind of contraction in the
-/// body of the call selects the function that appends it.
+/// Appends the instruction of a rank.library_call. Its body contains one matmul
+/// or convolution; the kind of this op selects the function that builds the
+/// instruction.
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

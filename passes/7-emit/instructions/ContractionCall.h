@@ -9,39 +9,40 @@
 
 namespace pcc::emit {
 
-/// Contraction (matmul or convolution) with the further steps that the library
-/// computes in the same call: operands that are read through strides, and an
-/// epilogue of bias, activation and residual (GEMM epilogue fusion).
+/// Contraction (matmul or convolution), with further steps that a library
+/// (oneDNN or cuBLASLt) computes in the same call. The library can read
+/// operands through strided views, and can apply an epilogue of bias,
+/// activation and residual (GEMM epilogue fusion).
 ///
-/// The ops can be in the body of a rank.library_call. The values in this struct
-/// are SSA values of the stage function in all cases: the operands and results
-/// of the rank.library_call, not those inside its body.
+/// If the contraction is in the body of a rank.library_call, the operands and
+/// results in this struct are those of the rank.library_call.
 struct ContractionCall {
-  /// Returns the call for `contraction`, an op of the stage function. The call
-  /// has no further steps (strided operands, epilogue).
+  /// Returns a call that computes only `contraction`: it reads dense operands,
+  /// and has no epilogue.
   static ContractionCall alone(mlir::Operation *contraction);
-  /// Returns the contraction in the body of `call`, with its steps (strided
-  /// operands, epilogue). Returns std::nullopt if the body contains any other
+  /// Reads the body of `call`: a contraction (matmul or convolution), ops that
+  /// become strided views of its operands, and ops of its epilogue (bias,
+  /// activation, ...). Returns std::nullopt if the body contains any further
   /// op.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
-  /// Op of the stage function: the contraction, or the rank.library_call around
-  /// it. Error messages identify the instruction by the ONNX node of `op`.
+  /// Contraction (matmul or convolution), or the rank.library_call whose body
+  /// contains it.
   mlir::Operation *op = nullptr;
-  /// The matmul or convolution: `op` itself, or an op in the body of `op`.
+  /// Matmul or convolution that a library computes.
   mlir::Operation *contraction = nullptr;
   /// Strided views through which the library reads the two operands.
   OperandView lhs, rhs;
-  /// Steps after the contraction, such as bias and activation. The library
-  /// stores the result of the last step.
+  /// Steps after the matmul or convolution that a library computes in the same
+  /// call, such as bias and activation.
   Epilogue epilogue;
-  /// Column sums of one operand of a matmul, which the library computes in the
-  /// call of the matmul. `sums.result` is null if the call computes no column
-  /// sums.
+  /// Sums of the columns of one matmul operand (the bias gradient of a linear
+  /// layer), which a library computes in the same call as the matmul.
+  /// `sums.result` is null if the call computes no sums.
   BiasGradientEpilogue sums;
 
-  /// Stores the bias, residual and activation of the epilogue in `made`, an
-  /// instruction of type MatmulT or ConvT.
+  /// Sets the bias, residual and activation of `made`, an instruction of type
+  /// MatmulT or ConvT, to those in `epilogue`.
   template <typename Made>
   void setEpilogue(Made &made, InstructionWriter &writer) const {
     if (epilogue.bias)
@@ -52,15 +53,14 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces values inside the body of `call` by values outside. An argument
-  /// of the body becomes the operand of `call` at its index. A result in the
-  /// body becomes the result of `call`.
+  /// Replaces SSA values from the body of `call` in this object's members. A
+  /// block argument becomes the operand of `call` that it stands for, and a
+  /// value that the body yields becomes a result of `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
 
-/// Function that appends the instruction of a contraction, alone or in a
-/// library call. Returns false if the device cannot run the contraction with
-/// these types or attributes.
+/// Function that appends the instruction of `call`. Returns false if the device
+/// cannot run the contraction.
 using BuildCall = bool (*)(const ContractionCall &call,
                            InstructionWriter &writer);
 bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
@@ -68,9 +68,8 @@ bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
 /// Appends the instruction of `op`, a contraction outside of a
-/// rank.library_call, by a call of `build`. The contraction has no further
-/// steps (strided operands, epilogue). buildAlone<build> can be an entry of
-/// InstructionTable.
+/// rank.library_call, by calling `build`. InstructionTable can store this
+/// function as the builder of an op.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

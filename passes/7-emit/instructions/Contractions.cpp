@@ -8,11 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the strides, in elements, with which a batched matrix product reads
-/// or writes the tensor `view`: one per batch dim, then the stride of rows and
-/// the stride of columns. `isTransposed` swaps the last two. `batch` holds the
-/// batch sizes of the result. Stride 0 broadcasts the tensor along a batch dim
-/// that it lacks, or in which it has size 1.
+/// Returns the strides, in elements, with which a batched matrix product
+/// accesses `view`. The order is: batch dims, rows, columns. If `isTransposed`
+/// is true, the last dim of `view` has the rows, and the second-to-last dim the
+/// columns. A batch dim along which the tensor is broadcast has stride 0.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -27,8 +26,8 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
 }
 
 /// Appends the instruction of a matmul. Transposes and broadcasts of operands
-/// become strides, slices become offsets. Returns false for a matmul of
-/// integers, or of operands with different element types.
+/// become strides, slices become offsets. Returns false for integers and for
+/// operands of different types.
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
   auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
@@ -66,9 +65,8 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 }
 
 namespace {
-/// Lowers an einsum of two operands to one batched matrix product. Each letter
-/// of the equation has a role, which depends on the tensors that have the
-/// letter:
+/// Lowers an einsum of two operands to one batched matrix product. The role of
+/// a letter of the equation depends on the tensors that have the letter:
 ///
 ///   lhs   rhs   result   role
 ///    x     x      x      batch
@@ -76,18 +74,16 @@ namespace {
 ///          x      x      column
 ///    x     x             summed
 ///
-/// The last row letter and the last column letter become the dims m and n of
-/// the product. Further row and column letters become batch dims, in which the
-/// operand without the letter has stride 0. All summed letters together become
-/// the one dim k, so they must be contiguous in both operands.
-///
-/// Libraries store results by rows, so the rhs must have the last letter of the
-/// result. The constructor swaps the operands if only the first one has it.
+/// The last row letter and the last column letter become the dims m and n.
+/// Further row and column letters become batch dims. All summed letters
+/// together become the dim k, so they must be contiguous in both operands.
 class EinsumProduct {
 public:
-  /// Splits the equation into the letters of the operands and of the result.
-  /// Swaps the operands if only the first operand has the last letter of the
-  /// result.
+  /// Splits the equation of `einsum` into the letters of each tensor. Swaps the
+  /// operands if only the first operand has the last letter of the result,
+  /// since libraries store results by rows. Example:
+  ///
+  ///   ij,jk->ki   becomes   jk,ij->ki
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -102,8 +98,9 @@ public:
     }
   }
 
-  /// Appends the instruction of the product. Returns false if the einsum is not
-  /// a batched matrix product of two operands.
+  /// Appends the instruction of a batched matrix product that computes an
+  /// einsum. Returns false if the einsum is no such product, or does not have
+  /// two operands.
   bool build(InstructionWriter &writer) {
     if (!operands[0] || !collect())
       return false;
@@ -127,8 +124,7 @@ public:
   }
 
 private:
-  /// Returns the type of tensor number `tensor`: 0 is the lhs, 1 the rhs, 2 the
-  /// result.
+  /// Returns the type of a tensor of an einsum (0: lhs, 1: rhs, 2: result).
   RankedTensorType typeOf(int tensor) {
     return graph::tensorType(tensor == 2 ? einsum.getResult()
                                          : operands[tensor]);
@@ -159,16 +155,16 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Returns whether the dims of the letters `outer` and `inner` are contiguous
-  /// in tensor number `tensor` (0: lhs, 1: rhs, 2: result). One stride then
-  /// covers both dims.
+  /// Returns whether the dims with the letters `outer` and `inner` are
+  /// contiguous in a tensor of an einsum (0: lhs, 1: rhs, 2: result). One
+  /// stride can cover contiguous dims.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Adds `letter` to the list of its role (batch, row, column or summed).
-  /// Leaves out a summed letter of size 1. Returns false if a larger summed
-  /// letter is in one operand only, since a matrix product cannot sum over it.
+  /// Records the role (batch, row, column or summed) of `letter`, a letter of
+  /// an einsum's equation. Returns false for a summed letter of size > 1 that
+  /// only one operand has.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -192,14 +188,14 @@ private:
     return true;
   }
 
-  /// Returns whether tensor number `tensor` (0: lhs, 1: rhs, 2: result) has a
-  /// dim of `letter`.
+  /// Returns whether a tensor of an einsum (0: lhs, 1: rhs, 2: result) has a
+  /// dim with the letter `letter`.
   bool has(int tensor, char letter) const {
     return names[tensor].find(letter) != std::string::npos;
   }
 
-  /// Returns the stride, in elements, of `letter` in tensor number `tensor` (0:
-  /// lhs, 1: rhs, 2: result); 0 if the tensor has no dim of that letter.
+  /// Returns the stride, in elements, of `letter` in a tensor (0: lhs, 1: rhs,
+  /// 2: result). Returns 0 if the tensor has no dim of that letter.
   int64_t strideOf(int tensor, char letter) {
     const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
     return at == std::string::npos
@@ -207,10 +203,10 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
-  /// Returns the strides, in elements, of tensor number `tensor` (0: lhs, 1:
-  /// rhs, 2: result) in the dims of the product: the batch letters, then `row`,
-  /// then `column`. If `row` or `column` is '\0', the dim has size 1, and the
-  /// stride is 0.
+  /// Returns the strides, in elements, of one tensor of an einsum (0: lhs, 1:
+  /// rhs, 2: result) for a batched matrix product. They are the strides of the
+  /// batch letters, then of the letter `row`, then of the letter `column`. A
+  /// letter '\0' stands for a missing dim, and gets stride 0.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

@@ -11,9 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends an instruction that calls the function `name` of the CPU device. The
-/// function takes all operands and results of `op`, and the parameters
-/// `integers`.
+/// Appends an instruction that calls the function `name` of the CPU device with
+/// the operands and results of `op`, and with the parameters `integers`.
 static bool emitHostOp(Operation *op, InstructionWriter &writer, StringRef name,
                        std::vector<int64_t> integers) {
   program::HostOpT made;

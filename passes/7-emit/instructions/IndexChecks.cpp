@@ -6,7 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends the instruction that ends the run if an index is out of range.
+/// Appends an instruction that checks a tensor of indices, such as the token
+/// ids of an embedding. The instruction ends the run if an index is out of
+/// range.
 static bool buildCheck(Operation *op, InstructionWriter &writer) {
   auto check = cast<graph::CheckIndicesOp>(op);
   program::CheckIndicesT made;

@@ -8,12 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns a scalar that every rank computes from its mesh coordinates: the
-/// index at which the rank's shard begins. `offset` identifies the factor of a
-/// dim that is split into shards. The scalar is the number of the shard times
-/// the size of a shard. Example:
-///
-///   24 elements over axes a = 2 and b = 3:   shards of 4, index 12 · a + 4 · b
+/// Returns a formula for the index at which the shard of a rank begins. Its
+/// variables are the mesh coordinates of the rank. Example: axes a (size 2) and
+/// b (size 3) split 24 elements. The formula is 12 · a + 4 · b, in which a and
+/// b are the rank's coordinates along these axes.
 static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
                                                     const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -31,10 +29,9 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
-/// Appends the instruction of a kernel launch. In a program for GPUs, the
-/// instruction has a grid (blocks and threads). If the kernel computes
-/// attention, the instruction also has a description by which the device can
-/// call cuDNN instead.
+/// Appends the instruction of a kernel launch. For GPUs, the instruction also
+/// has the numbers of blocks and threads. For an attention kernel on GPUs, it
+/// also has a description by which the device can call cuDNN instead.
 static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());
@@ -60,10 +57,9 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// Appends the instruction of one launch of a kernel over many tensors
-/// (multi-tensor apply, NVIDIA Apex). This launch replaces several launches of
-/// single kernels, called parts. All tensors of a part have one number of
-/// elements. Each block computes one tile of one part.
+/// Appends the instruction of a multi-tensor launch (multi-tensor apply, NVIDIA
+/// Apex): one launch computes several tensors, called parts. Each GPU block
+/// computes one tile of one part.
 static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchPartsOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());

@@ -7,13 +7,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Builder of ops that need no instruction: appends nothing. The buffer of the
-/// op's result already holds the right elements. Examples are parameters,
-/// constants, received values and results of reshapes.
+/// Appends no instruction, because ops such as reshapes and constants compute
+/// nothing. A reshape shares the buffer of its operand, and a constant is in
+/// memory before the run.
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
-/// Appends a copy of the new value to the buffer of the parameter. If the op
-/// that computes the new value writes directly to this buffer, appends nothing.
+/// Appends the instruction of a graph.set_parameter: a copy of the new value to
+/// the buffer of a parameter (weight or optimizer state). Appends nothing if an
+/// earlier instruction already writes the new value to this buffer.
 static bool setParameter(Operation *op, InstructionWriter &writer) {
   auto set = cast<graph::SetParameterOp>(op);
   program::CopyT copy;

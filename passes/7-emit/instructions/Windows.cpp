@@ -10,10 +10,9 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Stores strides, dilations and padding of `op`, a convolution or pool, in the
-/// instruction `made`. The attribute `pads` of `op` has two numbers per spatial
-/// dim: first the padding in front of every dim, then the padding at the end of
-/// every dim.
+/// Copies strides, dilations and padding of a convolution or pool to its
+/// instruction. The attribute `pads` lists the front padding of all dims, then
+/// the end padding of all dims.
 template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   ArrayRef<int64_t> pads = op.getPads();
   made.strides = toVector(op.getStrides());
@@ -43,10 +42,9 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// Appends the instruction of a transposed convolution. The instruction cuts
-/// off `pads_end` elements at the end of each dim of the result. The op's
-/// `output_pads` tells how many of the elements that its `pads` would cut off
-/// must stay. So `output_pads` is subtracted.
+/// Appends the instruction of a transposed convolution. Padding p at the end of
+/// a dim removes p elements of the result. The attribute `output_pads` keeps q
+/// of them, so the instruction gets end padding p - q.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);

@@ -80,19 +80,19 @@ Value pcc::emit::inverseTotalOf(KernelWriter &w, Value total) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Numbers per query that the gradients need, results of
-/// `graph.attention_query_gradient`:
+/// Three numbers per query, which the gradients of attention need. P is the
+/// softmax weight of a key, and dP the gradient of P:
 ///
 ///   top     largest score
 ///   share   1 / Σ exp(score − top), the factor that normalizes the weights
-///   mean    Σ P · dP over the keys: P is the softmax weight, dP its gradient
+///   mean    Σ P · dP over the keys
 struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emits sums for the code that computes attention element by element: over the
-/// keys of one query, or over the queries of one key. `group` is the number of
-/// query heads that share a key head.
+/// Emits the code of one element of the result or gradients of attention. The
+/// code is a loop over the keys of one query, or over the queries of one key.
+/// `group` is the number of query heads that share a key head.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -105,9 +105,8 @@ public:
   int64_t numKeys() const { return key.getDimSize(2); }
   int64_t numQueries() const { return query.getDimSize(2); }
 
-  /// Emits the dot product of a row of `a` and a row of `b`. A row lies along
-  /// the last dim of a 4-d tensor. `rowOfA` and `rowOfB` are the indices of the
-  /// two rows along the first three dims.
+  /// Emits the dot product of two rows of 4-d tensors, along the last dim.
+  /// `rowOfA` and `rowOfB` are the indices along the first three dims.
   Value dot(Value a, const MultiIndex &rowOfA, Value b,
             const MultiIndex &rowOfB) {
     const int64_t size = graph::tensorType(a).getDimSize(3);
@@ -121,15 +120,13 @@ public:
     })[0];
   }
 
-  /// Returns the multi-index [batch, key head, t] of key number `t` for the
-  /// query at multi-index `row` = [batch, head, query]. Several query heads
-  /// share a key head.
+  /// Returns the multi-index [batch, key head, t] of key `t` for the query at
+  /// `row` = [batch, head, query]. Several query heads share a key head.
   MultiIndex keyPlace(ArrayRef<Index> row, const Index &t) {
     return {row[0], w.indices.quotient(row[1], group), t};
   }
 
-  /// Emits the score (masked dot product) of the query at multi-index `row` and
-  /// key number `t`.
+  /// Emits the score (masked dot product) of the query at `row` and key `t`.
   Score score(ArrayRef<Index> row, const Index &t) {
     return scoreOf(
         w, op,
@@ -137,16 +134,14 @@ public:
         t);
   }
 
-  /// Emits an online softmax (Milakov and Gimelshein 2018) over the keys of the
-  /// query at multi-index `row`: one loop without a second pass. Returns three
-  /// values:
+  /// Emits an online softmax over the keys of the query at `row`, in one loop
+  /// (Milakov and Gimelshein 2018). Returns three values:
   ///
   ///   m         largest score
   ///   Σ P       sum of the weights P = exp(score − m)
   ///   Σ P · x   weighted sum of the numbers that `x` emits for the keys
   ///
-  /// Whenever a key increases m, the sums so far are multiplied by exp(old m −
-  /// new m).
+  /// Whenever m grows, both sums are multiplied by exp(old m − new m).
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -160,23 +155,28 @@ public:
                   });
   }
 
-  /// Emits the weighted mean Σ P · x / Σ P from `folded`, the result of fold().
-  /// Emits 0 if all weights P are 0.
+  /// Emits the weighted mean Σ P · x / Σ P, where P are the weights of the
+  /// keys. `folded` is the result of fold(), which contains both sums. Emits 0
+  /// if all weights are 0.
   Value meanOf(ValueRange folded) {
     return s.mul(folded[2], inverseTotalOf(w, folded[1]));
   }
 
-  /// Emits dP, the gradient of the softmax weight of the query at multi-index
-  /// `row` and key number `t`. It is the dot product of two vectors: the value
-  /// vector of the key, and the row of `gradient` for the query. `gradient` is
-  /// the gradient of the attention's result.
+  /// Emits dP, the gradient of the softmax weight of the query at `row` and key
+  /// `t`: the dot product of `gradient` at `row` and the value vector of the
+  /// key. `gradient` is the gradient of the attention's result.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits two numbers for the query at multi-index `row` and key number `t`:
-  /// the softmax weight P, and the gradient of the dot product of query and
-  /// key, slope · P · (dP − mean). `numbers` are the statistics of the query.
+  /// Emits two numbers for the query at `row` and key `t`:
+  ///
+  ///   P                         softmax weight
+  ///   slope · P · (dP − mean)   gradient of the dot product of query and key
+  ///
+  /// Here dP is the gradient of P. `slope` is the derivative of the score with
+  /// respect to the dot product. `mean`, from `numbers`, is Σ P · dP over the
+  /// keys.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -186,9 +186,9 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits a sum over all queries that read key head number `keyHead`, in all
-  /// query heads that share this key head. `x` emits the number to add for the
-  /// query at multi-index [batch, head, query].
+  /// Emits the sum of numbers over all queries of the query heads that share
+  /// key head `keyHead`. `x` emits the number of one query, given its
+  /// multi-index [batch, head, query].
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},
@@ -213,8 +213,7 @@ private:
 };
 } // namespace
 
-/// Emits the element at `at` = [batch, head, query, column] of the result of an
-/// attention op.
+/// Emits element [batch, head, query, column] of the result of an attention op.
 static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   AttentionElement element(w, result.getOwner());
   const ArrayRef<Index> row = at.take_front(3);
@@ -225,9 +224,9 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
-/// Emits an element of one of the results of attention_query_gradient. The
-/// result holds a number per query (see RowStatistics), or the gradient of the
-/// queries.
+/// Emits an element of a result of attention_query_gradient. The results are
+/// the gradient of the queries, and three numbers per query (see
+/// RowStatistics).
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());
@@ -253,8 +252,8 @@ static Value queryGradient(KernelWriter &w, OpResult result,
                 })[0];
 }
 
-/// Emits an element of `result`, one of the results of attention_key_gradient:
-/// the gradient of the keys, or the gradient of the values.
+/// Emits an element of a result of attention_key_gradient: the gradient of the
+/// keys or of the values.
 static Value keyGradient(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   auto op = cast<graph::AttentionKeyGradientOp>(result.getOwner());
   AttentionElement element(w, op);

@@ -1,4 +1,4 @@
-//===- ColumnReductions.cpp - reductions of neighbouring columns ----------===//
+//===- ColumnReductions.cpp - reductions of neighboring columns -----------===//
 
 #include "passes/7-emit/kernel/ColumnReductions.h"
 #include "passes/7-emit/kernel/RowReductions.h"
@@ -8,32 +8,30 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// One reduction of the kernel. Its values, one per column, are accumulated in
-/// a stack buffer.
+/// Reduction over the columns of a tensor. It gives one value per column.
 struct ColumnStatistic {
   graph::ReduceOp op;
-  /// Number, from 0, of the pass (loop over all elements of the columns) that
-  /// computes the reduction. A reduction that depends on another reduction has
-  /// a larger number.
+  /// Number, from 0, of the pass that computes this reduction. A pass is a loop
+  /// over all elements. Each reduction has a later pass than the reductions on
+  /// which it depends.
   int pass;
   Type type;
-  /// Pointer to the stack buffer with the values of the reduction so far: one
-  /// value for each of the `plan.width` columns.
+  /// Pointer to a stack buffer with `plan.width` partial results of this
+  /// reduction, one per column.
   Value buffer;
 };
 
-/// Result of the kernel, with the pointer to its tensor. `pass` is the number
-/// of the first pass (loop over all elements of the columns) in which elements
-/// of the result can be computed.
+/// Result of the kernel, with the pointer to its memory. `pass` is the number
+/// of the first pass (loop over all elements) that can compute its elements.
 struct Output {
   Value result, pointer;
   int pass;
 };
 
-/// Emits one outer iteration (unit of work) of a kernel that reduces columns:
-/// all passes over `plan.width` neighbouring columns. A pass is a loop nest
-/// over all elements of these columns. Its outer loop runs along the columns,
-/// its inner loop from column to column.
+/// Emits one unit of work of a kernel that reduces columns. A unit covers
+/// `plan.width` neighboring columns. Its code consists of passes, which are
+/// loops over all elements of these columns. The innermost loop of a pass steps
+/// from one column to the next, since neighboring columns are contiguous.
 class ColumnWriter {
 public:
   ColumnWriter(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
@@ -49,8 +47,9 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits all passes (loops over all elements of the columns), then the stores
-  /// of those results that have one element per column.
+  /// Emits all passes (loops over all elements of the columns). Then emits the
+  /// stores of the results with one element per column. `iteration` is the
+  /// number of the group of columns.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -68,8 +67,8 @@ public:
   }
 
 private:
-  /// Adds the reduction `op` to `statistics`, and emits the allocation of its
-  /// stack buffer.
+  /// Adds the reduction `op` to `statistics`. Emits the allocation of a stack
+  /// buffer for its partial results, one per column.
   void addStatistic(graph::ReduceOp op) {
     ColumnStatistic one{op, passOf(op.getInput()), {}, {}};
     one.type = computeType(graph::tensorType(op.getInput()).getElementType());
@@ -77,9 +76,13 @@ private:
     statistics.push_back(one);
   }
 
-  /// Returns the number of the first pass (loop over all elements of the
-  /// columns) in which elements of `value` can be computed. The result of a
-  /// reduction is known one pass later than its operand.
+  /// Returns the number of the first pass (loop over all elements) that can
+  /// compute elements of `value`. The result of a reduction is known one pass
+  /// after its operand. Example:
+  ///
+  ///   x                pass 0
+  ///   s = sum x        pass 1
+  ///   y = exp(x - s)   pass 1
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -95,10 +98,10 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets `first` and `end` to the range of columns that outer iteration (unit
-  /// of work) number `iteration` reduces. The last range is smaller if the
-  /// number of columns is no multiple of `plan.width`. Sets the indices in
-  /// `w.outer`, except for the last one, which overColumns() sets.
+  /// Sets [first, end) to the columns of group number `iteration`. The last
+  /// group may have fewer than `plan.width` columns. Sets the indices in
+  /// `w.outer`, except for the last one, which overColumns() will set to the
+  /// column.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -114,8 +117,8 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits a loop that runs `body` for each column in the range [first, end),
-  /// with `w.outer` set to the indices of the column.
+  /// Emits a loop that runs `body` for each column in [first, end). The last
+  /// index of `w.outer` is the column.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {},
            [&](const Index &column, ValueRange) {
@@ -125,8 +128,8 @@ private:
            });
   }
 
-  /// Returns the index of the current column in the stack buffers: its distance
-  /// from the first of the columns that are reduced side by side.
+  /// Returns the index of the current column within its group of `plan.width`
+  /// columns. This is its index in a stack buffer.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -137,19 +140,18 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Emits, for the current column, loads of the reduction results that passes
-  /// before pass number `pass` have computed. Stores the SSA values in
-  /// `w.statistics`.
+  /// Emits loads of the current column's reduction results from stack buffers.
+  /// Stores the SSA values in `w.statistics`. Includes only the reductions that
+  /// a pass (loop over all elements) before `pass` has computed.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
       if (one.pass < pass)
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass`: one loop over all elements of the columns. Emits
-  /// the initial values of the pass's reductions before the loop, and their
-  /// final values after it. Within the loop, stores the results of this pass
-  /// that have one element for each element of the columns.
+  /// Emits pass number `pass`, a loop over all elements of the columns. The
+  /// pass computes its reductions, from initial to final values. The loop also
+  /// stores the results of this pass that have one element per operand element.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)
@@ -182,8 +184,8 @@ private:
     });
   }
 
-  /// Returns the multi-index, in `result`, of the element for the current
-  /// column. `result` must have one element per column.
+  /// Returns the multi-index of the element of `result` that belongs to the
+  /// current column. `result` has one element per column.
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),
@@ -195,11 +197,11 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
-  /// Index, along the last dim, of the first of the columns that are reduced
-  /// side by side.
+  /// Index of the first column in the group of neighboring columns that one
+  /// unit of work reduces.
   Index firstColumn;
-  /// SSA values (i64) of the range [first, end) of columns that are reduced
-  /// side by side.
+  /// Range [first, end) of the columns that one unit of work reduces, as i64
+  /// values.
   Value first, end;
 };
 } // namespace

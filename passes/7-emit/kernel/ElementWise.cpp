@@ -15,25 +15,24 @@ static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 static Type elementOf(Value tensor) {
   return tensorType(tensor).getElementType();
 }
-/// Returns whether elements of `tensor` are unsigned integers or booleans. Both
-/// are compared as unsigned numbers.
+/// Returns whether the elements of `tensor` compare as unsigned numbers. True
+/// for unsigned integers and booleans.
 static bool isUnsigned(Value tensor) {
   return elementOf(tensor).isUnsignedInteger() ||
          elementOf(tensor).isInteger(1);
 }
 
-/// Emits an element of an op with one operand, by the function `F`. `F` takes
-/// the scalar builder, the operand element and the op, and returns the result
-/// element.
+/// Emits an element of an op with one operand. The function `F` takes the
+/// scalar builder, the operand element and the op.
 template <auto F>
 static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   return F(s, w.read(op->getOperand(0), at), op);
 }
 
-/// Emits an element of an op with two operands, which are broadcast to the
-/// shape of the result. The function `F` takes the scalar builder, the lhs
-/// element, the rhs element and the op, and returns the result element.
+/// Emits an element of an op with two operands, broadcast to the shape of the
+/// result. The function `F` takes the scalar builder, both operand elements and
+/// the op.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -77,9 +76,8 @@ static Value relu(ScalarBuilder &s, Value x, Operation *op) {
   return s.larger(x, s.zero(x.getType()), isUnsigned(op->getOperand(0)));
 }
 
-/// Emits a divisor with which the integer division instruction cannot trap: 1
-/// if `b` is 0 or a signed −1, else `b`. A division by −1 would overflow for
-/// the smallest integer.
+/// Emits a divisor that cannot trap: 1 if `b` is 0 or a signed −1, else `b`.
+/// (The smallest integer divided by −1 overflows.)
 static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   Type type = b.getType();
   Value unsafe = s.compare(IntPredicate::eq, b, s.zero(type));
@@ -107,9 +105,8 @@ static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
                   s.select(isMinusOne, s.neg(a), quotient));
 }
 
-/// Converts `rest`, a remainder of a division by `b`, from the sign of the
-/// dividend to the sign of `b`. Example: for −1 % 3, `rest` is −1, and the
-/// result is 2.
+/// Converts `rest`, a remainder of a division by `b`, to the sign of `b`.
+/// Example: −1 % 3 is −1, and becomes 2.
 static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   Value zero = s.zero(rest.getType());
   auto below = [&](Value x) {
@@ -122,9 +119,8 @@ static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   return s.select(s.both(isNotZero, differs), s.add(rest, b), rest);
 }
 
-/// Emits the remainder of a / b. The remainder has the sign of `b`, or the sign
-/// of `a` if the op is marked `truncated`. For integers, the remainder of a
-/// division by 0 is 0.
+/// Emits the remainder of a / b. It has the sign of `b`, or of `a` if the op is
+/// marked `truncated`. For integers, the remainder of a division by 0 is 0.
 static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   bool truncated = cast<ModOp>(op).getTruncated();
   if (isFloat(a)) {
@@ -141,7 +137,8 @@ static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   return truncated || noSign ? rest : withSignOf(s, rest, b);
 }
 
-/// Adds to `table` the functions that emit elements of arithmetic ops.
+/// Adds to `table` one function per arithmetic op. The function emits one
+/// element of the op's result.
 static void addArithmetic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -196,8 +193,7 @@ static Value isNan(ScalarBuilder &s, Value x, Operation *) {
   return isFloat(x) ? s.compare(FloatPredicate::UNO, x, x) : s.boolean(false);
 }
 
-/// Emits whether `x` is infinite. Attributes of `op` select whether −∞, ∞ or
-/// both are tested.
+/// Emits whether `x` is infinite. Attributes of `op` select −∞, ∞ or both.
 static Value isInfinite(ScalarBuilder &s, Value x, Operation *op) {
   auto test = cast<IsInfOp>(op);
   Value result = s.boolean(false);
@@ -224,8 +220,9 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
-/// Adds to `table` the functions that emit elements of tests, logic, selects
-/// and casts.
+/// Adds to `table` one function per logic, comparison, select or cast op, and
+/// per test for NaN or infinity. The function emits one element of the op's
+/// result.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -265,11 +262,10 @@ static Value lowWord(ScalarBuilder &s, Value number) {
   return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
 }
 
-/// Emits the first of the four result words of the random number generator
-/// Philox 4x32 with 10 rounds (Salmon et al. 2011), for a counter of four words
-/// and the key of the op. The result is equal to the result of
-/// dialects/graph/reference/Philox.h. A word is an i64 below 2^32, so that the
-/// product of two words is exact.
+/// Emits the first of four result words of the random number generator Philox
+/// 4x32-10 (Salmon et al. 2011), as in dialects/graph/reference/Philox.h. `key`
+/// is the key of the random op. A word is held in an i64 and is below 2^32, so
+/// that the product of two words is exact.
 static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
                     uint64_t key) {
   auto [a, b, c, d] = counter;
@@ -289,10 +285,9 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
   return a;
 }
 
-/// Emits an element of graph.random, a number in [0, 1): the upper 24 bits of
-/// the first word of Philox, divided by 2^24. The counter of Philox has four
-/// words of 32 bits: two for the number of the element, two for the number of
-/// the training step.
+/// Emits an element of graph.random: the upper 24 bits of the first word of
+/// Philox, divided by 2^24. The counter of Philox is the index of the element
+/// and the number of the training step.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

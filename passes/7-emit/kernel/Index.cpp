@@ -41,9 +41,9 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Simplifies `index`: c · d · (b / d) + c · (b % d) becomes c · b. Replaces
-/// one such pair of terms. add(), which this function calls for the new sum,
-/// replaces the next pair.
+/// Simplifies one pair of terms: c · d · (b / d) + c · (b % d) becomes c · b.
+/// Forms the new sum by add(), which calls mergeParts() again for the next
+/// pair.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -65,8 +65,8 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
-/// Merges the terms of `a` and `b`, which are sorted by leaf (variable), and
-/// simplifies the sum.
+/// Adds `a` and `b`. Merges their lists of terms, which are sorted by variable
+/// (leaf). Simplifies the sum by mergeParts().
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -100,8 +100,7 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 //===----------------------------------------------------------------------===//
 
 /// Returns an index whose only leaf (variable) is base / divisor, or base %
-/// divisor if `isRemainder` is true. Reuses the leaf of an earlier call with
-/// equal arguments, so that equal quotients are equal indices.
+/// divisor if `isRemainder` is true. Equal arguments give the same leaf.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -121,9 +120,9 @@ Index IndexSpace::divided(const Index &base, int64_t divisor,
   return index;
 }
 
-/// Splits `a` into `whole` and `rest` with a = divisor · whole + rest. The
-/// terms whose coefficients are multiples of `divisor` go to `whole`, the
-/// others to `rest`. The constant of `rest` lies in [0, divisor).
+/// Splits `a` into divisor · whole + rest. A term goes to `whole` if `divisor`
+/// divides its coefficient. The constant of `rest` lies in [0, divisor).
+/// Example with divisor 4: 8 i + 3 j + 9 gives whole 2 i + 2 and rest 3 j + 1.
 static void splitBy(const Index &a, int64_t divisor, Index &whole,
                     Index &rest) {
   rest.constant = ((a.constant % divisor) + divisor) % divisor;
@@ -135,9 +134,9 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
-/// Divides `divisor` and the coefficients of `a` by their greatest common
-/// divisor, and returns it. Also divides the constant of `a`, rounded down. The
-/// quotient a / divisor does not change: (6 i + 5) / 4 becomes (3 i + 2) / 2.
+/// Cancels the greatest common divisor of `divisor` and the coefficients of
+/// `a`, and returns it. The quotient does not change: (6 i + 5) / 4 becomes (3
+/// i + 2) / 2.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -207,16 +206,16 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // The index along a first dim of size 1 is always 0. The known bounds of the
-  // index can be too wide to show this.
+  // Replace the index along a first dim of size 1 by 0. The known bounds of the
+  // index may be too wide to show that it is 0.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;
 }
 
-/// Splits `position` into one index per group of dims. Adds `lane` (the number
-/// of an element among neighbouring elements) to the index of the last group.
-/// Then splits the index of each group into the indices of the group's dims.
+/// Splits `position` into one index per group of neighboring dims. Adds the
+/// offset `lane` to the index of the last group. Finally splits the index of
+/// each group into the indices of its dims.
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

@@ -21,10 +21,10 @@ namespace pcc::emit {
 
 struct IndexLeaf;
 
-/// Index of an element along one dim, as an affine sum: constant + Σ
-/// coefficient · leaf. A leaf is a variable, such as a loop counter.
+/// Index of an element along one dim: constant + Σ coefficient · leaf. A leaf
+/// is a variable, such as a loop counter.
 ///
-/// Invariant: the terms are sorted by the numbers of their leaves, no leaf
+/// Invariant: the terms are sorted by the numbers of their leaves. No leaf
 /// occurs twice, and no coefficient is 0.
 struct Index {
   struct AffineTerm {
@@ -45,24 +45,20 @@ struct Index {
 using MultiIndex = llvm::SmallVector<Index, 4>;
 
 /// Variable in affine indices: an SSA value such as a loop counter, or the
-/// quotient or remainder of an index and a constant. Leaves are compared by
-/// address: two leaves are equal if they are the same object. IndexSpace owns
-/// the leaves.
+/// quotient or remainder of an index and a constant. Leaves are owned by an
+/// IndexSpace and compared by address.
 struct IndexLeaf {
-  /// Number of the leaf (variable) in the order of creation. An index sorts its
-  /// terms by this number.
+  /// Number of the leaf in the order of creation.
   unsigned number = 0;
-  /// Smallest and largest value that the leaf (variable) can have at run time.
+  /// Smallest and largest value of the leaf at run time.
   int64_t low = 0, high = 0;
-  /// SSA value of type i64 that holds the leaf (variable). Null if the leaf is
-  /// a quotient or remainder.
+  /// SSA value (i64) of the leaf. Null if the leaf is a quotient or remainder.
   mlir::Value value;
-  /// Dividend of a leaf (variable) that is a quotient or remainder. Unused for
-  /// an SSA value.
+  /// Dividend, if the leaf is a quotient or remainder.
   Index base;
   int64_t divisor = 0; ///< 0 for an SSA value
-  /// True if the leaf (variable) is the remainder `base` % `divisor`. False if
-  /// the leaf is the quotient `base` / `divisor` or an SSA value.
+  /// Whether the leaf is the remainder `base` % `divisor`. Otherwise it is the
+  /// quotient `base` / `divisor` or an SSA value.
   bool isRemainder = false;
 };
 
@@ -71,14 +67,13 @@ struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns bounds of `index`. Computes them from the bounds of each leaf
-/// (variable of the index), as if the leaves were independent. The actual range
-/// can be narrower.
+/// Returns bounds of `index`, computed from the bounds of its leaves
+/// (variables). The actual range can be narrower.
 IndexRange rangeOf(const Index &index);
 
-/// Arithmetic on the indices of one kernel. Owns the leaves (variables) of the
-/// indices, so no index may outlive its IndexSpace. A dividend must not be
-/// negative at run time, since materialise() emits unsigned divisions.
+/// Arithmetic on the indices of one kernel. Owns their leaves (variables), so
+/// no index may outlive its IndexSpace. Dividends must not be negative at run
+/// time.
 class IndexSpace {
 public:
   static Index constant(int64_t value) { return {value, {}}; }
@@ -94,8 +89,8 @@ public:
   /// Returns the index a % divisor. `divisor` must be positive.
   Index remainder(const Index &a, int64_t divisor);
 
-  /// Returns the index Σ place[i] · strides[i]: the offset, in elements, at
-  /// which strided memory holds the element at `place`.
+  /// Returns Σ place[i] · strides[i]: the offset, in elements, of the element
+  /// at `place` in strided memory.
   Index dot(llvm::ArrayRef<Index> place, llvm::ArrayRef<int64_t> strides);
   /// Returns the number, in row-major order, of the element at multi-index
   /// `place` of a tensor of `shape`: 6 for [1, 2] in [3, 4].
@@ -103,20 +98,18 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns delinearise(position + lane, shape). `lane` is the number of an
-  /// element among the neighbouring elements that a thread computes together.
-  /// The indices of outer dims do not depend on `lane` in the result, so that
-  /// the code for all lanes can share them.
+  /// Returns delinearise(position + lane, shape): the multi-index of element
+  /// number `position` + `lane`. `groups` divides `shape` into groups of
+  /// neighboring dims. Example: [1, 2] divides [8, 4, 6] into the groups (8)
+  /// and (4, 6).
   ///
-  /// `groups` divides `shape` into groups of neighbouring dims: for shape [8,
-  /// 4, 6], [1, 2] means the groups (8) and (4, 6). The caller guarantees that
-  /// adding `lane` to `position` changes only indices in the last group.
+  /// The caller guarantees that `lane` changes only indices in the last group.
+  /// Code for several values of `lane` can therefore share the other indices.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);
 
-  /// Emits code, at the insertion point of `builder`, that computes `index` at
-  /// run time. Returns the computed value, an i64.
+  /// Emits code that computes `index` at run time. Returns its value, an i64.
   mlir::Value materialise(mlir::OpBuilder &builder, mlir::Location loc,
                           const Index &index);
 
@@ -124,8 +117,7 @@ private:
   Index divided(const Index &base, int64_t divisor, bool isRemainder);
   void mergeParts(Index &index);
 
-  /// All leaves (variables) of the space. Indices contain pointers to leaves. A
-  /// deque keeps these pointers valid when leaves are added.
+  /// All leaves (variables). A deque, because indices hold pointers to leaves.
   std::deque<IndexLeaf> leaves;
 };
 

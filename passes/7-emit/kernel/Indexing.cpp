@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits the element at `at` of `tensor`, which holds indices into a dim of
-/// `size` elements. A negative index counts from the end of this dim, so `size`
-/// is added. The result is an i64.
+/// Emits the element at `at` of `tensor`, as an i64. The element is itself an
+/// index into a dim of `size` elements. If it is negative, it counts from the
+/// end, and the code adds `size` to it.
 static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                        int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -27,9 +27,9 @@ static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
   return s.select(isNegative, s.add(index, s.integer(i64, size)), index);
 }
 
-/// Emits the element at `at` of `tensor`, which holds indices into a dim of
-/// `size` elements. A negative index counts from the end of this dim. The
-/// result is clamped to [0, size).
+/// Emits the element at `at` of `tensor`. The element is itself an index into a
+/// dim of `size` elements. If it is negative, it counts from the end. The code
+/// clamps it to [0, size).
 static Index lookUp(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                     int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -63,9 +63,9 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
-/// Emits an element of a gather_nd. The last dim of the indices holds tuples of
-/// k indices. A tuple selects one index in each of the k dims of the data that
-/// follow the batch dims.
+/// Emits an element of a gather_nd. The last dim of its index tensor holds
+/// tuples. A tuple of k indices selects along the first k dims of the data
+/// after the batch dims.
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());
@@ -82,9 +82,9 @@ static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return w.read(gather.getData(), place);
 }
 
-/// Emits an element of a one-hot encoding: `on` if the value of the index
-/// tensor is equal to the index along the new dim, else `off`. A value out of
-/// range is equal to no index, so the value is not clamped.
+/// Emits an element of a one-hot encoding, which adds a new dim to an index
+/// tensor. The element is `on` if its index along the new dim equals the value
+/// in the index tensor, and `off` otherwise.
 static Value oneHot(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto oneHot = cast<OneHotOp>(op);
   int64_t dim = oneHot.getDim();

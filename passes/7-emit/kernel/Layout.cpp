@@ -40,9 +40,8 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns an index that is equal to `index`, but has the known range [0,
-/// size). The caller guarantees that `index` lies in this range at run time.
-/// The known range of `index` may be wider.
+/// Returns `index` with the known range [0, size). The caller guarantees this
+/// range, although the known range of `index` may be wider.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -57,11 +56,10 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// Emits the element at `at` of the concatenation `op`. The caller guarantees
-/// that the element is in operand number `first` or a later one. `offset` is
-/// the index, along the concatenated dim, at which operand number `first`
-/// begins. Emits a branch if the bounds of the index do not determine the
-/// operand.
+/// Emits the element at `at` of the result of the concatenation `op`. The
+/// element lies in operand number `first` or a later operand. Along the
+/// concatenated dim, operand number `first` begins at index `offset` of the
+/// result. Emits branches if the operand is known only at run time.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -92,10 +90,10 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the index, along one dim, of the operand element that a pad op
-/// copies to `index`. `mode` is edge, wrap or reflect. `size` is the size of
-/// the operand. `index` counts from the operand's first element. It is negative
-/// in the padding in front, and `size` or more in the padding at the end.
+/// Returns the index of the operand element that a pad op copies to `index`,
+/// along one dim. Both indices count from the operand's first element, so
+/// `index` is negative in the padding in front. `size` is the operand's size.
+/// `mode` repeats the element at the edge, wraps around or reflects.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -109,15 +107,16 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // The padding repeats after `period` elements. Add `away` periods to make
-    // the index non-negative, because the remainder op is unsigned.
+    // In the padding, the operand's elements repeat every `period` elements.
+    // Add `away` periods to the index, because the unsigned remainder needs a
+    // non-negative index.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // In mode reflect, an index after the last element is mirrored: it counts
-    // backwards from the last element. In mode wrap, the remainder is always
-    // below `size`, so it is not mirrored.
+    // In mode reflect, the second half of a period runs backwards: a remainder
+    // greater than `last` becomes `period` minus itself. In mode wrap, no
+    // remainder is greater than `last`.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -125,10 +124,9 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
-/// Emits an element of a pad that fills with a constant. `place` is the
-/// multi-index of the element, relative to the first element of the operand. An
-/// index that is negative or too large lies in the padding; the element is then
-/// the constant.
+/// Emits an element of a pad op that fills with a constant. `place` is the
+/// multi-index of the element, where [0, 0, ...] is the first element of the
+/// operand. The element is the constant if `place` lies outside of the operand.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -137,8 +135,8 @@ static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
     IndexRange range = rangeOf(index);
     if (range.low >= 0 && range.high < size)
       continue;
-    // One unsigned comparison covers both ends, since a negative index is huge
-    // as an unsigned number.
+    // Test both ends by one unsigned comparison: a negative index is huge as an
+    // unsigned number.
     Value test = s.compare(arith::CmpIPredicate::ult, w.materialise(index),
                            s.integer(w.builder.getI64Type(), size));
     inside = inside ? s.both(inside, test) : test;
@@ -177,9 +175,11 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the index of the element that a rotary embedding pairs with the
-/// element at `index`, and an i1: whether `index` is the first of the pair. If
-/// `interleaved` is true, the elements 2 i and 2 i + 1 form a pair. If it is
-/// false, the elements i and i + size / 2 form a pair.
+/// element at `index`. Also returns an i1: whether `index` is the first of the
+/// pair.
+///
+///   interleaved       pairs (2 i, 2 i + 1)
+///   not interleaved   pairs (i, i + size / 2)
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -199,8 +199,7 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
 }
 
 /// Emits an element of a rotary position embedding (RoFormer, Su et al. 2021):
-/// x · cos + rotate(x) · sin, where rotate() turns each pair (a, b) into (−b,
-/// a).
+/// x · cos + rotate(x) · sin. rotate() turns each pair (a, b) into (−b, a).
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

@@ -33,9 +33,8 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the loops of one kernel into the kernel's function. `outputs` are the
-/// pointers to the buffers of the results. The loops run over the outer
-/// iterations (independent units of work) in [begin, end).
+/// Emits the loops of one kernel. The outermost loop runs over the units of
+/// work in [begin, end). `outputs` are the pointers to the result buffers.
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -60,9 +59,8 @@ struct BodyWriter {
            });
   }
 
-  /// Emits, for each result in turn, a loop nest over its elements. Used for
-  /// kernels whose results differ in shape, so that no common loop can compute
-  /// them.
+  /// Emits one loop nest per result. Kernels with attention or its gradients
+  /// need this, since their results can differ in shape.
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -75,9 +73,9 @@ struct BodyWriter {
     }
   }
 
-  /// Emits one outer iteration (unit of work) of a kernel without reductions.
-  /// `iteration` is the row-major number of the indices along the outermost
-  /// dims. The loops run over all other dims.
+  /// Emits one unit of work of a kernel without reductions. Threads share the
+  /// loops over the outermost dims, and `iteration` is the number of one step
+  /// of these loops. Emits loops over the other dims, which store the results.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -99,14 +97,13 @@ struct BodyWriter {
 };
 } // namespace
 
-/// Emits the function `name` with the loops of `kernel`. The function has
-/// internal linkage. Its arguments are those of signatureOf(), then `begin` and
-/// `end`: the range of outer iterations (independent units of work).
+/// Emits the internal function `name` with the loops of `kernel`. Its arguments
+/// are the pointers and scalars of signatureOf(), then the range [begin, end)
+/// of units of work.
 ///
-/// All pointers are marked noalias. But a kernel that updates a weight in place
-/// gets one buffer as operand and as result. noalias is safe there: the kernel
-/// is element-wise, so it loads each element before it stores the element at
-/// the same index.
+/// The pointers are noalias, although a weight that is updated in place is both
+/// an operand and a result. An element-wise kernel loads each element before it
+/// stores the same element, so its code is still correct.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -138,9 +135,12 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates the function `name` without a body. Its parameters are those of the
-/// type PccKernelFunction: a list of buffers, a list of scalars, and the range
-/// [begin, end) of outer iterations (independent units of work).
+/// Creates the function `name`, without a body. The runtime will call it to
+/// execute a kernel. Its type is PccKernelFunction, with these parameters:
+///
+///   - the address of a list of buffers
+///   - the address of a list of scalars
+///   - the range [begin, end) of units of work
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -151,8 +151,8 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
                                   {pointer, pointer, i64, i64}));
 }
 
-/// Emits the load of entry `number` of the array at pointer `list`. The entries
-/// have the type `type`.
+/// Emits the load of the array element with index `number`. `list` is the
+/// address of the array, and `type` the type of the element.
 static Value loadArgument(OpBuilder &inside, Value list, Type type,
                           int32_t number) {
   Location loc = inside.getUnknownLoc();
@@ -161,9 +161,10 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Emits the function `name` that the runtime calls. The runtime passes two
-/// lists: pointers and scalars. The function loads the arguments of `body` from
-/// the lists, and calls `body`.
+/// Emits the function `name`, which the runtime calls to execute a kernel. It
+/// gets two arrays, of pointers and of scalars. It passes each of their
+/// elements as one argument to the function `body`, which contains the loops of
+/// the kernel.
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -186,15 +187,14 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a multi-tensor kernel (attribute `in_parts`), for
-/// programs for GPUs that run on a machine without a GPU. A part is one group
-/// of tensors that are computed together. The two lists that the runtime passes
-/// hold:
+/// Emits the CPU version of a multi-tensor kernel (`in_parts`), which processes
+/// many tensors in one call. A part is a group of tensors that are computed
+/// together, such as a weight and its gradient. The runtime passes two lists:
 ///
 ///   buffers   shared operands | first tensor of each part | second of each ...
 ///   scalars   number of parts | number of elements of each part
 ///
-/// One call computes all parts, and ignores the arguments `begin` and `end`.
+/// One call computes all parts.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -245,10 +245,9 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a kernel that generates a random weight. The CPU
-/// version is used if a program for GPUs runs on a machine without a GPU.
-/// `types` are the weight's element types. Each outer iteration (unit of work)
-/// generates one element.
+/// Emits the CPU version of a kernel that fills a random weight. Each iteration
+/// generates one element. `types` are the element type that the model stores,
+/// then the type after each conversion by the model.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -288,9 +287,8 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   return manager.run(module);
 }
 
-/// Expands ops for which CPUs have no instructions: math functions of f32
-/// become polynomials, and conversions from and to bf16 become integer
-/// arithmetic.
+/// Expands ops for which CPUs have no instructions: math functions of f32 to
+/// polynomials, conversions of bf16 to integer arithmetic.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(

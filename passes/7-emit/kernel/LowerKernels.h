@@ -9,28 +9,25 @@
 
 namespace pcc::emit {
 
-/// Registers the dialects of the ops that lowerKernels() creates in `registry`.
+/// Registers the dialects of the ops that lowerKernels() creates.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
 /// Lowers the kernels of `module` for CPUs. Returns a new module in the LLVM
 /// dialect, or null on failure.
 ///
-/// The function of kernel number n is called `pcc_k_<n>` and has the signature
-/// of PccKernelFunction (runtime/program/ProgramImage.h). The list of buffers
-/// has the operands, then the results. One call computes the outer iterations
-/// (independent units of work) from `begin` up to, but not including, `end`.
+/// Kernel n becomes the function `pcc_k_<n>`. The rank.kernel ops have the
+/// first numbers. The kernels that fill random weights follow (see
+/// randomKernelsOf()). The functions have the type PccKernelFunction
+/// (runtime/program/ProgramImage.h). One call executes the outer iterations
+/// [begin, end), which are independent units of work.
 ///
-/// The rank.kernel ops of `module` have the first numbers. The kernels of
-/// randomKernelsOf() follow; one outer iteration of them generates one element.
-///
-/// Loads dialects, so it must not run within a pass.
+/// Must not run within a pass, since it loads dialects.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Returns a new module with the code of all kernels of `module`: the first
-/// step of the lowering for any target. Calls `write` for every rank.kernel op.
-/// Then calls `writeRandom` for every kernel of randomKernelsOf(), which fill
-/// random weights. Both functions get the number of the kernel, and a builder
-/// that inserts at the end of the new module.
+/// Returns a new module with the code of all kernels of `module`. Calls `write`
+/// for each rank.kernel op. Then calls `writeRandom` for each kernel that fills
+/// random weights (see randomKernelsOf()). Both functions get a builder for the
+/// new module, and the number of the kernel in this order.
 ///
 /// Loads the dialects of `registry`, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
@@ -41,8 +38,7 @@ mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
                             int64_t number)>
         writeRandom);
 
-/// Converts the scf, arith, math and cf ops of `module` to the LLVM dialect:
-/// the last step of the lowering for any target.
+/// Converts the scf, arith, math and cf ops of `module` to the LLVM dialect.
 mlir::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module);
 
 } // namespace pcc::emit

@@ -12,9 +12,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits the math op `Op` for an f32 `x`; LowerKernels later expands it to a
-/// polynomial. For an f64 `x`, emits a call of the function of libm whose name
-/// is `libm`.
+/// Emits the math op `Op` for an f32 `x`, which LowerKernels expands to a
+/// polynomial. For an f64 `x`, emits a call of the libm function `libm`.
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -40,8 +39,8 @@ static Value sigmoid(ScalarBuilder &s, Value x) {
   return s.divide(one(s, x), s.add(one(s, x), exponential(s, s.neg(x))));
 }
 
-/// Emits the softplus of `x`, log(1 + e^x), as max(x, 0) + log(1 + e^−|x|), in
-/// which no exponential overflows.
+/// Emits the softplus of `x`, log(1 + e^x), as max(x, 0) + log(1 + e^−|x|),
+/// which cannot overflow.
 static Value softplus(ScalarBuilder &s, Value x) {
   Value magnitude = math::AbsFOp::create(s.builder, s.loc, x);
   Value rest =
@@ -49,9 +48,8 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
-/// Emits the gelu of `x`. An attribute of `op` selects the exact formula with
-/// erf or the approximation with tanh. Uses the constants of `op` if it has
-/// any, else the standard constants.
+/// Emits the gelu of `x`: the exact formula with erf, or the approximation with
+/// tanh. Uses the constants of `op` if it has any, else the standard ones.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -87,10 +85,9 @@ static Value polynomial(ScalarBuilder &s, Value x,
   return sum;
 }
 
-/// Emits sin(x + quarter · π/2) of an f32 `x`: the sine for `quarter` = 0, the
-/// cosine for 1. Computes in f64, since position tables of rotary embeddings
-/// have arguments of some thousands, at which an f32 has too few digits after
-/// the point. With k = n + quarter:
+/// Emits the sine (`quarter` = 0) or cosine (`quarter` = 1) of an f32 `x`.
+/// Computes in f64, since f32 is too coarse for arguments of some thousands, as
+/// in rotary embeddings. With k = n + quarter:
 ///
 ///   x = n · π/2 + r with |r| ≤ π/4
 ///
@@ -114,7 +111,8 @@ static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Value cosine = polynomial(s, square,
                             {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
                              -1.0 / 3628800, 1.0 / 479001600});
-  // Replace huge values by 0, since their conversion to i64 would overflow.
+  // Replace a huge number of quarter turns by 0. Its conversion to i64 would
+  // overflow.
   Value isCountable =
       s.compare(arith::CmpFPredicate::ULT,
                 math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
@@ -142,9 +140,8 @@ static Value cosine(ScalarBuilder &s, Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Emits base^exponent of integers by repeated squaring. For a negative
-/// exponent, emits the fraction rounded towards zero: ±1 if the base is 1 or
-/// −1, else 0.
+/// Emits base^exponent of integers by repeated squaring. A negative exponent
+/// gives the fraction rounded towards zero: ±1 if the base is ±1, else 0.
 static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   using P = arith::CmpIPredicate;
   Type type = base.getType();
@@ -172,7 +169,7 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// Emits base^exponent without a call of libm, for a float base and some
+/// Emits base^exponent of a float base without a call of libm, for these
 /// constant exponents:
 ///
 ///   0.5                   a square root
@@ -199,9 +196,9 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits an element of a pow op, in the type of the base. Integer powers are
-/// computed by repeated squaring. Float powers are calls of pow of libm, unless
-/// constantPower() can emit a shorter form.
+/// Emits an element of a pow op, in the type of the base. Integers use repeated
+/// squaring. Floats call pow of libm, unless constantPower() has a shorter
+/// form.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
@@ -224,8 +221,8 @@ static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Table of functions
 //===----------------------------------------------------------------------===//
 
-/// Emits an element of an op with one operand, by the function `F`. `F` takes
-/// the scalar builder and the operand element, and returns the result element.
+/// Emits an element of an op with one operand. The function `F` takes the
+/// scalar builder and the operand element.
 template <auto F>
 static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value x = w.read(op->getOperand(0), at);
@@ -244,8 +241,8 @@ static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return gelu(s, x, op);
 }
 
-/// Adds to `table` functions that models rarely use (tan, asin, ...). Their
-/// code calls libm.
+/// Adds to `table` one function per rarely used op (tan, asin, ...). The
+/// function emits one element of the op's result, by a call of libm.
 static void addRareFunctions(ReadTable &table) {
   using S = ScalarBuilder;
   table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);

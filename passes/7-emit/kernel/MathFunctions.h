@@ -2,7 +2,7 @@
 //
 // Common functions of f32 become ops of the math dialect. LowerKernels expands
 // these ops to polynomials with an error of a few units in the last place,
-// which let LLVM vectorise the loops; GPUs call libdevice. Functions of f64 and
+// which let LLVM vectorize the loops; GPUs call libdevice. Functions of f64 and
 // rare functions (tan, asin, ...) call libm, on GPUs its libdevice counterpart.
 //
 //===----------------------------------------------------------------------===//

@@ -26,8 +26,8 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
 
 namespace {
-/// Compilation of all kernels for one CPU. Owns its LLVM context, so that the
-/// compilations for several CPUs can run in parallel.
+/// Compilation of all kernels for one CPU. Has an LLVM context of its own, so
+/// that several CPUs can be compiled for in parallel.
 struct KernelCompilation {
   KernelObject object;
   llvm::LLVMContext context;
@@ -36,9 +36,9 @@ struct KernelCompilation {
 };
 } // namespace
 
-/// Returns LLVM's code generator for `cpu`: a CPU name of LLVM, optionally
-/// followed by a comma and features. Returns an error if this LLVM cannot
-/// generate x86-64 code.
+/// Returns LLVM's code generator for the CPU `cpu`, an LLVM name with optional
+/// features, such as "x86-64-v4,+avx512bf16". Returns an error if this build of
+/// LLVM has no x86-64 target.
 static StatusOr<std::unique_ptr<llvm::TargetMachine>>
 machineFor(StringRef cpu) {
   llvm::InitializeNativeTarget();
@@ -51,8 +51,7 @@ machineFor(StringRef cpu) {
     return Status::error(Defect, error);
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
-  // Put each kernel into a section of its own, so that the linker can drop the
-  // kernels that a position (virtual pipeline rank) does not call.
+  // Put each kernel into its own section, so that the linker can drop kernels.
   options.FunctionSections = true;
   options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -60,9 +59,8 @@ machineFor(StringRef cpu) {
       llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Appends `_` and `number`, the index of the CPU, to the name of every kernel
-/// function. Sets the attributes that make LLVM optimise the functions for this
-/// CPU.
+/// Appends `_<number>`, the index of the CPU, to the names of the kernel
+/// functions. Sets the attributes that make LLVM optimize for this CPU.
 static void prepare(KernelCompilation &unit, size_t number) {
   llvm::Module &module = *unit.module;
   module.setTargetTriple(unit.machine->getTargetTriple());
@@ -102,8 +100,7 @@ void pcc::emit::optimise(llvm::Module &module, llvm::TargetMachine &machine,
       .run(module, modules);
 }
 
-/// Returns LLVM's tuning options for CPUs: vectorise loops, but not
-/// straight-line code.
+/// Returns LLVM's tuning options for CPUs: vectorize loops only.
 static llvm::PipelineTuningOptions tuningForProcessors() {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
@@ -125,9 +122,10 @@ static bool emitObject(KernelCompilation &unit) {
   return true;
 }
 
-/// Translates `lowered` to LLVM IR in `unit.module`, for the CPU with index
-/// `number`. On failure emits an error. Only one thread may call this function
-/// at a time, since all CPUs share `lowered`.
+/// Translates `lowered`, the kernels in the LLVM dialect, to LLVM IR in
+/// `unit.module`. `number` is the index of the CPU for which `unit` is
+/// compiled. On failure emits an error. Must not run for two CPUs at once,
+/// since both share `lowered`.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   auto machine = machineFor(unit.object.cpu);
@@ -159,8 +157,8 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // The flags have type char. In a vector of bool, several flags share a byte,
-  // which several threads must not write at once.
+  // Use char rather than bool, since each thread writes one flag. A vector of
+  // bool packs several flags into one byte, which two threads must not write.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)

@@ -19,21 +19,19 @@ struct KernelObject {
 };
 
 /// Compiles all kernels of `module` for each of `cpus`. A CPU is an LLVM name
-/// ("x86-64-v3"), optionally with features ("x86-64-v4,+avx512bf16"). Returns
-/// one object per CPU, in the order of `cpus`. On failure emits an error.
+/// with optional features: "x86-64-v3", "x86-64-v4,+avx512bf16". Returns one
+/// object per CPU, in this order. On failure emits an error.
 ///
-/// In the object of the CPU with index c, the function of kernel n (numbered by
-/// lowerKernels()) is called `pcc_k_<n>_<c>`. The code is position-independent,
-/// writes no globals, and calls only libm, memcpy and memset. Equal modules
-/// give equal bytes.
+/// In the object of CPU number c, the function of kernel n is called
+/// `pcc_k_<n>_<c>`. The code is position-independent, writes no globals, and
+/// calls only libm, memcpy and memset. Equal modules give equal bytes.
 ///
-/// Loads dialects, so it must not run within a pass. Uses one thread per entry
-/// of `cpus`, and blocks until all threads are done.
+/// Uses one thread per CPU. Must not run within a pass, since it loads
+/// dialects.
 mlir::FailureOr<std::vector<KernelObject>>
 compileKernels(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> cpus);
 
-/// Runs LLVM's O3 pipeline on `module`, in place. `machine` is the CPU or GPU
-/// to optimise for.
+/// Runs LLVM's O3 pipeline on `module`, in place, for the CPU or GPU `machine`.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine,
               const llvm::PipelineTuningOptions &tuning);
 

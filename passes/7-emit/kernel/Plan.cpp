@@ -13,8 +13,8 @@ using namespace pcc::emit;
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Returns the dims that `op` reduces. Returns std::nullopt if `op` is not a
-/// reduction, arg-reduction, softmax or norm.
+/// Returns the dims that `op` reduces; std::nullopt if `op` is no reduction,
+/// arg-reduction, softmax or norm.
 static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   auto from = [&](int64_t first) {
     SmallVector<int64_t> dims(graph::tensorType(op->getOperand(0)).getRank() -
@@ -37,8 +37,8 @@ static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   return std::nullopt;
 }
 
-/// Returns whether an element of the result of `op` depends on elements of the
-/// first operand at other indices, as in a transpose or gather.
+/// Returns whether `op` moves elements: its result elements are operand
+/// elements with other indices, as in a transpose or gather.
 static bool readsElsewhere(Operation *op) {
   return op->hasTrait<graph::IsLayout>() ||
          op->hasTrait<graph::MovesElements>() ||
@@ -88,7 +88,7 @@ int64_t RowSpace::outerSize() const {
 }
 
 bool RowSpace::isByColumns() const {
-  // At least 8 columns are needed to fill a vector register.
+  // Require at least 8 columns, which fill a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -118,10 +118,13 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether dims `dim` and `dim + 1` of `shape` can be merged into one
-/// dim of a loop that reads a tensor of `type`, broadcast to `shape`. They can
-/// if the tensor has both dims, or is broadcast along both, or if one of the
-/// two dims of `shape` has size 1.
+/// Returns whether one loop can replace the loops over dims `dim` and `dim + 1`
+/// of `shape`. The body of the loops reads a tensor of `type`, which broadcasts
+/// to `shape`. True in three cases:
+///
+///   - The tensor has both dims.
+///   - The tensor is broadcast along both dims.
+///   - One of the two dims of `shape` has size 1.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -133,9 +136,10 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop with a single counter can run over dims `dim` and
-/// `dim + 1` of `shape`. Layout ops and iotas need the two indices separately,
-/// which would cost a division in the loop.
+/// Returns whether one loop of `kernel` can replace the loops over dims `dim`
+/// and `dim + 1` of `shape`. Returns false if `kernel` contains a layout op
+/// (such as a transpose) or an iota, since their code needs the index along
+/// each dim.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -154,9 +158,9 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
   return true;
 }
 
-/// Divides `dims`, which are dims of `shape` in ascending order, into groups of
-/// neighbouring dims. One loop can run over all dims of a group. Returns the
-/// number of dims of each group.
+/// Divides `dims`, an ascending list of dims of `shape`, into groups of
+/// neighboring dims. One loop of `kernel` covers each group. Returns the number
+/// of dims of each group: [1, 2] for the groups (0) and (1, 2).
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -173,25 +177,21 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Approximate number of elements whose computation takes as long as the
-/// dispatch of work to another thread. Kernels with fewer elements run on one
-/// thread.
+/// Number of elements whose computation takes about as long as to hand work to
+/// another thread. A kernel with fewer elements runs on one thread.
 static constexpr int64_t elementsPerThread = 16384;
-/// Number of outer iterations (units of work that threads share) that keeps all
-/// threads busy. The outermost loops of a kernel become outer iterations until
-/// there are this many. The remaining loops run within an outer iteration.
+/// Number of units of work that keeps all threads busy. Threads share the loops
+/// of a kernel, outermost first, until there are this many units.
 static constexpr int64_t enoughIterations = 256;
 
-/// Number of columns that are reduced side by side. They fill several vector
-/// registers per operand. A larger number would leave too few groups of columns
-/// to keep several threads busy.
+/// Largest number of neighboring columns that one unit of work reduces. They
+/// fill several vector registers, but leave enough units for several threads.
 static constexpr int64_t columnsTogether = 64;
 
-/// Returns whether the kernel can reduce columns side by side. Two conditions
-/// must hold:
+/// Returns whether one unit of work can reduce several neighboring columns. Two
+/// conditions must hold:
 ///
-///   - The kernel's rows (sets of elements that are reduced to one) are columns
-///     of the tensor.
+///   - The reductions run over columns (see RowSpace::isByColumns()).
 ///   - The kernel has no softmax, norm or arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
@@ -200,9 +200,9 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
-/// Completes the plan of a kernel with reductions. `plan.rows` must be set.
-/// Creates one outer iteration (unit of work that threads share) per row, or
-/// per group of `plan.width` columns.
+/// Sets the loops and the units of work in the plan of a kernel with
+/// reductions. A unit of work is one row (elements reduced together), or a
+/// group of neighboring columns. The caller must have set `plan.rows`.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -217,10 +217,9 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
-/// Fills the plan of a kernel without reductions. The outermost loops become
-/// outer iterations (units of work that threads share) until there are at least
-/// 256 of them. The innermost of several loops always stays within an outer
-/// iteration, where LLVM can vectorise it.
+/// Fills the plan of a kernel without reductions. Threads share the outermost
+/// loops, until these have at least 256 iterations in all. Threads never share
+/// the innermost of several loops, so that LLVM can vectorize it.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());
@@ -244,8 +243,8 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
-/// Returns whether the results of `op` need loop nests of their own. True for
-/// attention and its gradients, whose results differ in shape.
+/// Returns whether each result of `op` needs a loop nest of its own, since
+/// results can differ in shape. True for attention and its gradients.
 static bool givesResultsApart(Operation &op) {
   return isa<graph::AttentionOpInterface>(op);
 }

@@ -40,8 +40,8 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Arguments of a random-weight kernel: SSA values of type i64 that hold the
-/// fields of runtime::RandomScalars, in the order of the fields.
+/// Scalar arguments (i64) of a kernel that fills random weights: the fields of
+/// runtime::RandomScalars in order.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -64,8 +64,8 @@ static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
                                 s.integer(value.getType(), bits));
 }
 
-/// Emits the final mixing steps of the random number generator splitmix64 on
-/// `value`, with the same result as runtime/tensor/RandomValues.cpp.
+/// Emits the final mixing steps of the random number generator splitmix64, with
+/// the same result as runtime/tensor/RandomValues.cpp.
 static Value mixed(ScalarBuilder &s, Value value) {
   Type i64 = value.getType();
   value = s.mul(s.exclusive(value, shifted(s, value, 30)),
@@ -75,10 +75,9 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// Emits the random value of one element of a weight, equal to the value of
-/// runtime::randomValue(). `key` identifies the weight. `index` is the number
-/// of the element in the stored tensor, and `type` the element type of the
-/// stored tensor.
+/// Emits the random value of one element, equal to runtime::randomValue().
+/// `key` identifies the weight. `index` and `type` are the element's number and
+/// type in the stored tensor.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

@@ -21,40 +21,37 @@
 
 namespace pcc::emit {
 
-/// Element types through which a random weight is converted: first the type in
-/// which the model stores the weight, then the type after each conversion that
-/// the model applies.
+/// Element types of a random weight: the type that the model stores, then the
+/// type after each conversion by the model.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
-/// Returns the element types of `parameter` if it is filled with random
-/// numbers. Returns std::nullopt if its elements come from a file or are a
-/// constant fill value.
+/// Returns the element types of `parameter`. Returns std::nullopt if it is not
+/// filled with random numbers.
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
-/// Returns one entry per kernel that fills random weights: the element types
-/// that the kernel generates. Weights with equal types share a kernel. If the
-/// target is not `cuda`, returns an empty list, since CPUs generate weights in
-/// the runtime. In a module, these kernels have the numbers after the
-/// rank.kernel ops.
+/// Returns the kernels that fill random weights, each as the list of its
+/// element types. Weights with equal lists share a kernel. In a module, these
+/// kernels are numbered after the rank.kernel ops. Returns no kernels if the
+/// target is not `cuda`.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
-/// Number of i64 scalars that a random-weight kernel takes as arguments after
-/// the pointer to the tensor. These scalars are the fields of
-/// runtime::RandomScalars.
+/// Number of i64 arguments of a kernel that fills random weights. They are the
+/// fields of runtime::RandomScalars, and follow the pointer to the tensor.
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Emits the generation of one random element and its store into the tensor at
-/// the pointer `target`. `types` are the weight's element types. `scalars` are
-/// the fields of runtime::RandomScalars. They describe nested loops over the
-/// rank's elements. `number`, an i64, counts the iterations of these loops: 0
-/// for the first element.
+/// Emits the generation of element `number` of a random weight, and its store
+/// to the memory at `target`. `types` are the element type that the model
+/// stores, then the type after each conversion. `scalars` are the fields of
+/// runtime::RandomScalars, which give the element's index in the whole weight
+/// and in the memory.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);
 
-/// Emits the number of elements that a random-weight kernel generates, as an
-/// i64: the product of the extents of the nested loops that `scalars` describe.
+/// Emits the number of elements that a kernel for random weights generates, as
+/// an i64. `scalars` are the kernel's arguments, the fields of
+/// runtime::RandomScalars.
 mlir::Value numRandomElements(KernelWriter &w, mlir::ValueRange scalars);
 
 } // namespace pcc::emit

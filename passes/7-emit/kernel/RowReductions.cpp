@@ -13,21 +13,20 @@ using Values = SmallVector<Value>;
 static Type elementOf(Value tensor) {
   return tensorType(tensor).getElementType();
 }
-/// Returns whether `element` is an unsigned integer or a boolean, which are
-/// compared as unsigned numbers.
+/// Returns whether elements of type `element` compare as unsigned numbers. True
+/// for unsigned integers and booleans.
 static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Function that emits one step of a fold. Combines the value so far (second
-/// parameter) with one more value (third parameter), and returns the result.
+/// Function that emits one step of a fold: combines the value so far with one
+/// more value.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits a fold (sum, maximum, ...) over the elements of the current row.
-/// `elementAt` emits the element at an index of the row. `combine` emits one
-/// step of the fold. `start` is the value before the first step. Several
-/// threads may share the row. So `combine` must be associative, and `start`
-/// must be the neutral element of `combine` (0 for a sum).
+/// Emits a fold (sum, maximum, ...) over a row, a set of elements reduced
+/// together. `w.outer` selects the row. `elementAt` emits an element, and
+/// `combine` one step. Several threads may share the row, so `combine` must be
+/// associative. `start` must be its neutral element (0 for a sum).
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -43,9 +42,9 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
-/// Emits a fold (sum, maximum, ...) over the elements of the current row of
-/// `tensor`. `combine` emits one step, and `start` is the value before the
-/// first step.
+/// Emits a fold (sum, maximum, ...) over a row of `tensor`, a set of elements
+/// reduced together. `w.outer` selects the row. `combine` emits one step, and
+/// `start` is its neutral element (0 for a sum).
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -61,8 +60,8 @@ static Value addUp(ScalarBuilder &s, Value sum, Value x) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits the smallest value of the type `element` if `least` is true, else the
-/// largest value. For floats, the smallest value is −∞ and the largest ∞.
+/// Emits the smallest (`least` is true) or largest value of the type `element`.
+/// For floats this is −∞ or ∞.
 static Value extreme(ScalarBuilder &s, Type element, bool least) {
   Type type = computeType(element);
   if (isa<FloatType>(type))
@@ -76,8 +75,8 @@ static Value extreme(ScalarBuilder &s, Type element, bool least) {
                                    IntegerAttr::get(type, value));
 }
 
-/// Emits the largest element of the current row of `tensor` if `largest` is
-/// true, else the smallest element.
+/// Emits the largest (`largest` is true) or smallest element of a row of
+/// `tensor`, a set of elements reduced together. `w.outer` selects the row.
 static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
   ScalarBuilder s = w.scalar();
   Type element = elementOf(tensor);
@@ -88,15 +87,16 @@ static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
               });
 }
 
-/// Emits the sum of the elements of the current row of `tensor`.
+/// Emits the sum of a row of `tensor`, a set of elements reduced together.
+/// `w.outer` selects the row.
 static Value foldSum(KernelWriter &w, Value tensor) {
   Type type = computeType(elementOf(tensor));
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
-/// Emits the mean of a row from `sum`, the sum of its elements. Divides by the
-/// `divisor` of `op` if it has one, else by the number of elements of the row.
-/// A mean of integers is rounded towards zero; it is 0 if the divisor is 0.
+/// Emits the mean of a row from `sum`. Divides by the `divisor` of `op` if it
+/// has one, else by the number of elements. A mean of integers is rounded
+/// towards zero, and is 0 if the divisor is 0.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -149,15 +149,14 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
   return op.getKind() == ReduceKind::Mean ? meanOf(w, op, value) : value;
 }
 
-/// Emits the result of the reduction `op` for the current row, and stores it in
-/// `w.statistics`.
+/// Emits the reduction `op` of a row, a set of elements reduced together.
+/// `w.outer` selects the row. Stores the result in `w.statistics`.
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // Before a sum or product, compute all elements of the row into a buffer. The
-  // loop of the sum or product then only reads memory. LLVM therefore
-  // vectorises the loop alike in every kernel, and orders the steps alike, so
-  // that equal sums have equal bits.
+  // For a sum or product, first compute all elements of the row into a buffer.
+  // The loop that adds them up then has equal code in every kernel. LLVM
+  // vectorizes it in one way, so that equal sums have equal bits.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -172,9 +171,8 @@ static void reduceRow(KernelWriter &w, Operation *op) {
 // arg_reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits whether element `a` is better than element `b` in an arg-reduction. If
-/// `largest` is true, the larger element is better, else the smaller element. A
-/// NaN is better than every number.
+/// Emits whether element `a` is better than `b` in an arg-reduction: larger or
+/// smaller, according to `largest`. A NaN is better than every number.
 static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
                    bool isUnsigned) {
   if (!isa<FloatType>(a.getType())) {
@@ -189,9 +187,9 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 
-/// Emits the result of an arg-reduction for the current row: the index of the
-/// best (largest or smallest) element. Stores it in `w.statistics`. The loop
-/// carries the best element so far and its index.
+/// Emits an arg-reduction of a row, a set of elements reduced together.
+/// `w.outer` selects the row. Stores the index of the largest or smallest
+/// element in `w.statistics`.
 static void argReduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ArgReduceOp>(op);
   Value input = reduce.getInput();
@@ -213,8 +211,9 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Merges the results of two threads. If their best elements are equal,
-  // selects the larger index if `last` is true, else the smaller index.
+  // Merge the results of two threads, each an element and its index. If the
+  // elements are equal, take the larger index if `last` is true, and the
+  // smaller index if it is false.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -241,10 +240,13 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
   return exponential(s, s.sub(x, top));
 }
 
-/// Emits the statistics of a softmax for the current row, and stores them in
-/// `w.statistics`: the maximum and the reciprocal of the sum of exponentials.
-/// If the row fits on the stack, a buffer with the exponentials follows. For a
-/// log_softmax, emits the maximum and the logarithm of the sum instead.
+/// Emits the values of a softmax that depend on a whole row, a set of elements
+/// reduced together. `w.outer` selects the row. Stores the values in
+/// `w.statistics`:
+///
+///   softmax       maximum, 1 / sum of exponentials, and a stack buffer with
+///                 the exponentials (no buffer for a very long row)
+///   log_softmax   maximum, logarithm of the sum of exponentials
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -266,9 +268,9 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits an element of a softmax. If this thread has stored the exponential of
-/// the element in the stack buffer, loads it. Otherwise computes the
-/// exponential again.
+/// Emits an element of a softmax: an exponential divided by the sum of
+/// exponentials. Loads the exponential if softmaxRow() has stored it in this
+/// thread's stack buffer. Otherwise computes it again.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -291,8 +293,9 @@ static Value readLogSoftmax(KernelWriter &w, Operation *op,
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits Σ (x − centre)² over the elements x of the current row of `input`. If
-/// `centre` is null, emits Σ x².
+/// Emits Σ (x − centre)² over the elements x of a row of `input`, a set of
+/// elements reduced together. `w.outer` selects the row. A null `centre` means
+/// 0.
 static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   auto squareAt = [&](ArrayRef<Index> inner) {
     Value x = w.read(input, w.rowPlace(inner));
@@ -305,8 +308,8 @@ static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
-/// Emits the factor 1 / sqrt(sum / size + epsilon) of a norm. `sum` is the sum
-/// of squares of a row, and `size` the number of its elements.
+/// Emits 1 / sqrt(sum / size + epsilon). `sum` is the sum of squares of a row
+/// of `size` elements.
 static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
   ScalarBuilder s = w.scalar();
   Type type = sum.getType();
@@ -315,9 +318,9 @@ static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
                   squareRoot(s, s.add(mean, s.number(type, epsilon))));
 }
 
-/// Emits the statistics of a layer_norm for the current row, and stores them in
-/// `w.statistics`. They are the result of normFactor(), then the mean of the
-/// row.
+/// Emits the values of a layer_norm that depend on a whole row, the elements
+/// that are normalized together. `w.outer` selects the row. Stores two values
+/// in `w.statistics`: 1 / sqrt(variance + epsilon), then the mean.
 static void layerNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<LayerNormOp>(op);
   w.keepRow(norm.getInput());
@@ -329,8 +332,9 @@ static void layerNormRow(KernelWriter &w, Operation *op) {
   w.statistics[op] = {factor, mean};
 }
 
-/// Emits the statistic of an rms_norm for the current row, and stores it in
-/// `w.statistics`. It is the result of normFactor().
+/// Emits 1 / sqrt(mean of squares + epsilon) of a row, the elements that an
+/// rms_norm normalizes together. `w.outer` selects the row. Stores the value in
+/// `w.statistics`.
 static void rmsNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<RmsNormOp>(op);
   w.keepRow(norm.getInput());
@@ -339,9 +343,12 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
       normFactor(w, squares, norm.getEpsilon().convertToDouble())};
 }
 
-/// Emits an element of a layer_norm or rms_norm: (x − mean) · factor · scale +
-/// bias. An rms_norm subtracts no mean. If the op has no bias, no bias is
-/// added.
+/// Emits an element of a norm:
+///
+///   layer_norm   (x − mean) / sqrt(variance + epsilon) · scale + bias
+///   rms_norm     x / sqrt(mean of squares + epsilon) · scale
+///
+/// The bias is optional.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);
@@ -371,9 +378,10 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-/// Emits the code that computes the statistics of `op` (a sum, a maximum, ...)
-/// for the current row, and stores the SSA values in `w.statistics`. Emits
-/// nothing if `op` does not reduce rows.
+/// Emits the values of `op` that depend on a whole row (set of elements reduced
+/// together), such as a sum or maximum. `w.outer` selects the row. Stores the
+/// values in `w.statistics`. Emits nothing if `op` is no reduction,
+/// arg-reduction, softmax or norm.
 static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {

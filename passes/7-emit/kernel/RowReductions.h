@@ -8,27 +8,29 @@
 
 namespace pcc::emit {
 
-/// Emits one outer iteration (unit of work) of a kernel with reductions: it
-/// computes row number `iteration`. A row is a set of elements that are reduced
-/// to one. First emits the statistics (sum, maximum, ...) of all reducing ops,
-/// then the stores of all results. `outputs` are the pointers to the results.
-/// Sets `rows`, `outer` and `statistics` of `w`.
+/// Emits the computation of row number `iteration` of a kernel with reductions.
+/// A row is a set of elements that are reduced together. First emits the values
+/// that depend on the whole row, such as a sum. Then emits the stores of all
+/// results to the pointers `outputs`. Sets `rows`, `outer` and `statistics` of
+/// `w`, which describe the row.
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 
-/// Emits the value with which the reduction `op` starts: 0 for a sum or mean, 1
-/// for a product, the smallest value of the type for a maximum, the largest
-/// value for a minimum.
+/// Emits the initial value of the reduction `op`:
+///
+///   sum, mean   0
+///   product     1
+///   maximum     smallest value of the type
+///   minimum     largest value of the type
 mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
 /// Emits one step of the reduction `op`: combines `so`, the value so far, with
-/// the next element. If the kernel reduces columns of a tensor
-/// (RowSpace::isByColumns), sums and products of floats keep the order of the
-/// elements. Otherwise LLVM may reassociate them.
+/// `element`. LLVM may change the order of float sums and products. An
+/// exception are reductions over columns, which keep their order.
 mlir::Value combine(KernelWriter &w, graph::ReduceOp op, mlir::Value so,
                     mlir::Value element);
-/// Emits the result of the reduction `op` from `value`, the value after the
-/// last step. For a mean, divides `value` by the number of elements or by the
-/// `divisor` of `op`. For other reductions, returns `value`.
+/// Emits the result of the reduction `op` from `value`, the combination of all
+/// elements. For a mean, divides `value` by the `divisor` of `op`, or by the
+/// number of elements. For all other kinds, `value` is the result.
 mlir::Value finish(KernelWriter &w, graph::ReduceOp op, mlir::Value value);
 
 } // namespace pcc::emit

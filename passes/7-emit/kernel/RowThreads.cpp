@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Largest number of elements of a row for which a thread allocates a buffer on
-/// its stack. The elements of longer rows are computed anew at each use.
+/// Largest number of elements of a row that a thread keeps on its stack.
+/// Elements of longer rows are computed anew at each use.
 static constexpr int64_t mostOnStack = 8192;
 
 SmallVector<Value> OneThread::forEach(KernelWriter &w, ValueRange carried,

@@ -20,57 +20,54 @@ namespace pcc::emit {
 
 class KernelWriter;
 
-/// Function that emits one iteration of a loop nest. Takes the multi-index of
-/// the iteration and the values that the previous iteration returned. Returns
-/// the values for the next iteration.
+/// Function that emits one iteration of a loop nest. Takes the multi-index and
+/// the values from the previous iteration. Returns the values for the next one.
 using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<Index>, mlir::ValueRange)>;
-/// Function that emits the combination of the values of two threads. Each
-/// thread has run a loop over some elements of a row. Returns the values that
-/// one loop over the elements of both threads would return.
+/// Function that emits the combination of two threads' results, such as the sum
+/// of two partial sums. Each thread has run a loop over its own elements of a
+/// row (set of elements reduced together). Returns the combined values.
 using MergeBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::ValueRange, mlir::ValueRange)>;
 
-/// Interface to the threads that share the current row of a KernelWriter. A row
-/// is a set of elements that are reduced to one. The methods emit code that
-/// each of these threads executes.
+/// Distribution of a row (set of elements reduced together) over threads. All
+/// threads of the row execute the code that the methods emit.
 class RowThreads {
 public:
   virtual ~RowThreads() = default;
 
-  /// Emits a loop that runs `body` for every element of the row that is
-  /// assigned to this thread. `carried` are the values passed to the first
-  /// iteration. Returns the values that the last iteration returns.
+  /// Emits a loop in which each thread runs `body` for its own elements of the
+  /// row. `carried` are the initial loop-carried values. Returns their final
+  /// values.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
-  /// Emits the combination, by `merge`, of the values `own` of all threads of
-  /// the row. Every thread receives the combined values. Threads of a GPU may
-  /// wait for each other in this code, so all threads of a block must execute
-  /// it.
+  /// Emits the combination of the values `own` of all threads of the row, such
+  /// as partial sums. `merge` emits the combination of two threads' values.
+  /// Every thread receives the result. On a GPU, all threads of a block must
+  /// execute this code.
   virtual llvm::SmallVector<mlir::Value>
   join(KernelWriter &w, mlir::ValueRange own, MergeBody merge) = 0;
 
   /// Emits `body` so that exactly one thread of the row executes it.
   virtual void once(KernelWriter &w, llvm::function_ref<void()> body) = 0;
-  /// Emits `body`, which stores the results of the row. A GPU kernel can have
-  /// more threads than its rows need. The surplus threads repeat the row of
-  /// other threads, but skip `body`.
+  /// Emits `body`, which stores the results of the row. A GPU can have surplus
+  /// threads without a row of their own. They skip `body`.
   virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
-  /// Returns the size of the buffer in which a thread keeps its elements of a
-  /// row: the largest number of elements of a row that are assigned to one
-  /// thread. Returns std::nullopt if there are too many elements to keep.
+  /// Returns the largest number of elements of a row that one thread computes,
+  /// which is the size of its stack buffer. Returns std::nullopt if they are
+  /// too many for a stack buffer.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the index, in [0, numSlots()), that an element has in this
-  /// thread's buffer. `inner` are the indices of the element along the inner
-  /// dims, which the reductions run over. Returns std::nullopt if the element
-  /// may be assigned to another thread.
+  /// Returns the index of an element of the row in this thread's stack buffer,
+  /// in [0, numSlots()). `inner` are the element's indices along the reduced
+  /// dims. Returns std::nullopt if the element may lie in another thread's
+  /// buffer.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };
 
 /// Implementation for one thread per row, as on CPUs. The thread computes all
-/// elements of the row, in row-major order of the inner dims.
+/// elements of the row in row-major order.
 class OneThread : public RowThreads {
 public:
   llvm::SmallVector<mlir::Value>

@@ -9,15 +9,15 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Fast-math flags of sums and products over many elements, which LLVM may
-/// reassociate. All other arithmetic is strict IEEE arithmetic. In particular,
-/// LLVM must not contract a multiplication and an addition into one
-/// instruction: the bits of a result would then depend on the kernel that
-/// computes it, and a recomputed activation would differ from the original one.
+/// Fast-math flags of sums and products over many elements, whose order LLVM
+/// may change. All other arithmetic is strict IEEE. In particular, LLVM must
+/// not fuse a multiplication and an addition. Otherwise two kernels that
+/// compute one value could get different bits.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
-/// Returns whether `element` is bf16 or f16. Arithmetic on both is done in f32.
+/// Returns whether `element` is bf16 or f16, for which arithmetic is done in
+/// f32.
 static bool isNarrow(Type element) {
   return element.isBF16() || element.isF16();
 }
@@ -31,8 +31,7 @@ Type pcc::emit::computeType(Type element) {
 }
 
 Type pcc::emit::storageType(Type element) {
-  // In memory, a bf16 is an i16 with the bits of the bf16, since some CPUs have
-  // no bf16 registers.
+  // Store the bits of a bf16 as an i16, since some CPUs have no bf16 registers.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (element.isInteger(1))
@@ -145,9 +144,9 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// If `value` is the result of fromStorage() for an element of type `element`,
-/// returns the element as loaded from memory. Otherwise returns null. A store
-/// of the element then needs no conversion back.
+/// Returns the operand of fromStorage() if `value` is its result. A store of
+/// `value` can use this operand, without a conversion back. Otherwise returns
+/// null.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)
@@ -176,9 +175,8 @@ Value ScalarBuilder::rounded(Value value, Type element) {
 }
 
 /// Emits the conversion of a float to the integer type `to`, rounded towards
-/// zero. The float is first converted to an i64. A value out of the range of
-/// i64 becomes the smallest or largest i64, and NaN becomes 0. If `to` is
-/// narrower than i64, the result is the low bits of the i64.
+/// zero. The float first becomes an i64: out of range the nearest i64, and NaN
+/// becomes 0. A narrower `to` takes the low bits of this i64.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;
@@ -199,9 +197,8 @@ static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
                    .getResult();
 }
 
-/// Emits the conversion of a float to the float type `to`, rounded to the
-/// precision of `to`. The result has the compute type of `to`: f32 for bf16 and
-/// f16.
+/// Emits a float rounded to the precision of the float type `to`. The result
+/// has the compute type of `to`: f32 for bf16 and f16.
 static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   Type from = value.getType(), target = computeType(to);
   if (target.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
@@ -211,8 +208,8 @@ static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   return s.rounded(value, to);
 }
 
-/// Emits the conversion of an integer to `to`, an integer or float type. Reads
-/// the integer as an unsigned number if `isUnsigned` is true.
+/// Emits the conversion of an integer to the integer or float type `to`. If
+/// `isUnsigned` is true, the integer is unsigned.
 static Value convertInteger(ScalarBuilder &s, Value value, bool isUnsigned,
                             Type to) {
   Type target = computeType(to);

@@ -18,17 +18,16 @@
 
 namespace pcc::emit {
 
-/// Returns the compute type of `element`, in which arithmetic on elements of
-/// that type is done: f32 for bf16 and f16, signless integers for integers.
+/// Returns the type in which arithmetic on `element` is done: f32 for bf16 and
+/// f16, signless integers for integers.
 mlir::Type computeType(mlir::Type element);
-/// Returns the storage type of `element`: the type of its elements in memory.
-/// It is i16 for bf16, i8 for booleans, and otherwise `element` itself,
-/// signless.
+/// Returns the type that elements of type `element` have in memory: i16 for
+/// bf16, i8 for booleans, otherwise `element` itself, signless.
 mlir::Type storageType(mlir::Type element);
 
 /// Emits scalar arithmetic at the insertion point of `builder`. Operands and
-/// results have compute types (f32 for bf16 and f16), and both operands of a
-/// method have one type. The comments of methods mention exceptions.
+/// results have compute types (f32 for bf16 and f16). Both operands of a method
+/// have one type, unless its comment says otherwise.
 struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -42,27 +41,25 @@ struct ScalarBuilder {
   /// Emits a constant of type i1.
   mlir::Value boolean(bool value);
 
-  /// Emits a + b. The type of `a` determines whether this is a float op or an
-  /// integer op. sub(), mul() and neg() choose the op by the type of `a`, too.
+  /// Emits a + b of floats or integers, according to the type of `a`. sub(),
+  /// mul() and neg() do the same for their ops.
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value neg(mlir::Value a);
   /// Emits the quotient a / b of two floats.
   mlir::Value divide(mlir::Value a, mlir::Value b);
-  /// Emits the larger of two floats or two integers. If either float is NaN,
-  /// the result is NaN. Compares integers as unsigned numbers if `isUnsigned`
-  /// is true.
+  /// Emits the larger of two floats or integers. If a float is NaN, the result
+  /// is NaN. Compares integers as unsigned numbers if `isUnsigned` is true.
   mlir::Value larger(mlir::Value a, mlir::Value b, bool isUnsigned);
-  /// Emits the smaller of two floats or two integers. If either float is NaN,
-  /// the result is NaN. Compares integers as unsigned numbers if `isUnsigned`
-  /// is true.
+  /// Emits the smaller of two floats or integers. If a float is NaN, the result
+  /// is NaN. Compares integers as unsigned numbers if `isUnsigned` is true.
   mlir::Value smaller(mlir::Value a, mlir::Value b, bool isUnsigned);
-  /// Emits sum + element, one step of a sum over many elements. LLVM may change
-  /// the order of the steps (reassociate).
+  /// Emits sum + element, one step of a long sum. LLVM may reassociate the
+  /// steps.
   mlir::Value accumulate(mlir::Value sum, mlir::Value element);
-  /// Emits product · element, one step of a product over many elements. LLVM
-  /// may change the order of the steps (reassociate).
+  /// Emits product · element, one step of a long product. LLVM may reassociate
+  /// the steps.
   mlir::Value accumulateProduct(mlir::Value product, mlir::Value element);
 
   /// Emits the bitwise and of two integers.
@@ -80,31 +77,31 @@ struct ScalarBuilder {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
 
-  /// Emits the conversion of `value` from element type `from` to element type
-  /// `to`. `value` and the result have the compute types of `from` and `to`.
-  /// Special cases:
+  /// Emits the conversion of `value` from element type `from` to `to`. `value`
+  /// and the result have the compute types of `from` and `to` (f32 for bf16 and
+  /// f16). Special cases:
   ///
   ///   to a narrow float   rounds to the precision of `to`
   ///   float to integer    truncates to an i64 (NaN becomes 0); a narrower `to`
   ///                       takes the low bits of this i64
   ///   to boolean          every value but 0 becomes true
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
-  /// Emits the conversion of `stored`, an element of type `element` in its form
-  /// in memory, to the compute type. Example: bf16 bits to f32.
+  /// Emits the conversion of `stored`, an element of type `element`, from its
+  /// type in memory to its compute type. Example: the i16 bits of a bf16 become
+  /// an f32.
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
-  /// Emits the conversion of `value`, an element of type `element` in its
-  /// compute type, to its form in memory. Example: f32 to bf16 bits.
+  /// Emits the conversion of `value`, an element of type `element`, from its
+  /// compute type to its type in memory. Example: the f32 value of a bf16
+  /// becomes an i16.
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
-  /// Emits the rounding of `value` to the precision of `element`, equal to a
-  /// store and a load of an element. The result has the compute type of
-  /// `element`.
+  /// Emits `value` rounded to the precision of `element`, as by a store and a
+  /// load. The result still has the compute type (f32 for bf16 and f16).
   mlir::Value rounded(mlir::Value value, mlir::Type element);
 
-  /// Emits a call of a function of libm. `name` is the name of the f64
-  /// function, such as "exp". For f32 operands, calls the function with an `f`
-  /// appended to the name. All operands and the result have one type. Declares
-  /// the function in the module if necessary.
+  /// Emits a call of a libm function, declared in the module if necessary.
+  /// `name` is the f64 function, such as "exp"; f32 operands call "expf". All
+  /// operands and the result have one type.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };
 

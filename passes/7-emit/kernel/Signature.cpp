@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the number of operands plus the number of results of `kernel`.
+/// Returns the number of operands and results of `kernel`.
 static size_t numBuffersOf(rank::KernelOp kernel) {
   return kernel.getArgumentTypes().size() + kernel.getResultTypes().size();
 }

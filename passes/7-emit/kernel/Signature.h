@@ -7,28 +7,27 @@
 
 namespace pcc::emit {
 
-/// Returns the argument types of the function that holds the loops of `kernel`:
+/// Returns the argument types of the function of `kernel`:
 ///
-///   a pointer per operand | a pointer per result | an i64 per offset
+///   a pointer per operand | a pointer per result | an i64 per scalar
 ///
-/// The offsets are the scalars that offsetsOf() lists for each op of the kernel
-/// in turn. `kernel` must not be a multi-tensor kernel (`in_parts`).
+/// A scalar is the index at which the rank's shard of a dim begins (see
+/// offsetsOf()). `kernel` must not be a multi-tensor kernel (`in_parts`), which
+/// takes lists of tensors.
 llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
 
-/// Returns the operands that all tiles of `kernel` read, such as a learning
-/// rate. `kernel` is a multi-tensor kernel (`in_parts`): one launch runs it
-/// over tiles of many tensors. The shared operands are its leading arguments
-/// and have rank 0.
+/// Returns the arguments that are numbers, such as a learning rate, of a
+/// multi-tensor kernel (`in_parts`). One launch of the kernel processes many
+/// tensors, which share these numbers. They are the first arguments.
 mlir::ValueRange sharedArgumentsOf(rank::KernelOp kernel);
-/// Returns the number of tensors in each part of `kernel`. `kernel` is a
-/// multi-tensor kernel (`in_parts`): one launch computes many parts. A part has
-/// one tensor for each operand that is cut into tiles, and one for each result.
+/// Returns the number of tensors in each part of a multi-tensor kernel
+/// (`in_parts`). A part is a group of tensors that are computed together, such
+/// as a weight and its gradient. One launch of the kernel computes many parts.
 int64_t numPartTensorsOf(rank::KernelOp kernel);
 
-/// Divides `arguments`, the arguments of the kernel's function in the order of
-/// signatureOf(). Registers the pointers to operands and the scalars with `w`,
-/// so that `w` can read operands. Returns the remaining arguments: the pointers
-/// to the results.
+/// Makes `arguments` known to `w`, so that `w` can read the operands of
+/// `kernel`. `arguments` are the pointers and scalars in the order of
+/// signatureOf(). Returns the pointers to the results.
 llvm::SmallVector<mlir::Value> bindArguments(KernelWriter &w,
                                              rank::KernelOp kernel,
                                              mlir::ValueRange arguments);

@@ -20,8 +20,8 @@ static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
                                    IntegerAttr::get(type, bits));
 }
 
-/// Emits the conversion of `number`, an i64 ≥ 0, to the compute type of the
-/// elements of the tensor `result` (f32 for bf16 and f16).
+/// Emits the conversion of `number`, an i64 ≥ 0, to the element type of
+/// `result`. Returns an element in its compute type (f32 for bf16 and f16).
 static Value asElement(KernelWriter &w, Value number, Value result) {
   return w.scalar().convert(number, w.builder.getI64Type(),
                             graph::tensorType(result).getElementType());
@@ -32,17 +32,17 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits an element of a dist.global_index op: the global index that
-/// corresponds to the local index `at[0]` along a dim that is split over ranks.
-/// The dim is a product of factors, each of which may be split:
+/// Emits an element of a dist.global_index op. This is the index in the whole
+/// dim of element `at[0]` of the rank's shard. The sharded dim is a product of
+/// factors, and each factor may be split over ranks:
 ///
-///   Σ over factors (offset of the rank's shard + local index) · stride
+///   global index = Σ over factors (offset + local index) · stride
 ///
-/// Example: a dim 6 = 2 · 3 whose factor 2 is split over two ranks. On the
-/// second rank, local index 1 is global index (1 + 0) · 3 + 1 = 4.
+/// Here offset is the index, along one factor, at which the rank's shard
+/// begins. Example: a dim 6 = 2 · 3 whose factor 2 is split over two ranks. On
+/// the second rank, local index 1 is global index (1 + 0) · 3 + 1 = 4.
 ///
-/// Shards of unequal size are padded. An element of the padding gets an index
-/// that is at least the size of the whole dim.
+/// Padding at the end of a shard gets an index beyond the whole dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

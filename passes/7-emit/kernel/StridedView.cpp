@@ -44,11 +44,10 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // Leave out dims of size 1, which need no stride. Then match the dims of this
-  // view with the dims of `to`, from the last dim on, in groups with equal
-  // products. Example: [4, 6] and [2, 2, 6] have the groups 4 = 2 · 2 and 6 =
-  // 6. If a group has several dims of this view, they must be contiguous with
-  // each other.
+  // Divide the dims of this view and the dims of `to` into groups with equal
+  // products, from the last dim on. Example: [4, 6] and [2, 2, 6] have the
+  // groups 4 = 2 · 2 and 6 = 6. If a group contains several dims of this view,
+  // they must be contiguous in memory.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)
@@ -56,9 +55,8 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // `ownSize` is the number of elements of the dims of this view that are in
-    // the group so far. `left` is this number divided by the dims of `to` that
-    // have been assigned to the group.
+    // `ownSize` is the product of this view's dims in the current group. `left`
+    // is `ownSize` divided by the group's dims of `to` so far.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

@@ -42,9 +42,8 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     element = readKept(tensor, at);
   }
   if (!element) {
-    // Round to the precision of bf16 or f16 even though the value stays in a
-    // register. The bits of a value must not depend on where its readers are:
-    // in this kernel, or in another kernel that loads the value from memory.
+    // Round a bf16 or f16 element, even if it stays in a register. Another
+    // kernel may load the element from memory, and must get the same bits.
     element = scalar().rounded(
         ReadTable::get().read(*this, cast<OpResult>(tensor), at),
         graph::tensorType(tensor).getElementType());
@@ -70,8 +69,8 @@ void KernelWriter::remember(Value tensor, ArrayRef<Index> at, Value element) {
   known.push_back({tensor, MultiIndex(at), element});
 }
 
-/// Emits the address of element number `position` of the buffer at `pointer`,
-/// whose elements have the type `storage`.
+/// Emits the address of element `position` of the buffer at `pointer`.
+/// `storage` is the type of the elements in memory.
 static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                             const Index &position) {
   Value offset = w.materialise(position);
@@ -80,10 +79,9 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Returns the largest alignment, in bytes, that element number `position` is
-/// known to have. The buffer is aligned to `buffers` bytes. The result is the
-/// largest power of two that divides `buffers` and every possible byte offset
-/// of the element. `storage` is the type of the elements in memory.
+/// Returns the largest known alignment, in bytes, of element `position` of a
+/// buffer. The buffer is aligned to `buffers` bytes. `storage` is the type of
+/// the elements in memory.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;
@@ -133,8 +131,8 @@ void KernelWriter::storeTogether(llvm::function_ref<void()> body) {
     store(made.pointer, made.element, made.position, made.value);
 }
 
-/// Returns whether NumPy broadcasting can extend a tensor of shape `from` to
-/// shape `to`.
+/// Returns whether a tensor of shape `from` can be broadcast to `to`, as in
+/// NumPy.
 static bool broadcastsTo(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return from.size() <= to.size() &&
          llvm::all_of(llvm::zip_equal(from, to.take_back(from.size())),

@@ -17,9 +17,8 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// Creates an LLVM module that contains data, but no code. The data is the
-/// content of a rank executable without the runtime and without the CPU
-/// kernels.
+/// LLVM module with the data of a rank executable: everything except the
+/// runtime and the code of CPU kernels.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -30,8 +29,9 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the data of `image` in the form of the structs of ProgramImage.h, and
-  /// a section `.interp` with the path of the dynamic loader.
+  /// Adds the data of `image` to an LLVM module: constants that have the layout
+  /// of the structs in ProgramImage.h. Also adds a section `.interp` with the
+  /// path of the dynamic loader.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),
@@ -78,8 +78,7 @@ private:
     return global;
   }
 
-  /// Adds a private constant array with elements `elements` of type `type`:
-  /// pointers, or structs of pointers.
+  /// Adds a private constant array of `elements`, all of type `type`.
   llvm::Constant *array(llvm::Type *type,
                         llvm::ArrayRef<llvm::Constant *> elements) {
     return constant(llvm::ConstantArray::get(
@@ -87,11 +86,9 @@ private:
                     8);
   }
 
-  /// Adds an array of pointers to the functions of `kernels`, compiled for the
-  /// instruction set with index `cpu`. Entry i is for kernels[i]. Returns a
-  /// null pointer if there are no kernels. The functions have hidden
-  /// visibility, since they are linked into the executable that contains the
-  /// array.
+  /// Adds an array of pointers to the functions of CPU kernels. Entry i points
+  /// to the function of kernel number kernels[i], compiled for instruction set
+  /// number `cpu`. Returns a null pointer if `kernels` is empty.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
@@ -124,8 +121,7 @@ private:
   llvm::Module module;
   llvm::PointerType *pointer;
   llvm::IntegerType *word;
-  /// Number of private constants created so far. It makes the constants' names
-  /// unique.
+  /// Number of private constants so far. It makes their names unique.
   int count = 0;
 };
 } // namespace

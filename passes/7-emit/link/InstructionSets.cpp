@@ -19,14 +19,12 @@ using namespace pcc::emit;
 static constexpr std::array<llvm::StringLiteral, 4> levels = {
     "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/// CPU features that are not part of x86-64-v4. The instruction set `native`
-/// includes each of them that the machine has.
+/// CPU features beyond x86-64-v4 that the instruction set `native` may include.
 static constexpr std::array<llvm::StringLiteral, 3> extras = {
     "avx512vnni", "avx512bf16", "avx512fp16"};
 
-/// Returns the instruction set of this machine: its psABI level, at least v2.
-/// At level v4, also lists the features in `extras` that the machine has, as in
-/// "x86-64-v4,+avx512bf16".
+/// Returns the instruction set of this machine, at least x86-64-v2. At level
+/// v4, adds the machine's features in `extras`, as in "x86-64-v4,+avx512bf16".
 static std::string nativeSet() {
   const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::string set = "x86-64-v2";

@@ -11,14 +11,15 @@
 
 namespace pcc::emit {
 
-/// Sets `cpus` to the instruction sets that CPU kernels of `module` are
-/// compiled for, without duplicates and with the most capable one last.
+/// Sets `cpus` to the instruction sets for which the CPU kernels of `module`
+/// are compiled. Removes duplicates, and puts the most capable one last.
 ///
-/// The attribute `rank.cpus` of the module lists them. An entry is one of
+/// The module's attribute `rank.cpus` lists the instruction sets. An entry is
+/// one of
 ///
 ///   "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"
 ///   one of these with LLVM features: "x86-64-v4,+avx512bf16"
-///   "native", which stands for the instruction set of this machine
+///   "native": the instruction set of this machine
 ///
 /// If the attribute is missing or empty, `cpus` becomes x86-64-v3 and x86-64-v4
 /// for the target `cpu`, and empty for other targets. Returns exit code 2 for

@@ -21,13 +21,12 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Shared library that rank executables need on the machine that runs them.
+/// Shared library that rank executables need at run time.
 struct RequiredLibrary {
   const char *soname;
   /// Name of the Debian package that installs the library, for messages.
   const char *package;
-  /// True if only executables for the target `cpu` need the library. False if
-  /// executables for all targets need it.
+  /// Whether only executables for CPUs need this shared library.
   bool isOfCpu = false;
 };
 } // namespace
@@ -54,8 +53,8 @@ static std::string join(const std::string &folder, const char *name) {
   return folder + "/" + name;
 }
 
-/// Returns the path of the file that contains this code: the pcc library, or
-/// the executable of this process if pcc is linked statically.
+/// Returns the path of the pcc library, or of this process's executable if pcc
+/// is linked statically.
 static std::string ownFile() {
   Dl_info information = {};
   link_map *map = nullptr;
@@ -88,8 +87,8 @@ std::string emit::rankMain(const std::string &folder,
   return folder + "/rank-main-" + target + ".o";
 }
 
-/// Returns the path of the shared library `soname` in the first of `folders`
-/// that has it; std::nullopt if the library is not installed.
+/// Returns the path of the shared library `soname`; std::nullopt if the library
+/// is not installed.
 static std::optional<std::string> findLibrary(const char *soname) {
   for (const char *folder : folders)
     if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
@@ -97,9 +96,8 @@ static std::optional<std::string> findLibrary(const char *soname) {
   return std::nullopt;
 }
 
-/// Appends the paths of the shared libraries that executables for `target` need
-/// to `arguments`, the arguments of the linker. Returns exit code 13 if a
-/// library is not installed.
+/// Appends the shared libraries of executables for `target` to the linker's
+/// `arguments`. Returns exit code 13 if a library is not installed.
 static Status addLibraries(const std::string &target,
                            std::vector<std::string> &arguments) {
   for (const RequiredLibrary &library : libraries) {
@@ -117,10 +115,12 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
-/// Returns the error for `line`, the first line of the linker's messages. A
-/// message that the linker failed to open or write `output` is an error of the
-/// file system (exit code 7). Any other message is a defect of pcc (exit code
-/// 1).
+/// Returns the error of a failed link. `line` is the first line that the linker
+/// printed. The exit code depends on what it says:
+///
+///   7    the linker cannot open or write `output`
+///   13   the linker has run out of memory or of open files
+///   1    any other message
 static Status errorOf(llvm::StringRef line, const std::string &output) {
   if (line.contains("failed to ") &&
       line.contains(llvm::sys::path::filename(output)))
@@ -132,16 +132,15 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
       line.contains("Too many open files"))
     return Status::error(NoDevice, "cannot link a rank executable: " +
                                        line.rsplit(": ").second.str());
-  // Without memory, the linker may end without a message.
+  // If memory runs out, the linker may end without any message.
   if (line.empty() && runtime::isMemoryLimited())
     return runtime::outOfMemory().prefixed("cannot link a rank executable: ");
   return Status::error(Defect, "cannot link a rank executable: " + line.str());
 }
 
 namespace {
-/// A second path of a folder, which has no characters with a meaning for the
-/// linker: LLVM replaces each percent sign in an output path by a random digit,
-/// and an input path that begins with @ names a file of arguments.
+/// Alternative path `/proc/self/fd/N` of a folder. The folder's own path may
+/// contain characters that are special to the linker, such as % and @.
 class PlainPath {
 public:
   explicit PlainPath(llvm::StringRef folder)
@@ -153,7 +152,8 @@ public:
   PlainPath(const PlainPath &) = delete;
   PlainPath &operator=(const PlainPath &) = delete;
 
-  /// Returns the second path of `path`, a file in the folder.
+  /// Returns a path `/proc/self/fd/N/NAME` for the file named NAME in the
+  /// folder with descriptor N. `path` is the ordinary path of this file.
   std::string of(llvm::StringRef path) const {
     return "/proc/self/fd/" + std::to_string(descriptor) + "/" +
            llvm::sys::path::filename(path).str();

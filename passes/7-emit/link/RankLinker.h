@@ -10,30 +10,27 @@
 
 namespace pcc::emit {
 
-/// Sets `folder` to the path of the support folder. It holds the files with
-/// which pcc links rank executables, and files that pcc copies into bundles
-/// (the directories that pcc writes). The support folder is `../lib/pcc`,
-/// relative to the folder of the file that contains this code: the pcc library,
-/// or a tool that is linked with pcc statically. Returns exit code 1 if the
-/// support folder lacks the object files of the runtime.
+/// Sets `folder` to the path of the support folder, which holds files that pcc
+/// links into executables or copies into bundles. Derives it from the path of
+/// the pcc library. If the library is linked statically, derives it from the
+/// path of the running tool: `/usr/lib/pcc` for `/usr/bin/pcc-opt`. Returns
+/// exit code 1 if object files of the runtime are missing.
 Status findSupportFolder(std::string &folder);
 
-/// Returns the path of the object file with the runtime and main() of rank
-/// executables for `target`. `folder` is the path of the support folder.
+/// Returns the path of an object file with the runtime and main(). `target` is
+/// "cpu" or "cuda". `folder` is the support folder (see findSupportFolder).
 std::string rankMain(const std::string &folder, const std::string &target);
 
-/// Links `objects` with the runtime for `target` by lld, in this process, and
-/// writes the executable `output`. `folder` is the path of the support folder.
-/// The executable can also be loaded as a library: it is a shared object with
-/// an interpreter (dynamic loader) and an entry point. Equal inputs give equal
-/// bytes, whatever path `output` is.
+/// Links `objects` with the runtime for `target` into the executable `output`,
+/// by lld in this process. `folder` is the support folder (see
+/// findSupportFolder). The executable can also be loaded as a shared library.
+/// Equal inputs give equal bytes; the path of `output` does not matter.
 ///
-/// The machine needs the shared libraries that the runtime uses, but neither a
-/// compiler nor development files. Returns an error with one of these exit
-/// codes:
+/// The machine needs the shared libraries of the runtime, but no compiler.
+/// Returns an error with one of these exit codes:
 ///
 ///   7    `output` cannot be written
-///   13   a library is not installed; the message names the library's package
+///   13   a library is not installed, or lld runs out of memory or open files
 ///   1    any other error of lld
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,

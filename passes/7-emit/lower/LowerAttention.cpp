@@ -7,9 +7,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Replaces one attention op by simpler ops, which it inserts directly before
-/// the attention op. The members are sizes of its operands; `width` is the size
-/// of the last dim of the values.
+/// Replaces one attention op by simpler ops directly before it. `width` is the
+/// size of the last dim of the value tensor V.
 struct AttentionLowering {
   AttentionOp op;
   OpBuilder builder;
@@ -30,8 +29,7 @@ struct AttentionLowering {
     width = tensorType(op.getValue()).getDimSize(3);
   }
 
-  /// Returns a scalar constant of the attention's element type, with value
-  /// `value`.
+  /// Returns a scalar constant of type `element`.
   Value number(double value) {
     auto type = RankedTensorType::get({}, element);
     auto attr = DenseElementsAttr::get(
@@ -48,13 +46,14 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns the matrix product of `rows` and `right` for each batch index and
-  /// query head:
+  /// Returns the matrix product of `rows` and `right`. If `transpose` is true,
+  /// first transposes the last two dims of `right`. With H query heads and K
+  /// key heads:
   ///
-  ///   rows [B, H, S, d], right [B, K, ...]   gives [B, H, S, keys or width]
+  ///   rows [B, H, S, d] · right [B, K, d, n]   gives [B, H, S, n]
   ///
-  /// H / K query heads share each of the K key heads. Their rows are stacked,
-  /// so that `right` is not copied. Transposes `right` if `transpose` is true.
+  /// Stacks the rows of the H / K query heads that share a key head, so that
+  /// `right` is not copied.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;
@@ -81,9 +80,8 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, scores, number(-HUGE_VAL));
   }
 
-  /// Returns `scores` with the mask operand of the attention applied. A boolean
-  /// mask sets scores to -infinity where it is false; a float mask is added to
-  /// the scores. Returns `scores` itself if there is no mask operand.
+  /// Returns `scores` with the mask operand applied, if there is one. A boolean
+  /// mask sets scores to -infinity where it is false. A float mask is added.
   Value masked(Value scores) {
     Value mask = op.getMask();
     if (!mask)
@@ -93,8 +91,8 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, mask, scores, number(-HUGE_VAL));
   }
 
-  /// Returns the softmax of each row of `scores`. A row in which all scores are
-  /// -infinity becomes zeros instead of NaN.
+  /// Returns the softmax of each row of `scores`. A row of -infinity becomes
+  /// zeros instead of NaN.
   Value weights(Value scores) {
     bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
     if (!mayBeHidden)
@@ -110,7 +108,7 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, soft, zero);
   }
 
-  /// Creates the ops that compute the attention, and returns its result.
+  /// Creates the ops that compute the result of `op`. Returns this result.
   Value lower() {
     Value scores = product(op.getQuery(), op.getKey(), /*transpose=*/true);
     scores = MulOp::create(builder, loc, scores,

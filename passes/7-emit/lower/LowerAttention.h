@@ -7,12 +7,12 @@
 
 namespace pcc::emit {
 
-/// Replaces `op` by softmax(scale · query keyᵀ + mask) · value, and erases
-/// `op`. Applies a softcap and a causal mask if `op` has them.
+/// Replaces `op` by softmax(scale · query keyᵀ + mask) · value, with a softcap
+/// and a causal mask if `op` has them.
 ///
-/// With grouped-query attention (Ainslie et al. 2023), several query heads
-/// share one key head. The rows of these query heads are stacked in one matmul,
-/// so that no key is copied. With H query heads and K key heads:
+/// In grouped-query attention (Ainslie et al. 2023), query heads share key
+/// heads. The rows of the query heads that share one key head are stacked in
+/// one matmul. With H query heads and K key heads:
 ///
 ///   query [B, H, S, D]   becomes   [B, K, H / K · S, D]
 void lowerAttention(graph::AttentionOp op);

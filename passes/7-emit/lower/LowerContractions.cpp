@@ -17,30 +17,29 @@ static bool contains(StringRef letters, char letter) {
 }
 
 namespace {
-/// Tensor with one letter of the einsum equation per dim, in the order of the
-/// dims: "ij" for a matrix.
+/// Tensor with one letter of the einsum equation per dim: "ij" for a matrix.
 struct EinsumOperand {
   Value value;
   std::string letters;
 };
 
-/// Replaces one einsum by simpler ops, which it inserts directly before the
-/// einsum.
+/// Replaces one einsum by simpler ops directly before it.
 class EinsumLowering {
 public:
   explicit EinsumLowering(EinsumOp op)
       : builder(op), loc(op.getLoc()), op(op) {}
 
-  /// Inserts the ops, replaces the result of the einsum, and erases the einsum.
+  /// Creates simpler ops that compute the einsum. Replaces the result of the
+  /// einsum by theirs, and erases the einsum.
   void run() {
     auto equation = *EinsumEquation::parse(op.getEquation());
     SmallVector<EinsumOperand> terms;
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
-    // Multiply the operands pairwise, from left to right. Each product sums
-    // over the letters that neither the result nor a remaining operand
-    // contains.
+    // Multiply the operands pairwise, from left to right. Each letter of the
+    // equation names a dim. Sum over a dim as soon as its letter is neither in
+    // the result nor in a remaining operand.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
@@ -62,8 +61,8 @@ private:
     return tensorType(term.value).getDimSize(term.letters.find(letter));
   }
 
-  /// Returns `term` summed over its letters that `needed` does not contain.
-  /// Returns `term` itself if `needed` contains all of them.
+  /// Returns `term`, summed over some of its dims. A letter of the einsum
+  /// equation names each dim. `needed` are the letters of the dims that stay.
   EinsumOperand summed(const EinsumOperand &term, StringRef needed) {
     SmallVector<int64_t> dims;
     std::string rest;
@@ -80,6 +79,7 @@ private:
   }
 
   /// Returns `term`, transposed so that its dims are in the order of `letters`.
+  /// Each letter of the einsum equation names a dim.
   EinsumOperand arranged(const EinsumOperand &term,
                          const std::string &letters) {
     if (term.letters == letters)
@@ -96,10 +96,13 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// Returns `term` with the dims of the letters in `merged` joined to one dim,
-  /// which gets the letter `name`. Example: merging "bc" turns "abcd" of shape
-  /// [2, 3, 4, 5] into shape [2, 12, 5]. If the dims are not adjacent in the
-  /// order of `merged`, first transposes them to the end.
+  /// Returns `term` with several dims joined to one. A letter of the einsum
+  /// equation names each dim. `merged` are the letters of the joined dims, and
+  /// `name` is the letter of the new dim. Example: merging "bc" of "abcd" with
+  /// shape [2, 3, 4, 5] gives [2, 12, 5].
+  ///
+  /// If the dims are not neighbors in the order of `merged`, first transposes
+  /// them to the end.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -119,10 +122,10 @@ private:
     return {reshaped(term.value, shape), term.letters};
   }
 
-  /// Returns the product of `a` and `b`, summed over the letters that are not
-  /// in `needed`. The dims of the result are in the order of `letters`. If
-  /// `letters` is empty, they are in the order of their first occurrence in
-  /// `a`, then `b`.
+  /// Returns the product of `a` and `b`, summed over some dims. A letter of the
+  /// einsum equation names each dim. `needed` are the letters of the dims that
+  /// stay. `letters` is the order of the result's dims; if it is empty, the
+  /// dims of `a` come first, then those of `b`.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -152,10 +155,10 @@ private:
         letters};
   }
 
-  /// Returns the product of `a` and `b`, summed over the letter `inner`, as one
-  /// matmul. `letters` are the letters of the result. The dims of the operands
-  /// must be those of a matmul: the batch letters, in the order of the result,
-  /// then the two letters of a matrix. Otherwise returns null.
+  /// Returns the product of `a` and `b`, summed over one dim, as one batched
+  /// matmul. A letter of the einsum equation names each dim. `inner` is the
+  /// letter of the summed dim, and `letters` are those of the result. Returns
+  /// null if the dims are not in the order of a batched matmul.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -179,9 +182,9 @@ private:
                             isTransposed(b, inner, column));
   }
 
-  /// Returns the element-wise product of `a` and `b`, with one dim per letter
-  /// of `letters`. Broadcasts an operand along each letter that it does not
-  /// have.
+  /// Returns the element-wise product of `a` and `b`, with one dim for each of
+  /// `letters`. A letter of the einsum equation names each dim. Broadcasts an
+  /// operand along the dims that it does not have.
   EinsumOperand elementWise(const EinsumOperand &a, const EinsumOperand &b,
                             const std::string &letters) {
     auto spread = [&](const EinsumOperand &term) {
@@ -204,8 +207,8 @@ private:
 };
 } // namespace
 
-/// Replaces a matmul of integers, which no library computes, by an element-wise
-/// product of broadcast operands and a sum:
+/// Replaces a matmul of integers, which no library computes, by products and
+/// sums:
 ///
 ///   result[..., m, n] = Σ_k lhs[..., m, 1, k] · rhs[..., 1, n, k]
 static void lowerIntegerMatmul(MatmulOp op) {

@@ -8,16 +8,16 @@
 namespace pcc::emit {
 
 /// Replaces einsums and integer matmuls of `function` by ops that libraries and
-/// kernels can run. An einsum of floats becomes matmuls, with reductions,
-/// transposes and reshapes around them. Libraries multiply only floats, so
-/// integer einsums and integer matmuls become element-wise products and sums:
+/// kernels can run:
 ///
 ///   einsum "ij,jk,kl->il" (x, y, z)   becomes   matmul (matmul x, y), z
 ///   matmul x, y of integers           becomes   reduce sum (mul x', y')
 ///
-/// Here x' and y' are reshapes and transposes that broadcast to [..., m, n, k].
-/// A product of floats that is no matmul stays an einsum, of two operands that
-/// are summed over at most one letter.
+/// Here x' and y' are reshaped to broadcast to [..., m, n, k]. An einsum of
+/// integers becomes products and sums, too.
+///
+/// Some products of two float tensors are no matmuls, such as "ij,ij->ij". They
+/// become einsums with two operands, which sum over at most one dim.
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -8,8 +8,7 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Replaces one resize (image scaling) by simpler ops, which it inserts
-/// directly before the resize.
+/// Replaces one resize (image scaling) by simpler ops directly before it.
 struct ResizeLowering {
   ResizeOp op;
   OpBuilder builder;
@@ -18,10 +17,13 @@ struct ResizeLowering {
   explicit ResizeLowering(ResizeOp op)
       : op(op), builder(op), loc(op.getLoc()) {}
 
-  /// Returns the element type in which elements are weighted and summed. It is
-  /// the input's type, except for 16-bit floats (f32) and integers (f64), so
-  /// that only the final result is rounded. Nearest mode computes no sum and
-  /// keeps the input's type.
+  /// Returns the element type in which weighted sums are computed, so that only
+  /// the final result is rounded:
+  ///
+  ///   nearest mode          the input's type (there is no sum)
+  ///   floats of 16 bits     f32
+  ///   integers              f64
+  ///   other floats          the input's type
   Type computedType() {
     Type element = tensorType(op.getInput()).getElementType();
     if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
@@ -40,9 +42,9 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Returns a gather of `value` along `dim`: element i is the input element
-  /// that is tap `number` of result element i. The taps of a result element,
-  /// `taps[i]`, are the input elements that contribute to it.
+  /// Returns a gather of `value` along `dim`. `taps[i]` lists the input
+  /// elements that contribute to result element i. The gather takes entry
+  /// number `number` of each list.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -56,10 +58,10 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant whose element i is the weight of tap `number` of result
-  /// element i. The weight is the factor by which the tap, an input element,
-  /// contributes to the result element. The constant broadcasts along all dims
-  /// of `value` except `dim`.
+  /// Returns a constant tensor of weights along `dim`, which broadcasts to the
+  /// other dims of `value`. `taps[i]` lists the input elements that contribute
+  /// to result element i, and their weights. Element i of the constant is the
+  /// weight of entry number `number` of this list.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;
@@ -90,8 +92,7 @@ struct ResizeLowering {
     return sum;
   }
 
-  /// Creates the ops that resize the input, one dim after the other, and
-  /// returns the result.
+  /// Creates the ops that resize the input, dim by dim, and returns the result.
   Value lower() {
     Value value = cast(op.getInput(), computedType());
     for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
@@ -103,7 +104,7 @@ struct ResizeLowering {
 } // namespace
 
 void pcc::emit::lowerResize(ResizeOp op) {
-  // A result without elements has no taps, so there is nothing to compute.
+  // A result without elements needs no computation.
   if (tensorType(op.getResult()).getNumElements() == 0)
     return;
   Value result = ResizeLowering(op).lower();

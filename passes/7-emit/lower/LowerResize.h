@@ -8,15 +8,15 @@
 namespace pcc::emit {
 
 /// Replaces `op`, a resize (image scaling), by ops that fused kernels can
-/// compute, and erases `op`. A tap is an input element that contributes to a
-/// result element. Each resized dim becomes a sum of gathers along the dim, one
-/// per tap, with constant indices and constant weights:
+/// compute. Each resized dim becomes a weighted sum of gathers, one per input
+/// element that contributes to a result element:
 ///
 ///   nearest   gather
 ///   linear    w0 · gather + w1 · gather
 ///   cubic     w0 · gather + ... + w3 · gather
 ///
-/// Does not replace an `op` whose result has no elements.
+/// Indices and weights are constants. Does not replace an `op` whose result has
+/// no elements.
 void lowerResize(graph::ResizeOp op);
 
 } // namespace pcc::emit

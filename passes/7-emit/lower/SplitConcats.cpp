@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Concatenates each run of `maxParts` neighbouring operands of `op`, before
-/// `op`. Returns the results. An operand without neighbours stays as it is.
+/// Concatenates each run of `maxParts` neighboring operands of `op`. Returns
+/// the results. A run of one operand stays as it is.
 static SmallVector<Value> joinRuns(graph::ConcatOp op, size_t maxParts) {
   OpBuilder builder(op);
   SmallVector<Value> joined, parts(op.getInputs());

@@ -10,12 +10,9 @@ namespace pcc::emit {
 /// Largest number of operands of a concatenation that a kernel computes.
 inline constexpr size_t maxConcatParts = 16;
 
-/// Replaces each concatenation in `block` that has more than `maxParts`
-/// operands by concatenations of at most `maxParts` operands each, which
-/// concatenate runs of neighbouring parts, and one of their results. Kernels
-/// find the part of an element by comparing its index with the end of one part
-/// after another, so the code of a kernel, and the time to compile it, would
-/// grow with the number of parts.
+/// Replaces each concatenation in `block` with more than `maxParts` operands by
+/// a tree of smaller ones. The code of a kernel has one comparison per operand,
+/// so many operands would take long to compile.
 ///
 ///   concat a, b, c, d, e   with maxParts = 2 becomes
 ///   concat (concat (concat a, b), (concat c, d)), e

@@ -18,7 +18,7 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
-    // Find the last instruction before this one that reads or writes dq, the
+    // Find the last instruction before instructions[i] that uses dq, the
     // gradient of the queries.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
@@ -26,10 +26,9 @@ void pcc::emit::pairAttentionGradients(
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // The kernel that computes dq must be the instruction that was found. If
-    // another instruction uses dq after that kernel, cuDNN cannot replace the
-    // two kernels: cuDNN runs in place of the second kernel, too late for the
-    // other instruction.
+    // instructions[last - 1] must be the kernel that computes dq, the gradient
+    // of the queries. Any other instruction would use dq before cuDNN computes
+    // it.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

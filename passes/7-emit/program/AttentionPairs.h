@@ -24,18 +24,19 @@
 
 namespace pcc::emit {
 
-/// Decides, for devices with cuDNN, by which calls the gradients of each
-/// attention are computed. Without cuDNN, two kernels compute them: the first
-/// kernel computes dq, the gradient of the queries; the second kernel computes
-/// those of keys and values. cuDNN computes all three in one call, which runs
-/// in place of the second kernel.
+/// Lets cuDNN compute the gradients of attention ops where possible. Two
+/// kernels compute the gradients of one attention. cuDNN computes them all in
+/// place of the second kernel:
 ///
-/// Before this function runs, the second kernel has a description
-/// (program::AttentionT) for cuDNN, and the first kernel has none. cuDNN would
-/// write dq too late for an instruction between the two kernels that uses dq.
-/// If there is such an instruction, this function removes the description, so
-/// that the device runs both kernels. Otherwise it copies the description to
-/// the first kernel, so that cuDNN replaces both.
+///   kernel   without cuDNN                      with cuDNN
+///   first    dq (gradient of the queries)       skipped
+///   second   dk, dv (of the keys and values)    dq, dk, dv
+///
+/// The second kernel's instruction describes the attention for cuDNN
+/// (program::AttentionT). Copies this description to the first kernel's
+/// instruction, so that a device with cuDNN skips the first kernel. If an
+/// instruction between the two kernels uses dq, removes the description: cuDNN
+/// would compute dq too late.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

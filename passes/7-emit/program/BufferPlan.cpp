@@ -46,8 +46,8 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// All functions of a pipeline position read and write a parameter in one
-/// storage (range of bytes).
+/// Returns one storage (range of bytes) per parameter, which all stages of the
+/// rank share.
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -58,8 +58,7 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Constants with equal bytes share one range of bytes. The storages (ranges of
-/// bytes) of these constants have equal offsets.
+/// Constants with equal bytes share one range of bytes.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -75,12 +74,9 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns true if two conditions hold:
-///
-///   - An op of the current function computes `value`. Weights, constants and
-///     function arguments must keep their bytes.
-///   - The collective is the only reader of `value`, directly or through
-///     reshapes.
+/// Returns true if a single op reads `value`, and the bytes of `value` are not
+/// those of a weight, constant or function argument. Looks through the reshapes
+/// that compute `value`.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -114,9 +110,8 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
   return newStorage(value);
 }
 
-/// Returns whether a kernel may write its results over its operands. It may if
-/// it is element-wise: an element of a result depends only on the operand
-/// elements with the same index.
+/// Returns whether every result element of `kernel` depends only on operand
+/// elements with the same index. The results may then overwrite the operands.
 static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
@@ -154,10 +149,12 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// The kernel of an optimizer may write the new weight over the old one if
-/// three conditions hold. The kernel is element-wise. No op reads the old
-/// weight after the kernel. Only launches and the graph.set_parameter op read
-/// the new weight; one that is sent or returned needs a storage in the arena.
+/// Returns the storage (range of bytes) of the old weight if `value`, the new
+/// weight, may overwrite it. Returns -1 otherwise. The conditions are:
+///
+///   - An element-wise kernel computes `value`.
+///   - No op reads the old weight after this kernel.
+///   - Only kernel launches and graph.set_parameter read `value`.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -184,17 +181,17 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// An all_reduce works in place, in the storage (range of bytes) of its input,
+/// Gives the result of an all_reduce the storage (range of bytes) of its input
 /// in two cases:
 ///
-///   - It is the only reader of the input, and an op of `function` computes the
-///     input. Weights, constants and function arguments keep their bytes.
-///   - It is an early all_reduce: an op of the optimizer update that starts in
-///     the backward function, and the only reader of the gradient.
+///   - An op of `function` computes the input, and only the all_reduce reads
+///     it.
+///   - `function` is an optimizer update that contains the all_reduce, but the
+///     all_reduce starts early, in a backward function.
 ///
-/// Any other collective gets a new storage. The new storage of an early
-/// reduce_scatter is live from the backward function, which starts it, to
-/// `function`, the update.
+/// Any other collective gets a new storage. If the collective starts in a
+/// backward function, but belongs to the update, the storage is live from that
+/// function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -213,8 +210,8 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
-/// If both stages belong to one pipeline position, they exchange no message:
-/// the receiving stage reads the storage (range of bytes) of the sent value.
+/// Lets the receiving stage read the storage (range of bytes) of the sent value
+/// if the rank also runs the sending stage.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -235,8 +232,8 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Ignores results of functions that run once per step. These results belong to
-/// no microbatch, so they are neither activations nor gradients.
+/// Records nothing if `maker` runs once per step. Its values are neither
+/// activations nor gradients.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -255,14 +252,14 @@ void BufferPlan::setSlots() {
 }
 
 /// Returns whether each microbatch has its own slice of `port`, an input or
-/// output of the model. False if all microbatches share the whole tensor.
+/// output of the model.
 static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// The sum over microbatches is set to 0 at the beginning of the step, and the
-/// optimizer update reads the sum at the end. So the storage (range of bytes)
-/// of the sum is live during the whole step.
+/// Creates a storage (range of bytes) for a sum over microbatches. It stays
+/// live during the whole step, because the optimizer update reads the sum at
+/// the end.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -272,9 +269,10 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
-/// The stages of a position (virtual pipeline rank) share the storage (range of
-/// bytes) of an input of the model. The input is filled for all microbatches
-/// before the step begins, so the storage has one slot (copy) per microbatch.
+/// Gives a model input one storage (range of bytes), which all stages of the
+/// rank read. If each microbatch has its own slice of the input, the storage
+/// has one slot per microbatch: the rank loads all slices before the step
+/// begins.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -335,9 +333,9 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // If an output is not divided into one slice per microbatch, every
-    // microbatch writes the whole output. So the storage (range of bytes) of
-    // the output is live during the whole step.
+    // Every microbatch writes the whole output, not a slice of its own. The
+    // output's storage (range of bytes) is therefore live during the whole
+    // step.
     if (facts.microbatches > 1 && !isCutByMicrobatch(facts.outputs[output])) {
       storages[outputs[output]].isWhole = true;
       continue;
@@ -348,9 +346,10 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns the key by which BufferPlan::functions() sorts: forward functions by
-/// ascending stage, then backward functions by descending stage, then functions
-/// of the optimizer update by number of the update part.
+/// Returns a sort key that puts functions in execution order: forward functions
+/// by ascending stage, backward functions by descending stage, then the
+/// optimizer update. The update may have several parts; part 0 of all stages
+/// comes before part 1.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
@@ -499,13 +498,8 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// Returns an empty description for a storage (range of bytes) that needs no
-/// bytes in the arena (memory of intermediate values). A storage in the arena
-/// needs bytes if
-///
-///   - an instruction uses it,
-///   - it is live during the whole step, or
-///   - it stays live after the action (run of a stage function) that writes it.
+/// Returns a buffer of size 0 if a storage (range of bytes) is outside of the
+/// arena (memory of intermediate values), or is never live.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

@@ -8,9 +8,8 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Compares the parts of two programs that determine which communicators a rank
-/// creates, and in which order. Returns an empty string if the parts are equal.
-/// Otherwise returns the name of the first part that differs: "axes", "groups"
-/// or "transfers between stages".
+/// creates. Returns the name of the first part that differs, such as "groups",
+/// or an empty string.
 static std::string findOtherCommunicators(const program::ProgramT &left,
                                           const program::ProgramT &right) {
   auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
@@ -36,8 +35,7 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
 }
 
 /// Returns an error message if a group of `program` has ranks of several
-/// positions (virtual pipeline ranks). Returns an empty string if every group
-/// lies within one position.
+/// pipeline positions, and an empty string otherwise.
 static std::string findWideGroup(const program::ProgramT &program) {
   const dist::Mesh mesh = runtime::meshOf(program);
   for (auto [i, group] : llvm::enumerate(program.groups))
@@ -49,9 +47,8 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
-/// Returns whether two lists of messages are equal: `written`, of an action of
-/// a program, and `replayed`, of a step of the simulated pipeline. Two messages
-/// are equal if they send one value for one microbatch.
+/// Returns whether a program and the simulated pipeline list equal messages:
+/// the same values for the same microbatches.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -72,10 +69,9 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
-/// Returns whether `written`, an action of a program, corresponds to
-/// `replayed`, a step of the simulated pipeline. Both must be of one kind. Runs
-/// of functions must have equal stages. Posts (starts) of messages and waits
-/// must have equal messages.
+/// Returns whether an action of a program equals a step of the simulated
+/// pipeline. Runs of functions must have equal stages. Posts (starts of
+/// messages) and waits must have equal messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -86,9 +82,9 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Compares the actions (steps) of `program` with `replayed`, the steps of its
-/// pipeline position in the simulation. Returns an error message for the first
-/// action that differs, or an empty string if all actions are equal.
+/// Compares the actions of `program` with `replayed`, the steps that
+/// plan::replay() simulates for the same pipeline position. Returns an error
+/// message for the first difference, or an empty string.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -101,15 +97,14 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// Checks, for each collective, that any two ranks of a group expect the same
-/// size for the data that one sends to the other. Checks equal collectives,
-/// such as those of repeated layers or of several programs, only once.
+/// Checks that sender and receiver expect the same size for all data in
+/// collectives. Checks equal collectives, such as those of repeated layers,
+/// only once.
 class CollectiveChecker {
 public:
-  /// Returns an error message for the first collective of `program` in which a
-  /// rank sends data of another size than the receiving rank expects. The
-  /// message begins with the name of the ONNX node. Returns an empty string if
-  /// there is no such collective.
+  /// Returns an error message for the first collective of `program` in which
+  /// sender and receiver expect different sizes. Returns an empty string if
+  /// there is none.
   std::string findFault(const program::ProgramT &program) {
     const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

@@ -9,33 +9,28 @@
 
 namespace pcc::emit {
 
-/// Checks that the ranks of a bundle (the directory that pcc writes) cannot
-/// deadlock in calls of communicators. `programs` has the program of each
-/// position (virtual pipeline rank), in order. Returns an empty string if all
-/// of the following conditions hold. Otherwise returns an error message about
-/// the first condition that does not hold:
+/// Checks that the ranks of a bundle cannot deadlock in communication.
+/// `programs` has one program per position (virtual pipeline rank). Returns an
+/// error message for the first condition that does not hold, or an empty
+/// string:
 ///
-///   - All ranks create the same communicators in the same order. For this, all
-///     programs must list equal groups of ranks, and equal pairs of positions
-///     that exchange messages.
-///   - Every group lies within one position. All ranks of a position execute
-///     one program, so they call the collectives of the group in one order,
-///     with equal kinds and types. If one rank sends data to another one, both
-///     expect the same size.
-///   - Every program has the posts (starts of sends and receives) and the waits
-///     of `facts.pipeline`. A simulation of the posts and waits terminates even
-///     if messages are not buffered and every wait blocks.
+///   - All ranks create the same communicators in the same order: all programs
+///     list equal groups, and equal pairs of positions that exchange messages.
+///   - Every group lies within one position, whose ranks execute one program.
+///     In each collective, sender and receiver expect the same size.
+///   - Every program has the steps that `facts.pipeline` lists for its position:
+///     runs of functions, starts of messages, and waits. plan::replay()
+///     simulates these steps. The simulation ends even if every wait blocks.
 ///
-/// Proof that these conditions suffice: some rank can always advance. Order all
-/// instructions by action, in the order of the simulation, and then by place in
-/// the program. Let X be the first instruction that some rank has not executed
-/// yet. All ranks of X's group have executed everything before X, so they can
-/// run X together. If X waits for a message, both ends of the message are
-/// posted. So X can be executed.
+/// Proof that some rank can always advance: order all instructions as in the
+/// simulation. Let X be the first instruction that some rank has not executed.
+/// All ranks of X's group have executed everything before X, so they can run X
+/// together. If X waits for a message, its sender and its receiver have already
+/// started the message.
 ///
-/// The proof assumes one communicator per pair of positions and direction. It
-/// also assumes that no communicator waits for GPU resources that a waiting
-/// communicator occupies (NcclWorld.h).
+/// The proof assumes one communicator per pair of positions and direction. A
+/// waiting communicator must not occupy GPU resources that another one needs
+/// (NcclWorld.h).
 std::string findDeadlock(const ModelFacts &facts,
                          std::span<const program::ProgramT *const> programs);
 

@@ -8,9 +8,9 @@
 
 namespace pcc::emit {
 
-/// Returns the elements of a constant in the form in which programs store them:
-/// in row-major order, little-endian, one byte per boolean. Repeats the element
-/// of a splat. Returns an empty string for a resource attribute without data.
+/// Returns the elements of a constant as programs store them: row-major,
+/// little-endian, one byte per boolean. Repeats the element of a splat. Returns
+/// an empty string for a resource attribute without data.
 std::string constantBytesOf(mlir::ElementsAttr elements);
 
 } // namespace pcc::emit

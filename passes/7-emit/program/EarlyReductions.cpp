@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the function in whose body `value` is defined. Returns null if
-/// `value` is defined in a kernel or library call.
+/// Returns the function that defines `value`; null if a kernel or library call
+/// defines it.
 static func::FuncOp functionAround(Value value) {
   return dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
 }
@@ -20,8 +20,7 @@ static bool isBackward(func::FuncOp function) {
 }
 
 namespace {
-/// Finds the reductions of gradients that can start early, in all functions of
-/// the module.
+/// Finds the reductions of gradients that can start during the backward pass.
 class EarlyReductionFinder {
 public:
   explicit EarlyReductionFinder(ModelFacts &facts)
@@ -43,8 +42,9 @@ public:
   }
 
 private:
-  /// Returns whether a collective reduces whole tensors. False for a reduction
-  /// of selected rows, which cannot be split into a start and a finish.
+  /// Returns whether `collective` is an all_reduce or a reduce_scatter of all
+  /// elements. Returns false for a reduction of only some rows of a tensor,
+  /// which cannot be split into a start and a finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -53,7 +53,7 @@ private:
   }
 
   /// Appends `collective`, an op of `function`, to `found` if it reduces a
-  /// gradient and can start early. Otherwise does nothing.
+  /// gradient and can start during the backward pass.
   void collect(dist::CollectiveOp collective, func::FuncOp function) {
     Value gradient = gradientOf(collective);
     if (!gradient || communicates(gradient))
@@ -64,11 +64,11 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Appends `collective`, which reduces `gradient` in a backward function, to
-  /// `found` if it can start early. The result must go to one of these places:
+  /// Appends `collective`, an op of a backward function, to `found` if the
+  /// function uses the result for only one purpose:
   ///
-  ///   one microbatch           results of the function, for the update
-  ///   several microbatches     a sum over microbatches
+  ///   one microbatch          to return it, or for example slices of it
+  ///   several microbatches    to add it to a sum over microbatches
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -77,9 +77,8 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  /// Appends an early reduction of `gradient` by `collective` to `found`.
-  /// `readers` are the ops that read the reduced value. The reduction runs for
-  /// every microbatch if `isOfAll` is true, else only for the last one.
+  /// Appends an early reduction to `found`. The reduction runs for every
+  /// microbatch if `isOfAll` is true, else only for the last one.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -88,30 +87,29 @@ private:
                      groups.of(facts.groupOf(collective))});
   }
 
-  /// Returns whether `value` is the result of a collective, possibly reshaped.
-  /// A reduction of such a value cannot start early, since the collective may
-  /// finish late.
+  /// Returns whether `value` is the result of another collective, possibly
+  /// reshaped. The other collective may finish late, so a reduction of `value`
+  /// cannot start early.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. If the operand of
-  /// `collective` is a function argument, this is the result of another
-  /// function that the argument stands for. Returns null if the argument is an
-  /// input of the model.
+  /// Returns the SSA value that `collective` reduces. For a function argument,
+  /// this is the result that another function passes to the argument. Returns
+  /// null for an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of `function`, can start early, in the
-  /// backward function that computes `gradient`. Three conditions must hold:
+  /// Returns whether `collective`, an op of `function`, can start as soon as
+  /// the backward pass has computed `gradient`. Three conditions must hold:
   ///
   ///   - `function` is a part of the optimizer update.
-  ///   - The collective is the only reader of the gradient.
-  ///   - The gradient is complete after the last microbatch.
+  ///   - `gradient` is a sum over microbatches, or there is one microbatch.
+  ///   - No other op reads `gradient`, except to add the next microbatch's.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -122,27 +120,30 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Returns whether an all_reduce may overwrite the bytes of `value`. For
-  /// this, `value` must have only one reader. The result of a reshape has the
-  /// bytes of its operand, so the operand must have only one reader, too.
+  /// Returns whether `value` has only one reader, so that an all_reduce may
+  /// overwrite it. A reshape's operand and result share memory. If a reshape
+  /// computes `value`, its operand must have one reader, too.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
-  /// Returns the result of the last reshape in the chain of reshapes that
-  /// starts at `value`. The chain ends at a value with several readers. Returns
-  /// `value` if no reshape follows.
+  /// Follows the reshapes that read `value`, and returns the result of the last
+  /// one. Stops at a value with several readers.
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
   }
 
-  /// Returns whether the function only returns `value`, or results of ops that
-  /// read it. An example of these ops is a slice that separates several
-  /// gradients which were reduced together. Appends these ops to `readers`.
+  /// Returns whether every reader of `value` is of one of two kinds:
+  ///
+  ///   - a `return` op,
+  ///   - an op such as a slice, but no collective or send, whose results only
+  ///     `return` ops read.
+  ///
+  /// Appends the ops of the second kind to `readers`. Looks through reshapes.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -158,7 +159,7 @@ private:
     });
   }
 
-  /// Returns whether the function only returns `value`, directly or through
+  /// Returns whether only `return` ops read `value`, directly or through
   /// reshapes.
   static bool isReturned(Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -167,9 +168,8 @@ private:
     });
   }
 
-  /// Returns whether the only reader of `value`, possibly reshaped, is an op
-  /// that adds it to a sum over microbatches. If so, appends this op to
-  /// `readers`.
+  /// Returns whether `value`, possibly reshaped, is only added to a sum over
+  /// microbatches. If so, appends the adding op to `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -178,8 +178,8 @@ private:
     return true;
   }
 
-  /// Returns whether `op` computes the new sum over microbatches: it reads the
-  /// sum so far, and its result is only returned.
+  /// Returns whether `op` adds to the sum over the earlier microbatches, and
+  /// only `return` ops read the new sum.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -189,14 +189,12 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient`, a result of the function `maker`, is complete
-  /// after the last microbatch, so that it can be reduced. `reader` is the
-  /// argument of the update through which the reduction reads `gradient`. Two
-  /// conditions must hold:
+  /// Returns whether `gradient`, a result of the function `maker`, is final
+  /// after the last microbatch. Two conditions must hold:
   ///
-  ///   - If there are several microbatches, `gradient` is a sum over them.
-  ///   - Apart from `reader`, only the argument of `maker` that carries this
-  ///     sum to the next microbatch reads `gradient`.
+  ///   - `gradient` is a sum over microbatches, or there is one microbatch.
+  ///   - `gradient` is passed only to `reader`, an argument of the optimizer
+  ///     update, and to the next run of `maker`, which adds to the sum.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -207,8 +205,7 @@ private:
     return isSum;
   }
 
-  /// Returns the index of the last microbatch for which the pipeline position
-  /// runs `maker`.
+  /// Returns the last microbatch for which the pipeline position runs `maker`.
   int lastMicrobatch(func::FuncOp maker) const {
     const auto stage = static_cast<size_t>(pipe::stageOf(maker));
     int last = 0;
@@ -221,9 +218,9 @@ private:
   }
 
   ModelFacts &facts;
-  /// For each result of a function, the arguments to which it is passed:
-  /// arguments of other functions, or the argument of the function itself that
-  /// carries a sum to the next microbatch.
+  /// Function arguments to which the pipeline passes a function's result, by
+  /// the result. Example: a sum of gradients goes to the optimizer update, and
+  /// to the next run of the function that computes it.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

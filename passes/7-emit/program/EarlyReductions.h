@@ -33,42 +33,32 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// Reduction of a gradient over ranks that becomes two instructions, a start
-/// and a finish. Between them the ranks compute further gradients. Both
-/// instructions are in the function that computes the gradient.
+/// Reduction of a gradient that is split into two instructions, a start and a
+/// finish. Between them, the ranks compute further gradients.
 struct EarlyReduction {
-  /// The all_reduce or reduce_scatter op. It is an op of `maker` (the function
-  /// that computes the gradient) or of a function of the optimizer update.
-  /// Mutable because the op's accessors are not const.
+  /// The all_reduce or reduce_scatter op, in a backward function or in the
+  /// optimizer update. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// SSA value that the collective reduces. The backward function `maker`
-  /// defines this value. If the collective is an op of `maker`, the value is
-  /// its operand. If the collective is an op of the optimizer update, the value
-  /// is a result of `maker`, which is passed to the update.
+  /// SSA value that the collective reduces, a value of the backward function
+  /// `maker`.
   mlir::Value gradient;
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
-  /// Ops of the backward function `maker` that read the reduced value. They
-  /// must run after the reduction has finished. `maker` returns their results,
-  /// and does not use them otherwise. Empty if `maker` returns the reduced
-  /// value itself, or if the collective is an op of the optimizer update.
+  /// Ops of the backward function `maker` that read the reduced value, if any.
+  /// They must run after the reduction has finished.
   std::vector<mlir::Operation *> readers;
-  /// Index of the last microbatch for which the position (virtual pipeline
-  /// rank) runs `maker`, the function that computes the gradient. The reduction
-  /// runs only for this microbatch. -1 if the reduction runs for every
-  /// microbatch.
+  /// Index of the microbatch for which the reduction runs: the last one. -1 if
+  /// it runs for every microbatch.
   int microbatch;
-  /// Index in ModelFacts::groups of the group of ranks within which the
-  /// reduction communicates. This is a second group (OverlapGroups): it has the
-  /// ranks of the collective's ordinary group, but a communicator that only
-  /// early reductions use.
+  /// Index in ModelFacts::groups of the group of ranks that communicate. This
+  /// group has a communicator of its own (OverlapGroups).
   int group;
 };
 
-/// Returns all reductions of gradients that can start early, in program order.
-/// Adds the groups of ranks within which these reductions communicate to
-/// `facts`. readFacts() calls this function after it has completed the stages,
-/// pipeline and groups of `facts`.
+/// Returns all reductions of gradients that can start during the backward pass,
+/// in program order. Adds the groups of ranks that reduce to `facts.groups`.
+/// Must be called after `facts.functions`, `facts.pipeline` and `facts.groups`
+/// are filled.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -22,9 +22,8 @@ FlopCounter::FlopCounter(ModuleOp module) {
     ofKernel[kernel.getSymName()] = of(kernel.getBody().front());
 }
 
-/// Returns the number of tiles over which `launch`, a multi-tensor launch, runs
-/// its kernel. The last tile of a tensor may have fewer elements than the other
-/// tiles; it then counts as a fraction.
+/// Returns the number of tiles (pieces of equal size) into which `launch` cuts
+/// its tensors. A tile that is only half full counts as 0.5.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

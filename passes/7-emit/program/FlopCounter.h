@@ -8,39 +8,37 @@
 
 namespace pcc::emit {
 
-/// Returns the element type, such as `f32` or `bf16`, under which a cluster
-/// file lists the speed of `op`. This is the type of the first result. If `op`
-/// has no result, it is the type of the first operand. If `op` has no operand
-/// either, it is `f32`.
+/// Returns the name of an element type, such as `f32`. A cluster file lists the
+/// speed of `op` under this name. The type is that of the first result, or of
+/// the first operand if `op` has no results. Returns `f32` if `op` has neither.
 std::string typeNameOf(mlir::Operation &op);
 
 /// Counts the floating-point operations that one rank executes for ops of a
-/// module after phase 7-emit. Tensors in such a module are shards of one rank.
-/// Elements that pad a shard count, too.
+/// module after phase 7-emit. Includes elements that pad a shard.
 class FlopCounter {
 public:
-  /// Counts the operations of one launch of each kernel of `module`. The
-  /// methods look up these numbers.
+  /// Counts the floating-point operations of one launch of each kernel of
+  /// `module`. The methods look up these numbers.
   explicit FlopCounter(mlir::ModuleOp module);
 
-  /// Returns the number of operations of `op`. For a launch, counts the
-  /// operations of the kernel. For a library call, counts the operations of the
-  /// call's body.
+  /// Returns the number of floating-point operations of one execution of `op`.
+  /// For a launch, counts the ops of its kernel; for a library call, the ops of
+  /// its body.
   double of(mlir::Operation &op) const;
-  /// Returns the number of operations of all ops of `block`.
+  /// Returns the number of floating-point operations of all ops of `block`.
   double of(mlir::Block &block) const;
-  /// Returns the number of operations that one rank executes for `stage` in one
-  /// step, over all microbatches.
+  /// Returns the number of floating-point operations that one rank executes for
+  /// `stage` in one step, over all microbatches.
   double ofStep(const ModelFacts &facts, int stage) const;
-  /// Returns the element type with the most operations in the module, as a
-  /// cluster file spells it (`f32`, `bf16`). Counts each function once, even if
-  /// it runs for several microbatches. Returns `f32` if the module has no
+  /// Returns the element type with the most floating-point operations in the
+  /// module, such as `f32`. Counts each stage function once, even if it runs
+  /// for every microbatch. Returns `f32` if there are no floating-point
   /// operations.
   std::string busiestType(const ModelFacts &facts) const;
 
 private:
-  /// Number of operations of one launch of each kernel, by the kernel's symbol
-  /// name.
+  /// Number of floating-point operations of one launch of each kernel, by the
+  /// kernel's symbol name.
   llvm::StringMap<double> ofKernel;
 };
 

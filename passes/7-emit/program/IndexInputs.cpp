@@ -17,20 +17,22 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// An SSA value of a stage function, or of the kernel that the op `caller`
-/// launches. `caller` is null for a value of a stage function.
+/// SSA value of a stage function or of a kernel. `caller` is the launch of the
+/// kernel; null for a stage function.
 struct TracedValue {
   Value value;
   rank::LaunchOp caller;
 };
 
-/// Follows indices back to the input of the model from which they come.
+/// Traces the indices that an op checks, such as token ids, back to an input of
+/// the model.
 class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
-  /// Follows the value at `place` back to a function argument. Returns that
-  /// argument, or null if another kind of op computes the indices.
+  /// Follows `place` (an SSA value) back to a function argument. Looks through
+  /// casts, masks, collectives, and layout ops such as slices. Returns null if
+  /// another kind of op computes the value.
   BlockArgument find(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
@@ -40,7 +42,8 @@ public:
       return find({collective.getInput(), caller});
     if (op && (graph::laysOutOperand(op) || isa<graph::CastOp>(op)))
       return find({op->getOperand(0), caller});
-    // A mask selects an element of the input, or a constant.
+    // A mask replaces some elements by a constant: it selects between the input
+    // and the constant. The input may be either operand.
     if (auto select = dyn_cast_or_null<graph::SelectOp>(op)) {
       BlockArgument input = find({select.getOnTrue(), caller});
       return input ? input : find({select.getOnFalse(), caller});
@@ -49,12 +52,15 @@ public:
   }
 
 private:
-  /// Follows `place` back across function boundaries: from an argument of a
-  /// kernel to the operand of its launch, from the result of a launch into the
-  /// kernel, and from an argument of a function to the result of another
-  /// function. Returns the value at the end: the result of an op, or an
-  /// argument that no other function provides. Returns null for an argument of
-  /// a kernel whose launch is unknown.
+  /// Follows `place` (an SSA value) back to its source, as long as one of these
+  /// cases applies:
+  ///
+  ///   place                           source
+  ///   argument of a kernel            operand of the launch
+  ///   argument of a stage function    function result that is passed to it
+  ///   result of a launch              value that the kernel yields
+  ///
+  /// Returns null for an argument of a kernel whose launch is unknown.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);
@@ -72,8 +78,7 @@ private:
     }
   }
 
-  /// Returns the value in the body of the kernel that a launch returns as
-  /// `result`.
+  /// Returns the value in the kernel's body that a launch returns as `result`.
   Value yielded(OpResult result) const {
     auto launch = cast<rank::LaunchOp>(result.getOwner());
     return symbols.lookup<rank::KernelOp>(launch.getKernel())

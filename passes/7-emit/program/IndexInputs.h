@@ -7,19 +7,20 @@
 
 namespace pcc::emit {
 
-/// An input of the model whose elements are checked as indices, such as token
-/// ids that index an embedding table. Between the input and the check there may
-/// be casts, layout ops, slices, masks and collectives.
+/// Input of the model whose elements are indices, such as token ids. The op
+/// graph.check_indices checks at run time that they are in range.
 struct IndexInput {
-  /// The input, as an argument of a function: the one that checks the indices,
-  /// or an earlier one of the stage that passes them to it.
+  /// Argument of a stage function, to which the input of the model is passed.
   mlir::BlockArgument input;
-  /// Number of elements of the smallest indexed dim.
+  /// Size of the dim that the elements index, such as the vocabulary size of an
+  /// embedding table. For tuples of indices: the size of the smallest indexed
+  /// dim.
   int64_t size;
 };
 
-/// Returns all inputs that `function`, a stage function after phase 7-emit,
-/// checks as indices, in program order.
+/// Returns one entry for each graph.check_indices op of `function` that checks
+/// an input of the model, in program order. `function` is a stage function
+/// after phase 7-emit.
 std::vector<IndexInput> findIndexInputs(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -9,15 +9,13 @@
 
 namespace pcc::emit {
 
-/// Appends instructions to the program of one pipeline position. Holds the
-/// objects that all instruction builders share: the facts of the module, the
-/// memory plan, the list to which instructions are appended, and the kernels
-/// that the program calls.
+/// Appends instructions to the program of one position (virtual pipeline rank).
+/// Holds the objects that all instruction builders share.
 class InstructionWriter {
 public:
-  /// Numbers the kernels of the module: first its rank.kernel ops in their
-  /// order, then the kernels that generate random weights. `facts` and
-  /// `buffers` must outlive this object.
+  /// Assigns a number to each kernel of the module: first to the rank.kernel
+  /// ops in their order, then to the kernels that generate random weights.
+  /// `facts` and `buffers` must outlive this object.
   InstructionWriter(const ModelFacts &facts, BufferPlan &buffers,
                     program::ProgramT &program);
 
@@ -36,54 +34,52 @@ public:
   int32_t bufferOf(mlir::Value value) { return buffers.bufferOf(value); }
 
   /// Appends an instruction whose content is `body`, such as a
-  /// program::MatmulT. `node` is the name of the ONNX node that the instruction
-  /// implements. Error messages at run time contain this name.
+  /// program::MatmulT. `node` is the name of the ONNX node from which the
+  /// instruction comes. Error messages at run time contain this name.
   template <typename Body> void emit(llvm::StringRef node, Body body) {
     auto &instruction =
         target->emplace_back(std::make_unique<program::InstructionT>());
     instruction->node = node.str();
     instruction->body.Set(std::move(body));
   }
-  /// Appends an instruction whose content is `body`, such as a
-  /// program::MatmulT. Names the instruction after the ONNX node of `op`.
+  /// Appends an instruction whose content is `body`, named after the ONNX node
+  /// of `op`.
   template <typename Body> void emit(mlir::Operation *op, Body body) {
     emit(graph::nodeName(op->getLoc()), std::move(body));
   }
 
   /// Returns how many elements of temporary memory the collective `spec` needs.
-  /// Caches the result under `key`, which keyOf() returns for the collective.
+  /// Caches the result under `key` (see keyOf).
   int64_t scratchElements(const void *key, const runtime::CollectiveSpec &spec);
 
-  /// Returns the number, in this program, of the kernel with symbol `symbol`.
-  /// The first call for a kernel assigns the next free number, from 0 on.
+  /// Returns the number of a kernel in this program. Kernels are numbered from
+  /// 0 in the order of their first use.
   int32_t kernelNumber(llvm::StringRef symbol);
   /// Returns the kernel of the module with symbol `symbol`; null if there is no
   /// such kernel.
   rank::KernelOp kernel(llvm::StringRef symbol) const;
-  /// If `declaration` declares a weight that a GPU kernel fills with random
-  /// numbers, stores the number of this kernel in `parameter`. Otherwise
-  /// changes nothing.
+  /// If a GPU kernel fills the weight of `declaration` with random numbers,
+  /// stores the number of this kernel in `parameter`.
   void setGenerator(graph::ParameterOp declaration,
                     program::ParameterT &parameter);
-  /// Returns the kernels that this program calls: entry i is the number, in the
-  /// module, of the program's kernel i.
+  /// Returns the kernels that this program calls, by their numbers in the
+  /// module. Example: [7, 2] if kernel 0 of the program is kernel 7 of the
+  /// module, and kernel 1 of the program is kernel 2 of the module.
   const std::vector<int> &usedKernels() const { return used; }
 
 private:
-  /// Kernel of the module, with its number in the module and its number in the
-  /// program.
+  /// Kernel with its number in the module and its number in the program.
   struct KernelEntry {
     /// The kernel op; null for a kernel that generates random weights.
     rank::KernelOp op;
-    /// Number of the kernel in the module, which is part of the name of its
-    /// compiled function.
+    /// Number of the kernel in the module. The name of the compiled function
+    /// contains it: `pcc_k_7_0` for kernel 7.
     int numberInModule;
-    /// Number of the kernel in this program; -1 if the program does not call
-    /// the kernel so far.
+    /// Number of the kernel in this program; -1 before its first use.
     int32_t number = -1;
   };
-  /// Returns the number, in this program, of the kernel `entry`. If the kernel
-  /// has no number, assigns the next free number.
+  /// Returns the number of a kernel in this program. Assigns the next free
+  /// number at the first call.
   int32_t numberOf(KernelEntry &entry);
 
   llvm::StringMap<KernelEntry> kernels;
@@ -93,21 +89,18 @@ private:
   std::vector<std::unique_ptr<program::InstructionT>> *target = nullptr;
 };
 
-/// Function that appends the instructions of one op. Before the call, every
-/// value of the op must have a storage (range of bytes, see
-/// BufferPlan::addStages). Returns false if the device cannot run the op with
-/// these types or attributes.
+/// Function that appends the instructions of one op to a program. Returns false
+/// if the device cannot run the op. BufferPlan::addStages() must have run for
+/// this program.
 using BuildInstruction = bool (*)(mlir::Operation *op,
                                   InstructionWriter &writer);
 
-/// Table of the functions that build instructions, by the name of the op. If an
-/// op has no such function, the target cannot run the op, and compilation ends
-/// with an error.
+/// Functions that build instructions, by the name of the op. The target cannot
+/// run an op that has no function.
 class InstructionTable {
 public:
-  /// Returns the table for a target, "cpu" or "cuda". The table for "cuda" has
-  /// no functions for pools, convolutions and ops that run on the host, because
-  /// the pass lower-for-gpus has replaced these ops.
+  /// Returns the table for a target, "cpu" or "cuda". The table for "cuda"
+  /// lacks ops that the pass lower-for-gpus replaces, such as pools.
   static const InstructionTable &get(llvm::StringRef target);
 
   /// Sets the function that builds the instructions of ops of class `Op`.
@@ -124,9 +117,8 @@ private:
   llvm::StringMap<BuildInstruction> builders;
 };
 
-// Each of the following functions adds the instruction builders of one family
-// of ops to `table`. Each function is defined in a file of its own in
-// passes/7-emit/instructions.
+// Each of these functions adds the instruction builders of one family of ops to
+// `table`. They are defined in passes/7-emit/instructions.
 void addNoOpInstructions(InstructionTable &table);
 void addContractionInstructions(InstructionTable &table);
 void addWindowInstructions(InstructionTable &table);
@@ -136,9 +128,9 @@ void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
 void addCheckInstructions(InstructionTable &table);
 
-/// Appends the instruction that starts `early`, a reduction of a gradient that
-/// runs during the backward pass. Returns the instruction that finishes the
-/// reduction. The caller has to append the returned instruction later.
+/// Appends the instruction that starts `early`, a reduction of a gradient
+/// during the backward pass. Returns the instruction that finishes the
+/// reduction, for the caller to append later.
 program::CollectiveT startReduction(const EarlyReduction &early,
                                     InstructionWriter &writer);
 program::CollectiveT startGather(const Prefetch &prefetch,

@@ -32,9 +32,8 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// A function that runs once per step, such as an update, uses the shared
-/// value. If each microbatch has its own value, the function uses the value of
-/// the last microbatch.
+/// A run for a microbatch extends the live range of this microbatch. A function
+/// that runs once per step extends the live range of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -75,9 +74,8 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
   return false;
 }
 
-/// Tries 1, 2, 3, ... slots (copies of the value) until no two microbatches
-/// that are live at the same time share a slot. The search ends at the latest
-/// with one slot per microbatch.
+/// Tries 1, 2, 3, ... slots (copies of the value) until no two live
+/// microbatches share a slot. One slot per microbatch always suffices.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -85,9 +83,8 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step that posts (starts) or waits for messages has one instant (number on
-/// the time axis of live ranges). A step that runs a function has one instant
-/// for each instruction of the function.
+/// A step with messages has one instant (point in time). A step that runs a
+/// function has one instant per instruction.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -101,8 +98,8 @@ Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
   return held;
 }
 
-/// Returns the ranges of `list` in ascending order, with ranges that overlap or
-/// are adjacent merged into one.
+/// Returns the ranges of `list` in ascending order. Merges ranges that overlap
+/// or are adjacent.
 static std::vector<Instants> joined(std::vector<Instants> list) {
   llvm::sort(list, [](const Instants &left, const Instants &right) {
     return left.first < right.first;
@@ -135,9 +132,8 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // If slot number `slot` (copy of the value) and the preceding slot have
-    // equal live ranges, extend the pieces (byte ranges) of the preceding slot
-    // to cover both slots.
+    // If two neighboring slots (copies of the value) have equal live ranges,
+    // let the pieces (byte ranges) of the first slot cover both.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -37,8 +37,8 @@ int ModelFacts::findTransfer(StringRef value, int from, int to) const {
   return -1;
 }
 
-/// Returns the number in `numbers` of the name in `attributes`, those of an
-/// argument or result of a stage function; -1 if there is none.
+/// Returns the number of the input or output whose name is in `attributes`; -1
+/// if there is none.
 static int findPort(const llvm::StringMap<int> &numbers,
                     DictionaryAttr attributes) {
   auto name =
@@ -71,11 +71,10 @@ int ModelFacts::findOutput(DictionaryAttr attributes) const {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the sub-axes along which the ranks of a collective's group differ.
-/// For a reduction, these are the sub-axes over which the operand is partial,
-/// but the result is not. For a collective that only moves elements, the
-/// reshard planner computes them. Returns none for a collective that exchanges
-/// no data.
+/// Returns the sub-axes (parts of mesh axes) along which the ranks of one group
+/// of `collective` differ. Returns none if ranks exchange no data. Example: if
+/// the operand of an all_reduce is partial over {dp, tp} and the result over
+/// {dp}, the ranks of a group differ along {tp}.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -93,9 +92,9 @@ static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                            mesh);
 }
 
-/// Returns the address of an attribute that consists of kind, shardings and
-/// shape. Equal attributes have equal addresses, because the MLIR context
-/// stores each attribute once.
+/// Makes an MLIR attribute of the kind, the shardings and the global shape of
+/// `collective`, and returns its address. MLIR stores equal attributes once, so
+/// equal collectives get equal addresses.
 const void *emit::keyOf(dist::CollectiveOp collective) {
   return ArrayAttr::get(collective.getContext(),
                         {collective.getKindAttr(), collective.getFrom(),
@@ -127,9 +126,8 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads the facts from the module, one list after another. Each method uses
-/// the results of the methods before it. Each method returns an empty string,
-/// or a message about the fact that the module lacks.
+/// Reads the facts from the module. Each method uses results of the methods
+/// before it, and returns an empty string or a message about a missing fact.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
@@ -189,10 +187,9 @@ private:
     return {};
   }
 
-  /// Appends the inputs or outputs that the module attribute `list` describes
-  /// to `ports`. Returns false if the attribute is missing or malformed. Each
-  /// rank holds the whole tensor of a port without a sharding. Sets
-  /// `facts.samples` to the size of the batch dim of the ports.
+  /// Appends the inputs or outputs in the module attribute `list` to `ports`.
+  /// Returns false if the attribute is missing or malformed. Sets
+  /// `facts.samples` to the size of the batch dim.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)
@@ -219,8 +216,7 @@ private:
   }
 
   /// Sorts the functions of the module into `facts.functions` by stage. Returns
-  /// an error unless every stage has a forward function, and no stage has two
-  /// functions for the same kind of action.
+  /// an error if a stage has no forward function, or two functions of one kind.
   std::string readStages() {
     const int64_t count = integer(facts.module, pipe::stagesName);
     facts.functions.resize(count);
@@ -247,7 +243,8 @@ private:
   }
 
   /// Reads the actions (runs of stage functions) of each pipeline position, and
-  /// the index of the position that runs each stage.
+  /// the position that runs each stage. Returns an error message, or an empty
+  /// string.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -264,9 +261,8 @@ private:
     return facts.actionsOfPosition.empty() ? "there are no actions" : "";
   }
 
-  /// Appends an entry to the list of transfers (values that one stage sends to
-  /// another) for each send op of a function. Returns an error if a receive has
-  /// no matching send.
+  /// Lists the transfers: values that one stage sends to another. Returns an
+  /// error for a receive without a send.
   std::string readTransfers() {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
@@ -285,9 +281,9 @@ private:
     return {};
   }
 
-  /// Inserts the posts (starts of sends and receives) and the waits for
-  /// messages between the actions of each pipeline position. Phase 6-schedule
-  /// has inserted equal posts and waits when it checked for deadlocks.
+  /// Inserts posts (starts of sends and receives) and waits between the actions
+  /// (runs of stage functions) of each pipeline position. Returns an error
+  /// message, or an empty string.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -313,8 +309,9 @@ private:
     return {};
   }
 
-  /// Assigns a group of ranks to every collective. Collectives with equal keys
-  /// (see keyOf) get one group.
+  /// Assigns a group of ranks to every collective. Collectives with equal kind,
+  /// shardings and global shape share a group. Always returns an empty string
+  /// (no error).
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -350,8 +347,9 @@ private:
     return {};
   }
 
-  /// Sets the index bound of each input that indexes tables: the number of rows
-  /// of the smallest of these tables.
+  /// Sets `indexBound` of each input that holds indices, such as token ids: the
+  /// size of the smallest dim that they index. Always returns an empty string
+  /// (no error).
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexInput &use : findIndexInputs(function)) {

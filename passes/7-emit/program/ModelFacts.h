@@ -21,38 +21,34 @@ struct Port {
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// Bound for the random numbers that a run fills into the input: they are
-  /// less than `indexBound`. If elements of the input index tables, this is the
-  /// number of rows of the smallest table. 0 for inputs that index no table,
-  /// and for outputs.
+  /// For an input of indices, such as token ids: the size of the smallest dim
+  /// that they index. Random indices stay below this size. 0 for all other
+  /// inputs and for outputs.
   int64_t indexBound = 0;
-  /// Index of the batch dim of the input or output; -1 if it has no batch dim.
+  /// Index of the batch dim; -1 if there is none.
   int batchDim = -1;
-  /// Whether this is an input that holds labels, with which the loss compares
-  /// an output of the model.
+  /// Whether this input holds labels, with which the loss compares an output.
   bool isLabels = false;
 };
 
-/// Value that one stage sends to another. The two stages identify the value by
-/// its name, by the sending stage and by the receiving stage.
+/// Value that one stage sends to another. Its name, the sending stage and the
+/// receiving stage identify it.
 struct StageTransfer {
-  /// Name of the value, which its send and receive ops contain.
+  /// Name of the value in its send and receive ops.
   std::string value;
   int fromStage = 0, toStage = 0;
-  /// Type of the rank's shard of the value.
+  /// Type of the shard that each rank of the sending stage sends.
   mlir::RankedTensorType type;
-  /// Kind of the action that sends the value: forward, backward or update. For
-  /// an update, also the number of the update's part that sends the value.
+  /// Kind of the action (run of a stage function) that sends the value:
+  /// forward, backward or a part of the optimizer update.
   plan::SendPart kind = {};
-  /// Returns whether the value is sent once per step. Otherwise it is sent once
-  /// per microbatch.
+  /// Returns whether the value is sent once per step, not once per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
 };
 
-/// Facts about a module that the programs of all pipeline positions must agree
-/// on. They are read once. All programs list groups, transfers, inputs and
-/// outputs in the order of this struct, so that an index means the same object
-/// on all ranks.
+/// Facts about a module that all its programs share. There is one program per
+/// position (virtual pipeline rank). An index into a list of facts, such as
+/// `transfers`, means the same object in every program.
 struct ModelFacts {
   /// Stores `module` and `mesh`. readFacts() sets all other members.
   ModelFacts(mlir::ModuleOp module, RankMesh mesh)
@@ -72,39 +68,34 @@ struct ModelFacts {
   std::string model;
   /// Seed of the random numbers that fill weights without a file.
   uint64_t randomSeed = 0;
-  /// Functions of each stage, in the order in which a step first runs them: the
-  /// function whose results all microbatches share, then forward, backward and
-  /// update.
+  /// Functions of each stage in execution order: one for values that all
+  /// microbatches share, then forward, backward and update.
   std::vector<std::vector<mlir::func::FuncOp>> functions;
-  /// For each stage, the position (virtual pipeline rank) that runs it.
+  /// Index of the pipeline position that runs each stage.
   std::vector<int> positionOfStage;
-  /// Actions (runs of stage functions) of each pipeline position in one step,
-  /// in order, as text: `0F3` is the forward pass of stage 0 for microbatch 3.
+  /// Actions (runs of stage functions) of each pipeline position in one step.
+  /// Example: `0F3` is the forward pass of stage 0 for microbatch 3.
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
-  /// By name of an input or output: its index in `inputs` or `outputs`.
+  /// Index of each name in `inputs` or `outputs`.
   llvm::StringMap<int> inputNumbers, outputNumbers;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
-  /// Steps of each pipeline position: its actions (runs of stage functions)
-  /// and, between them, the posts (starts of sends and receives) and waits for
-  /// messages.
+  /// Steps of each pipeline position: actions (runs of stage functions), posts
+  /// (starts of messages) and waits.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks within which collectives communicate. Each entry lists the
-  /// mesh axes along which the ranks of a group differ. No two entries have the
-  /// same axes, except for the second groups that OverlapGroups adds: those of
-  /// collectives that are split into a start and a finish.
+  /// Groups of ranks within which collectives communicate. An entry lists the
+  /// mesh axes along which the ranks of a group differ. Collectives with a
+  /// separate start and finish have entries of their own (OverlapGroups).
   std::vector<dist::SubAxes> groups;
-  /// Maps the key of each collective (see keyOf) to the index, in `groups`, of
-  /// the group within which the collective communicates; to -1 if the
-  /// collective exchanges no data between ranks.
+  /// Index in `groups` of the group of ranks of each collective; -1 if the
+  /// ranks exchange no data. The key of the map is keyOf() of the collective.
   std::map<const void *, int> groupOfKind;
   /// Reductions of gradients that start during the backward pass, in program
   /// order.
   std::vector<EarlyReduction> earlyReductions;
-  /// Maps the op of a reduction that starts early to the index of the reduction
-  /// in `earlyReductions`.
+  /// Index in `earlyReductions` of each reduction that starts early, by its op.
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
   /// All-gathers of weights that start before the weight is used, in program
   /// order.
@@ -119,48 +110,46 @@ struct ModelFacts {
   std::vector<int> stagesOf(int position) const;
   /// Returns the number of stages of the model.
   int numStages() const { return static_cast<int>(functions.size()); }
-  /// Returns the function that `action` runs. Returns null if the action's
-  /// stage has no function for actions of that kind.
+  /// Returns the function that `action` (a run of a stage function) executes;
+  /// null if the stage has no such function.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns the index in `transfers` of the value named `value` that stage
   /// `from` sends to stage `to`; -1 if there is no such value.
   int findTransfer(llvm::StringRef value, int from, int to) const;
-  /// Returns the index in `groups` of the groups of ranks within which
-  /// `collective` communicates; -1 if `collective` exchanges no data between
-  /// ranks.
+  /// Returns the index in `groups` of the group of `collective`; -1 if ranks
+  /// exchange no data.
   int groupOf(dist::CollectiveOp collective) const;
-  /// Returns the early reduction (of a gradient during the backward pass) whose
-  /// op is `collective`; null if `collective` does not start early.
+  /// Returns the early reduction (of a gradient, during the backward pass) with
+  /// the op `collective`; null if there is none.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
   /// Sets `inputNumbers` and `outputNumbers` from `inputs` and `outputs`.
   void numberPorts();
-  /// Returns the index in `outputs` of the model's output that a result of a
-  /// stage function with `attributes` stands for; -1 if it stands for none.
+  /// Returns the index in `outputs` for a function result with `attributes`; -1
+  /// if the result is no output of the model.
   int findOutput(mlir::DictionaryAttr attributes) const;
-  /// Returns the index in `inputs` of the model's input that `argument`, an
-  /// argument of a stage function, stands for; -1 if `argument` is not an input
-  /// of the model.
+  /// Returns the index in `inputs` for a function argument; -1 if the argument
+  /// is no input of the model.
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Second groups of ranks for split collectives. A split collective, such as a
-/// prefetch, is two instructions: a start and a finish. Between them, ranks may
-/// call other collectives, so a split collective needs a communicator of its
-/// own. A second group has the ranks of an ordinary group and its own
-/// communicator. One OverlapGroups object serves one kind of split collectives.
+/// Copies of groups of ranks, for collectives that are split into a start and a
+/// finish. Between the two, the ranks may call other collectives. A split
+/// collective therefore communicates in a copy of its group. The copy has the
+/// same ranks, but a communicator of its own.
 class OverlapGroups {
 public:
-  /// Prepares an empty set of second groups. `facts`, to which of() adds the
-  /// groups, must outlive this object.
+  /// Prepares an empty set of copies of groups. of() appends the copies to
+  /// `facts.groups`. `facts` must outlive this object.
   explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
-  /// Returns the index of the second group with the ranks of the group with
-  /// index `group`. Adds the second group at the first call for `group`.
+  /// Returns the index in ModelFacts::groups of the copy of group number
+  /// `group`. Makes the copy at the first call for this group.
   int of(int group);
 
 private:
   ModelFacts &facts;
-  /// Maps the index of a group to the index of its second group.
+  /// Index of the copy of each group, by the index of the group. Both are
+  /// indices into ModelFacts::groups.
   std::map<int, int> known;
 };
 
@@ -168,8 +157,8 @@ private:
 /// with equal kind, shardings and global shape.
 const void *keyOf(dist::CollectiveOp collective);
 
-/// Reads the facts of a module that phase 6-schedule has processed. If the
-/// module lacks a fact, returns an error that names the missing fact.
+/// Reads the facts of a module after phase 6-schedule. Returns an error if a
+/// fact is missing.
 StatusOr<ModelFacts> readFacts(mlir::ModuleOp module);
 
 } // namespace pcc::emit

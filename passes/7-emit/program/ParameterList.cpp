@@ -29,9 +29,8 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Returns the description of one step that converts a weight from the form in
-/// its file to the tensor that the program uses: a transpose, a slice, a
-/// reshape or a cast.
+/// Describes one step of loading a weight: a transpose, slice, reshape or cast
+/// of the tensor in the file.
 static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
   auto step = std::make_unique<program::TransformStepT>();
   TypeSwitch<Attribute>(transform)
@@ -67,8 +66,7 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   return add(get.getParameter(), dist::shardingOf(get.getResult()));
 }
 
-/// Returns whether an op of any pipeline position reads the weight with name
-/// `parameter`.
+/// Returns whether any op of the module reads the weight named `parameter`.
 static bool isRead(ModuleOp module, StringRef parameter) {
   return module
       .walk([&](graph::GetParameterOp get) {
@@ -89,12 +87,11 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// Describes a new parameter by three things:
+/// Describes a new parameter by
 ///
-///   - the source of its elements: a section of a file, a seed or a fill value,
-///   - the steps that convert the stored tensor to the tensor that the program
-///     uses,
-///   - the layout, over ranks, of the tensor that the program uses.
+///   - the source of its elements: a file, a seed or a fill value,
+///   - the steps that convert the stored tensor,
+///   - the layout of the converted tensor over ranks.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

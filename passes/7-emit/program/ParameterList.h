@@ -10,27 +10,25 @@
 
 namespace pcc::emit {
 
-/// List of the parameters of a pipeline position's program. Each rank loads
-/// weights by this list: an entry describes which shard of a weight to load
-/// from which file. There is one entry for each weight and each sharding with
-/// which the position reads it. A weight that is read with two shardings has
-/// two entries, and occupies memory twice. A weight that the module writes, but
-/// never reads, also has an entry.
+/// List of the parameters in the program of one position (virtual pipeline
+/// rank). Each rank loads its shards of weights by this list. There is one
+/// entry per weight and sharding: a weight that is read with two shardings
+/// occupies memory twice.
 class ParameterList {
 public:
   /// Prepares an empty list. The methods add parameters to `program`. `facts`
   /// and `program` must outlive this object.
   ParameterList(const ModelFacts &facts, program::ProgramT &program);
 
-  /// Returns the index, in the program's list, of the parameter that `get`
-  /// reads. Adds the parameter if the list does not contain it.
+  /// Returns the index of the parameter that `get` reads. Adds the parameter at
+  /// the first call.
   int32_t add(graph::GetParameterOp get);
-  /// Returns the index, in the program's list, of the parameter that `set`
-  /// writes. This parameter has the weight and the sharding of `set`. If the
-  /// list has no such parameter, there are two cases:
+  /// Returns the index of the parameter that `set` writes. `set` names a weight
+  /// and a sharding. There are three cases:
   ///
-  ///   no pipeline position reads the weight    adds the parameter
-  ///   some pipeline position reads it          returns -1
+  ///   the list has a parameter for both       its index
+  ///   no op of the module reads the weight    index of a new parameter
+  ///   otherwise                               -1
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the
@@ -40,23 +38,21 @@ public:
   }
 
 private:
-  /// Returns the index of the parameter for the weight `name` and the sharding
-  /// `placement`. Adds the parameter at the first call. A null `placement`
-  /// means that each rank holds the whole weight.
+  /// Returns the index of the parameter for the weight `name` with sharding
+  /// `placement`; null means unsharded. Adds the parameter at the first call.
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
-  /// Returns the index, in the program's list of files, of the weight file with
-  /// path `file`. Adds the file at the first call.
+  /// Returns the index of the weight file with path `file`. Adds the file at
+  /// the first call.
   int32_t fileIndex(llvm::StringRef file);
 
   const ModelFacts &facts;
   program::ProgramT &program;
   /// Declarations of all weights of the module, by name.
   llvm::StringMap<graph::ParameterOp> declarations;
-  /// Maps the name of a weight and a key of its sharding (dist::placementKey)
-  /// to the index of the parameter.
+  /// Index of each parameter, by weight name and key of the sharding
+  /// (dist::placementKey).
   std::map<std::pair<std::string, std::string>, int32_t> known;
-  /// Maps the path of a weight file to the index of the file in the program's
-  /// list of files.
+  /// Index of each weight file in the program's list, by path.
   llvm::StringMap<int32_t> files;
 };
 

@@ -15,9 +15,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the op that writes the bytes of `value`. A reshape writes no bytes.
-/// So if a reshape computes `value`, returns the op that computes the operand
-/// of the reshape.
+/// Returns the op that computes the bytes of `value`. Looks through reshapes,
+/// which write no bytes.
 static Operation *writerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa<graph::ReshapeOp>(op) && op->getOperand(0).getDefiningOp())
@@ -32,26 +31,25 @@ static Table &append(std::vector<std::unique_ptr<Table>> &list) {
 }
 
 namespace {
-/// Early reduction (of a gradient during the backward pass) whose start
-/// instruction has been written, but not the instruction that finishes it.
+/// Early reduction (of a gradient, during the backward pass) that has started,
+/// but not finished.
 struct PendingReduction {
   const EarlyReduction *early;
-  /// Instruction that finishes the reduction.
+  /// Instruction that finishes the reduction `early`. Another instruction has
+  /// already started it.
   program::CollectiveT collective;
-  /// Ops that read the reduced value. Their instructions are written after the
-  /// instruction that finishes the reduction.
+  /// Ops that read the result of the reduction `early`. They are written after
+  /// the instruction that finishes the reduction.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
-/// Writes the program of one position (virtual pipeline rank). The instructions
-/// of a function are in the order of its ops, with two exceptions:
+/// Writes the program of one position (virtual pipeline rank). Instructions are
+/// in the order of the ops, except for two kinds of collectives:
 ///
-///   - The gather of a weight starts earlier than the order of ops says
-///     (WeightPrefetches.h). The ops that compute the gather's input run just
-///     before the start.
-///   - The reduction of a gradient starts right after the gradient is computed
-///     (EarlyReductions.h). The ops that read the reduced value follow the
-///     instruction that finishes the reduction.
+///   - The gather of a weight, with the ops that compute its input, starts
+///     earlier (WeightPrefetches.h).
+///   - The reduction of a gradient starts right after the gradient is computed,
+///     and finishes later (EarlyReductions.h).
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -90,8 +88,8 @@ public:
   }
 
 private:
-  /// Writes the parts of the program that do not depend on instructions:
-  /// target, microbatches, mesh, stages and groups.
+  /// Writes the parts of the program that do not depend on instructions, such
+  /// as target, mesh and groups.
   void writeHead() {
     program.format = runtime::kFormatVersion;
     program.target = dist::targetOf(facts.module).str();
@@ -112,9 +110,10 @@ private:
       append(program.groups) = runtime::toProgram(group, facts.mesh.ranks());
   }
 
-  /// Returns the peak flops per second of the element type that has the most
-  /// operations in the module. Reads them from the cluster file that the user
-  /// gave. Returns 0 if the user gave no cluster file.
+  /// Returns the peak speed of the device in flops per second. The user's
+  /// cluster file lists one speed per element type. The result is the speed for
+  /// the type with the most floating-point operations in the module. Returns 0
+  /// without a cluster file.
   double peakFlops(const FlopCounter &flops) const {
     const std::string_view text = dist::clusterOf(facts.module);
     const std::string type = flops.busiestType(facts);
@@ -124,8 +123,8 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Writes the number of flops and bytes of each stage of the pipeline
-  /// position. Reports and timelines show these numbers.
+  /// Writes the floating-point operations and the memory of each stage that
+  /// this program runs. Reports show these numbers.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -167,8 +166,7 @@ private:
     }
   }
 
-  /// Writes the instructions of `body`, a function of a stage, to a new
-  /// function of the program with name `name`.
+  /// Writes the instructions of `body` to a new function of the program.
   void writeFunction(func::FuncOp body, const std::string &name) {
     auto &function =
         program.functions.emplace_back(std::make_unique<program::FunctionT>());
@@ -194,8 +192,9 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
-  /// Makes a list of the function's prefetched gathers, and starts the first
-  /// gather.
+  /// Lists the all-gathers of weights in `body` that start before the weight is
+  /// used, and starts the first one. Each further gather starts when the gather
+  /// before it has finished.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -203,9 +202,8 @@ private:
     startGatherOfNext();
   }
 
-  /// Writes the start of the function's next prefetched gather: first the ops
-  /// that compute its input, then the instruction that starts the gather.
-  /// Writes nothing if there is no further gather.
+  /// Writes the start of the next prefetched gather, after the ops that compute
+  /// its input. Writes nothing if there is no further gather.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -217,17 +215,16 @@ private:
     gather = {&next, startGather(next, instructions)};
   }
 
-  /// Writes the instruction that finishes the current prefetched gather. Then
-  /// starts the next gather of the function.
+  /// Writes the instruction that finishes the weight gather `gather`. Then
+  /// starts the next weight gather of the function, if any.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
     startGatherOfNext();
   }
 
-  /// Appends `collective`, the instruction that finishes the collective `op`.
-  /// The start of `op` has been appended before. Extends the live ranges of the
-  /// collective's buffers to the finish.
+  /// Appends `collective`, the instruction that finishes `op`. Keeps the
+  /// collective's buffers live until this instruction.
   void finish(dist::CollectiveOp op, program::CollectiveT collective) {
     buffers.beginInstruction();
     buffers.useAgain(collective);
@@ -243,13 +240,13 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Appends the instructions of `op`. Then starts the early reductions (over
-  /// ranks) of those results of `op` that are gradients.
+  /// Appends the instructions of `op`. Then starts the early reductions of the
+  /// gradients that `op` computes.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // One call of finishReduction() may not be enough. It writes ops that may
-      // start another reduction.
+      // Make room for one more reduction. finishReduction() may itself start a
+      // reduction, so one call may not be enough.
       while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
@@ -258,8 +255,7 @@ private:
   }
 
   /// Returns the most recent unfinished reduction whose result `op` reads; null
-  /// if there is no such reduction. The instructions of `op` must be written
-  /// after the instruction that finishes the reduction.
+  /// if there is none.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -277,8 +273,8 @@ private:
       writeAndReduce(*reader);
   }
 
-  /// Adds the name of an op and of its ONNX node to the list of unsupported
-  /// ops. Does nothing if the list contains them already.
+  /// Adds the names of an op and of its ONNX node to the list of unsupported
+  /// ops, once.
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
@@ -321,8 +317,8 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// Sets, in each parameter that a GPU kernel fills with random numbers, the
-  /// number of this kernel.
+  /// For each parameter that a GPU kernel fills with random numbers, stores the
+  /// index of this kernel in the parameter.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -348,9 +344,10 @@ private:
     return made;
   }
 
-  /// Writes the actions of one step: runs of stage functions, posts and waits.
-  /// An update belongs to no microbatch, but reads values of the last one. So
-  /// its action has the index of the last microbatch.
+  /// Writes the actions of one step: runs of stage functions, posts (starts of
+  /// messages) and waits. An optimizer update runs once per step, and reads
+  /// values of the last microbatch. Its action therefore has the index of this
+  /// microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -375,8 +372,7 @@ private:
   }
 
   /// Sets the stage and the microbatch of a post (start) or wait to those of
-  /// its first message. Error messages and reports name the action by them.
-  /// Changes nothing if there are no messages.
+  /// its first message. Error messages name them.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -396,33 +392,31 @@ private:
   InstructionWriter instructions;
   /// Index of each function in the list of functions of the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
-  /// For each op, the early reductions (of gradients, during the backward pass)
-  /// that start right after the op, since the op computes their gradients.
+  /// Early reductions of gradients, by the op that computes the gradient. They
+  /// start right after this op.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
-  /// Largest number of reductions that may be unfinished at a time. The number
-  /// is limited because each unfinished reduction occupies memory.
+  /// Largest number of unfinished reductions, each of which occupies memory.
   static constexpr size_t mostPending = 2;
-  /// Reductions that have been started but not yet finished, oldest first.
+  /// Reductions that have started, but not finished, oldest first.
   std::deque<PendingReduction> pending;
   /// Prefetched gathers of each function, in program order.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// Prefetched gathers of the current function that have not started, in
-  /// reverse order: the gather to start next is the last entry.
+  /// Weight gathers that the current function has still to start, in reverse
+  /// order: the last entry starts next.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  /// Ops of the current function whose instructions have been written out of
-  /// order, before a gather that needs them.
+  /// Ops of the current function that were written ahead of their turn, because
+  /// a weight gather that starts early needs their results.
   llvm::DenseSet<Operation *> isWritten;
-  /// Gather whose start instruction has been written, but not the instruction
-  /// that finishes it.
+  /// Gather of a weight that has started, but not finished.
   struct PendingGather {
     const Prefetch *prefetch;
-    /// Instruction that finishes the gather.
+    /// Instruction that finishes the weight gather `prefetch`. Another
+    /// instruction has already started it.
     program::CollectiveT collective;
   };
-  /// The gather that has been started and not yet finished. There is at most
-  /// one.
+  /// Weight gather that has started, but not finished. There is at most one.
   std::optional<PendingGather> gather;
   /// Names of the ops that the device cannot run, for the error message.
   std::vector<std::string> unsupported;

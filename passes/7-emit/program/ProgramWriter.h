@@ -14,28 +14,27 @@ struct PositionProgram {
   /// Instructions, buffers and other tables of the program, as structs of the
   /// FlatBuffers schema runtime/program/Program.fbs.
   program::ProgramT tables;
-  /// Bytes of the program's constants. The offset of a buffer in constant
-  /// memory is an offset into these bytes.
+  /// Bytes of the program's constants. Buffers of constants have offsets into
+  /// these bytes.
   std::vector<std::byte> constants;
-  /// Kernels that the program calls: entry i is the number, in the module, of
-  /// the program's kernel i.
+  /// Kernels that the program calls, by their numbers in the module. Example:
+  /// [7, 2] if kernel 0 of the program is kernel 7 of the module, and kernel 1
+  /// of the program is kernel 2 of the module.
   std::vector<int> kernels;
-  /// Bytes of the arena (memory of intermediate values) that hold gradients
-  /// until the optimizer update, or sums of gradients over microbatches.
+  /// Bytes of gradients in the arena (memory of intermediate values) that are
+  /// kept until the optimizer update.
   int64_t gradientBytes = 0;
 };
 
-/// Writes the program of `position` (virtual pipeline rank) to `written`.
-/// Leaves the descriptions of weight files and all hashes empty. Returns exit
-/// code 4 if the device cannot run some ops; the message names these ops.
-/// Returns exit code 1 if the check of the arena (memory plan) fails.
+/// Writes the program of one position (virtual pipeline rank), without hashes
+/// and without facts about weight files. Returns exit code 4 if the device
+/// cannot run an op, and 1 if the check of the memory plan fails.
 Status writeProgram(const ModelFacts &facts, int position,
                     PositionProgram &written);
 
-/// Reads the facts of `module`, which phase 7-emit must have processed, and
-/// writes the programs of all pipeline positions to `programs`, in order.
-/// Returns exit code 3 if the module lacks a fact. Other exit codes are those
-/// of writeProgram().
+/// Reads the facts of `module`, and writes the programs of all pipeline
+/// positions in order. Phase 7-emit must have run. Returns exit code 3 if the
+/// module lacks a fact. Other exit codes are those of writeProgram().
 Status writePrograms(mlir::ModuleOp module, std::optional<ModelFacts> &facts,
                      std::vector<PositionProgram> &programs);
 

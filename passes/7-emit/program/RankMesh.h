@@ -12,22 +12,23 @@
 
 namespace pcc::emit {
 
-/// Mesh of the ranks of a bundle (the directory that pcc writes). Its first
-/// axis is "pp", the pipeline. The axes of the module's mesh follow. The last
-/// axis is the time axis "mb", which counts microbatches rather than ranks. A
-/// sharding over the module's mesh is also a sharding over this mesh. For mesh
-/// {mb=4, dp=2, tp=8} and two positions (virtual pipeline ranks):
+/// Mesh of all ranks of a bundle, with one more axis for the microbatches. The
+/// first axis is "pp" (pipeline), and the last is "mb" (microbatches). In
+/// between are the other axes of the module's mesh. A sharding over the
+/// module's mesh is also valid over this mesh. Example, for module mesh {mb=4,
+/// dp=2, tp=8} and two positions (virtual pipeline ranks):
 ///
 ///   axis    pp  dp  tp  mb
 ///   size     2   2   8   4
 class RankMesh {
 public:
-  /// Creates the mesh of ranks from `mesh`, the module's mesh. `numPositions`
-  /// (number of virtual pipeline ranks) and `numMicrobatches` must be at least
-  /// 1.
+  /// Makes the mesh of ranks from `mesh`, the module's mesh. The axis "pp"
+  /// (pipeline) gets the size `numPositions`, and the axis "mb" (microbatches)
+  /// the size `numMicrobatches`. Both sizes must be at least 1.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
-  /// Returns the mesh of ranks, with axis "mb" (microbatches) last.
+  /// Returns the mesh with the axis "pp" (pipeline) first and the axis "mb"
+  /// (microbatches) last.
   const dist::Mesh &ranks() const { return rankMesh; }
   /// Returns the module's mesh, which has no axis for the pipeline.
   const dist::Mesh &shardingMesh() const { return mesh; }
@@ -37,11 +38,10 @@ private:
   dist::Mesh rankMesh;
 };
 
-/// Returns the layout of a tensor of global shape `shape` under `sharding`:
-/// which elements each rank holds. The layout describes each dim by factors
-/// (sizes whose product is the size of the dim). A dim that `sharding` does not
-/// split has one factor. The layout does not contain the axes over which the
-/// tensor is partial.
+/// Returns the layout of a tensor with global shape `shape`: which elements
+/// each rank holds. A dim of the layout is a product of factors, such as 192 =
+/// 3 · 64, each of which may be split over mesh axes. The layout omits axes
+/// over which the tensor is a partial sum.
 runtime::Layout layoutOf(const dist::Sharding &sharding,
                          llvm::ArrayRef<int64_t> shape);
 
@@ -51,8 +51,7 @@ std::optional<runtime::ElementType> elementTypeOf(mlir::Type type);
 /// Returns the runtime's element type of a tensor. Every tensor has one, since
 /// phase 1-import rejects other element types.
 runtime::ElementType elementTypeOf(mlir::RankedTensorType type);
-/// Returns the size in bytes of a tensor of `type`, stored densely: the number
-/// of elements times the size of an element.
+/// Returns the size in bytes of a dense tensor of `type`.
 int64_t bytesOf(mlir::RankedTensorType type);
 
 } // namespace pcc::emit

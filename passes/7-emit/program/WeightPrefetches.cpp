@@ -9,10 +9,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends to `makers` the ops that compute `value` from weights and constants,
-/// in execution order, each op once. Returns false in two cases: `value`
-/// depends on a function argument, or on an op that is neither a reshape nor a
-/// launch of a kernel.
+/// Appends to `makers` the ops that compute `value`, in execution order.
+/// Returns false unless these are reshapes and kernels that read only weights
+/// and constants.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -29,9 +28,8 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 }
 
 namespace {
-/// Finds the all-gathers of weights that can start early, in all functions that
-/// run once per microbatch. Skips functions that run once per step, whose
-/// gathers serve all microbatches.
+/// Finds the all-gathers of weights that can start before their use, in
+/// functions that run once per microbatch.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
@@ -46,11 +44,10 @@ public:
   }
 
 private:
-  /// Appends `gather` to `found` if three conditions hold. Otherwise does
-  /// nothing.
+  /// Appends `gather` to `found` if three conditions hold:
   ///
-  ///   - It is an all-gather of a whole tensor.
-  ///   - It runs between several ranks.
+  ///   - It is an all-gather of all elements, not of selected rows.
+  ///   - Its group has at least two ranks.
   ///   - Its input depends only on weights and constants.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||

@@ -23,27 +23,22 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// All-gather of a sharded weight that becomes two instructions, a start and a
-/// finish. The start runs ahead of the use of the weight, the finish right
-/// before the use.
+/// All-gather of a sharded weight that is split into two instructions. The
+/// start runs ahead of the use of the weight, the finish right before the use.
 struct Prefetch {
   /// The all-gather op. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// Ops that compute the input of the gather from the weight, in execution
-  /// order. An example is a cast of the rank's shard to a narrower type. The
-  /// ops run just before the gather starts.
+  /// Ops that compute the gather's input from the weight, such as a cast of the
+  /// shard. They run just before the gather starts.
   std::vector<mlir::Operation *> makers;
-  /// Index in ModelFacts::groups of the group of ranks within which the gather
-  /// communicates. This is a second group (OverlapGroups): it has the ranks of
-  /// the collective's ordinary group, but a communicator that only prefetches
-  /// use.
+  /// Index in ModelFacts::groups of the group of ranks that communicate. This
+  /// group has a communicator of its own (OverlapGroups).
   int group;
 };
 
-/// Returns all prefetches (early gathers of weights) of the module's programs,
-/// in program order. Adds the groups of ranks within which they communicate to
-/// `facts`. readFacts() calls this function after it has completed the stages
-/// and groups of `facts`.
+/// Returns all all-gathers of weights that can start before the weight is used,
+/// in program order. Adds the groups of ranks that gather to `facts.groups`.
+/// Must be called after `facts.functions` and `facts.groups` are filled.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -11,9 +11,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// Factor by which ranks may be less accurate than one rank. Sums in another
-/// order and roundings of partial sums cost a factor of 2 to 4; a cancellation
-/// costs some hundreds and more.
+/// Factor by which the error of the ranks may exceed the error of one rank.
+/// Additions in another order cause a factor of 2 to 4, which is allowed.
+/// Cancellation (loss of the leading digits in a difference) causes some
+/// hundreds, which is not.
 static constexpr double mostLoss = 20;
 
 /// Returns the largest relative error of a rounding to `type`; 0 if it is no

@@ -10,8 +10,7 @@ using namespace pcc;
 using namespace pcc::interpret;
 
 /// Returns the name of `value` in the ONNX model; empty if it has none. The
-/// result of a collective has the name of the value that the collective moves
-/// or reduces.
+/// result of a collective has the name of the collective's operand.
 static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
@@ -22,9 +21,9 @@ static StringRef nameOf(Value value) {
 }
 
 namespace {
-/// Finds the first value that differs. keepExpected() must be called first: it
-/// executes the unpartitioned model. Then check() is called for every value of
-/// the partitioned model, in the order of execution.
+/// Finds the first value that the simulated ranks compute differently from the
+/// unpartitioned model. Call keepExpected() once. Then call check() for every
+/// value of the partitioned model, in the order of execution.
 class DifferenceSearch {
 public:
   DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
@@ -39,17 +38,18 @@ public:
     return runUnpartitioned(whole, inputs, numerics, keep).status();
   }
 
-  /// Compares one value of the simulated ranks with the expected one. Does
-  /// nothing if a difference was found before or if the value cannot be
-  /// compared.
+  /// Compares one value of the simulated ranks with the value of equal name in
+  /// the unpartitioned model. Does nothing in three cases:
+  ///  - An earlier value differs.
+  ///  - The unpartitioned model has no value of this name.
+  ///  - The value's tensors are not plain shards; see isShardOf().
   void check(const StageValue &stageValue) {
     auto found = expected.find(nameOf(stageValue.value));
     if (first || found == expected.end() ||
         !isShardOf(stageValue, *found->second))
       return;
-    // The tolerance is larger than for outputs, because an inner value may be
-    // the difference of two nearly equal values and have a large relative
-    // error.
+    // Allow a larger error than for outputs. An intermediate value may be the
+    // difference of two nearly equal values, which has a large relative error.
     Type type = graph::tensorType(stageValue.value).getElementType();
     Comparison comparison(*found->second, 1000 * toleranceOf(type, numerics));
     for (const RankShard &shard : stageValue.shards(found->second->shape))
@@ -60,13 +60,16 @@ public:
                             comparison};
   }
 
-  /// The first value that differs; empty if none was found.
+  /// First value that differs between the ranks and the unpartitioned model;
+  /// empty if none was found.
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the ranks hold shards of `tensor`. False for a partial
-  /// sum, for a windowed read (halo exchange), and if the value's local shape
-  /// is not the one that follows from its sharding.
+  /// Returns whether the tensors of `stageValue` on the ranks are plain shards
+  /// of `tensor`. Returns false for:
+  ///  - partial sums;
+  ///  - windowed reads (such as halo exchanges);
+  ///  - tensors with another shape than the sharding gives.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -8,18 +8,16 @@
 
 namespace pcc::interpret {
 
-/// Finds the first value, in the order of execution, that the simulated ranks
-/// compute differently from the unpartitioned model. `whole` is the
-/// unpartitioned module. `parts` is the partitioned module after phase
-/// 6-schedule.
+/// Finds the first value that simulated ranks compute differently from the
+/// unpartitioned model, in the order of execution. `whole` is the unpartitioned
+/// module, `parts` the module after phase 6-schedule. Returns nullopt if no
+/// such value is found.
 ///
-/// Values of the two modules are compared if they have the same name in the
-/// ONNX model. Values without a name, partial sums and windowed reads (halo
-/// exchanges) are not compared. Returns nullopt if all compared values are
-/// equal, so that only outputs differ.
+/// Compares values with equal names in the ONNX model. Skips partial sums and
+/// windowed reads (such as halo exchanges).
 ///
-/// Executes both modules and keeps every named value of `whole` in memory.
-/// Therefore it should only be called after an output has been found to differ.
+/// Keeps all named values of `whole` in memory, so call it only if an output
+/// differs.
 std::optional<VerifiedValue> findFirstDifference(mlir::ModuleOp whole,
                                                  mlir::ModuleOp parts,
                                                  const Inputs &inputs,

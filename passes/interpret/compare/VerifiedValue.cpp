@@ -18,8 +18,8 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   return 1e-4;
 }
 
-/// Visits `value` and all values of its block from which it is computed,
-/// directly or through other ops.
+/// Visits `value` and all values from which it is computed, back to the
+/// arguments of the function. Returns the largest of their tolerances.
 double interpret::toleranceOf(Value value, Numerics numerics) {
   double largest = 0;
   llvm::SetVector<Value> reached;

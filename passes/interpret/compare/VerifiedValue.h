@@ -18,15 +18,14 @@ struct VerifiedValue {
   Comparison comparison;
 };
 
-/// Returns the largest error (see Comparison) at which values of an element
-/// type count as equal. The tolerance is 1e-12 if values are computed in f64:
-/// the partitioned model then differs only in the order of additions. The
-/// tolerance is larger for narrower types, because every op rounds.
+/// Returns the largest relative error at which two values of an element type
+/// count as equal. It is 1e-12 if `numerics` selects f64. If not, it depends on
+/// the type, such as 1e-4 for f32.
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
-/// Returns the largest tolerance of `value` and of all values from which it is
-/// computed. For example, a model may compute in bf16 and cast the result to
-/// f32; the result is then only as precise as bf16.
+/// Returns the tolerance (largest allowed error) for `value`: the largest
+/// tolerance among its element type and the types of all values from which it
+/// is computed. Example: a bf16 result cast to f32 has the tolerance of bf16.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
 
 /// Formats the first difference of a comparison, which must exist, such as:

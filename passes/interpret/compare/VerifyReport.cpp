@@ -11,7 +11,8 @@ using namespace pcc;
 using namespace pcc::interpret;
 namespace json = llvm::json;
 
-/// Returns the first of `values` that differs; null if all are equal.
+/// Returns the first of `values` that differs from its expected tensor; null if
+/// there is none.
 static const VerifiedValue *
 firstDifferent(llvm::ArrayRef<VerifiedValue> values) {
   const VerifiedValue *found = llvm::find_if(
@@ -42,8 +43,8 @@ static json::Value number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Returns the first difference of `value` as a JSON object; a JSON null if
-/// `value` is null.
+/// Returns the first element of `value` that differs, as a JSON object. Returns
+/// a JSON null if `value` is null.
 static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
@@ -71,8 +72,9 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns a JSON object with the errors of ranks and of one rank for each of
-/// `values`, in the model's own types, and the largest of all.
+/// Returns two errors for each entry of `values` as a JSON object: that of the
+/// simulated ranks, and that of one rank. The object also has the largest error
+/// of each kind.
 static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
   double ofRanks = 0, ofOneRank = 0;
   json::Array list;
@@ -90,10 +92,12 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns the whole report as a JSON object. Its first difference is the first
-/// of these that exists: an inner value of the simulated ranks, an output of
-/// the simulated ranks, an output in the model's own types, an output of the
-/// executables.
+/// Returns all findings as a JSON object. Its entry "first_difference" is the
+/// first of these that exists:
+///  - an intermediate value that differs on the simulated ranks;
+///  - an output that differs on the simulated ranks;
+///  - an output that is too inexact in the model's own types, such as bf16;
+///  - an output that differs on the executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

@@ -9,9 +9,9 @@
 namespace pcc::interpret {
 
 /// Reads the .npy file `path` into `tensor`. The file's elements must be
-/// row-major. Its shape and element type must be those of `type`, except that
-/// bf16 is stored as f32, because the format lacks bf16. Returns an error if
-/// the file cannot be read or does not fit `type`.
+/// row-major. Its shape and element type must be those of `type`; bf16 is
+/// stored as f32. Returns an error if the file cannot be read or does not fit
+/// `type`.
 Status readNpy(const std::string &path, mlir::RankedTensorType type,
                graph::HostTensor &tensor);
 

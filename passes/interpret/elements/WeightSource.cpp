@@ -48,7 +48,9 @@ static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   return restrided(tensor, shape, 0, strides);
 }
 
-/// Returns a copy of the part of `tensor` that `slice` selects along one dim.
+/// Returns a copy of a part of `tensor`. Along one dim, the part has every n-th
+/// element from a start index on. `slice` gives the dim, the start, the size
+/// and n.
 static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   SmallVector<int64_t> shape(tensor.shape), strides = rowMajor(tensor.shape);
   int64_t offset = slice.getStart() * strides[slice.getDim()];
@@ -58,8 +60,7 @@ static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
 }
 
 /// Returns `tensor` after one transform of the weight. A cast between float
-/// types changes nothing, because elements are held as f64. FunctionRun rounds
-/// the weight if values are to be rounded to the model's types.
+/// types changes nothing, because elements are held as f64.
 static HostTensor transformed(HostTensor tensor, Attribute transform) {
   return llvm::TypeSwitch<Attribute, HostTensor>(transform)
       .Case([&](PermuteAttr permute) {
@@ -74,8 +75,8 @@ static HostTensor transformed(HostTensor tensor, Attribute transform) {
       .Default([&](Attribute) { return tensor; });
 }
 
-/// Reads the elements of `weight` from the file `path`, without applying
-/// transforms.
+/// Reads the elements of `weight` from the file `path` as they are stored
+/// there. Does not apply the weight's transforms, such as a transpose.
 static Status readFile(WeightAttr weight, ElementType type,
                        const std::string &path, HostTensor &tensor) {
   RankedTensorType stored = weight.getStored();
@@ -100,10 +101,10 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// Reads the elements from the parameter's file. A parameter with a fill value
-/// gets this value in all elements. A parameter without fill value and file
-/// gets random values. Transforms, such as a transpose, are also applied to
-/// random elements, as in the runtime.
+/// Sets `tensor` to the elements of the parameter `name`:
+///  - The parameter has a fill value: all elements have this value.
+///  - If not: reads the elements from a file, or draws random elements if the
+///    weight is absent. Applies the weight's transforms, such as a transpose.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -10,10 +10,9 @@
 
 namespace pcc::interpret {
 
-/// Reads the weights of a module. A weight is read from the file to which its
-/// parameter refers. An absent weight gets seeded random values, equal to those
-/// that executables generate. Weights are not cached: each read opens the file,
-/// so that memory only holds the weights that the caller keeps.
+/// Reads the weights of a module from their files. An absent weight gets seeded
+/// random values, equal to those that executables generate. Weights are not
+/// cached: each read opens the file.
 class WeightSource {
 public:
   /// Prepares to read the weights of `module`. The directory of weight files is
@@ -22,10 +21,11 @@ public:
   explicit WeightSource(mlir::ModuleOp module);
 
   /// Reads the global tensor of the parameter with the symbol name `parameter`
-  /// into `tensor`. Applies the transforms of the parameter, such as a
-  /// transpose or a slice, to the stored elements. Returns an error if there is
-  /// no such parameter, if its file cannot be read, or if files cannot hold its
-  /// element type.
+  /// into `tensor`. Applies the parameter's transforms, such as a transpose.
+  /// Errors:
+  ///  - There is no such parameter.
+  ///  - Its file cannot be read.
+  ///  - Files cannot hold its element type.
   Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:

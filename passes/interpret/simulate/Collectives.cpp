@@ -53,9 +53,8 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
-/// Returns the sub-axes (parts of mesh axes) of `axes` that `others` does not
-/// cover. A sub-axis that is covered in part is split, and the rest of it is
-/// returned.
+/// Returns the sub-axes (parts of mesh axes) in `axes` that `others` does not
+/// cover. If a sub-axis is covered in part, returns its rest.
 static dist::SubAxes lacking(const dist::SubAxes &axes,
                              const dist::SubAxes &others) {
   dist::SubAxes rest = axes;
@@ -71,11 +70,10 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Decides which rows of a collective are moved, according to the row masks
-/// (RowMasks). A row travels between its owner and another rank. The owner is
-/// the rank that holds the row on the divided side (operand of an all_gather,
-/// result of a reduce_scatter). The masks of both ranks have an entry for the
-/// row, and the two entries must agree. Without masks all rows are moved.
+/// Decides which rows of a tensor a collective moves, such as the tokens for
+/// one expert. A row moves between its owner (the rank whose shard contains the
+/// row) and another rank. The masks of both ranks say whether it moves, and
+/// must agree. Without masks, all rows move.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -99,9 +97,8 @@ public:
       elements *= size;
   }
 
-  /// Returns whether `rank` and `other` belong to the same group of the
-  /// collective. Row masks only have entries for ranks of the same group.
-  /// Always true if there are no masks.
+  /// Returns whether `rank` and `other` are in one group (the ranks that
+  /// exchange rows). Returns true if the collective has no row masks.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() ||
            llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
@@ -111,12 +108,11 @@ public:
                         });
   }
 
-  /// Returns whether the row of an element is moved according to the row masks.
-  /// Two ranks hold the element:
-  ///  - `owner` holds it on the divided side (operand of an all_gather, result
-  ///    of a reduce_scatter), at the row-major position `ownerPlace`.
-  ///  - `other` holds it on the whole side, at the position `otherPlace`.
-  /// Sets `fault` if the masks of the two ranks disagree.
+  /// Returns whether the masks let one element move between the ranks `owner`
+  /// and `other`. `owner` holds the element in its shard, at the row-major
+  /// position `ownerPlace`. `other` holds it in its gathered tensor, at the
+  /// row-major position `otherPlace`. Sets `fault` if the masks of the two
+  /// ranks disagree.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -144,9 +140,9 @@ private:
   int64_t elements = 1; ///< number of elements of a row
 };
 
-/// Executes one collective on all ranks. Elements of operand and result are
-/// matched by their global indices. The result therefore depends only on the
-/// two shardings, and reveals errors in the choice of collectives.
+/// Executes one collective, such as an all_gather, on all ranks. Uses the
+/// shardings of operand and result to find the global indices that each rank
+/// has and needs.
 class CollectiveRun {
 public:
   CollectiveRun(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -196,9 +192,9 @@ private:
     return product;
   }
 
-  /// Returns the partials (reductions still to be done) of `one` along axes
-  /// over which `other` is not partial. The time axis is left out, because no
-  /// collective runs along it.
+  /// Returns the reductions that are still to be done in the sharding `one`,
+  /// along axes over which `other` needs no reduction. Leaves out the time axis
+  /// (the mesh axis that counts microbatches).
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -217,14 +213,16 @@ private:
     return axes;
   }
 
-  /// Elements that are both in the result on one rank and in the operand on
-  /// another rank. Along each dim, the elements at index to[i] of the result
-  /// and at index from[i] of the operand have the same global index.
+  /// Elements that the result on one rank and the operand on a source rank have
+  /// in common. Along dim d, local index to[d][i] of the result and local index
+  /// from[d][i] of the operand are the same global index. Example: the result
+  /// has the global indices 4 … 7, the operand has 6 … 9:
+  ///   to[d] = 2, 3 and from[d] = 0, 1
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
-  /// Returns the elements that are both in the result on the rank `rank` and in
-  /// the operand on the rank `source`.
+  /// Returns the elements that are both in the result of the collective on the
+  /// rank `rank` and in its operand on the rank `source`.
   Common commonOf(int64_t rank, int64_t source) const {
     Common common;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -243,10 +241,9 @@ private:
     return common;
   }
 
-  /// Calls `visit(to, at)` for each element that is both in the result on the
-  /// rank `rank` and in the operand on the rank `source`. `to` is the row-major
-  /// position of the element in the result, and `at` its position in the
-  /// operand.
+  /// Calls `visit` for each element that is both in the result on the rank
+  /// `rank` and in the operand on the rank `source`. `visit` gets two row-major
+  /// positions of the element: in the result, then in the operand.
   template <typename Visit>
   void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
     Common common = commonOf(rank, source);
@@ -265,13 +262,12 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks from whose operands `rank` may copy elements of its
-  /// result. They are ordered by the number of mesh axes along which they
-  /// differ from `rank`, so `rank` comes first. Two kinds of ranks are left
-  /// out:
-  ///  - If the operand is partial (still to be summed): ranks with other
-  ///    coordinates along the partial axes.
-  ///  - With row masks: ranks of other groups.
+  /// Returns the ranks from which `rank` may copy elements. The nearest is
+  /// first: it differs in the fewest mesh coordinates. Leaves out two kinds of
+  /// ranks:
+  ///  - ranks with another partial value: their coordinates differ along an
+  ///    axis over which the operand is partial;
+  ///  - if there are row masks: ranks that do not communicate with `rank`.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -293,10 +289,9 @@ private:
     return sources;
   }
 
-  /// Computes the result on the rank `rank` of a collective that reduces
-  /// nothing, such as an all_gather. Each element is taken from the nearest
-  /// rank that holds it: the rank that differs from `rank` along the fewest
-  /// mesh axes.
+  /// Computes the result on the rank `rank` of a collective without reduction,
+  /// such as an all_gather. Copies each element from the nearest rank that
+  /// holds it. In a slice or mask, this is `rank` itself.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -321,9 +316,10 @@ private:
       mask(rank, result);
   }
 
-  /// Makes a replicated value partial. Ranks whose coordinates along the new
-  /// partial axes are 0 keep `result`. On all other ranks, `result` is filled
-  /// with the neutral element of the reduction, such as 0 for a sum.
+  /// Makes a replicated value partial, such as a partial sum over tp. Ranks
+  /// with coordinate 0 along the new partial axes keep the value in `result`.
+  /// All other ranks fill `result` with the neutral element of the reduction,
+  /// such as 0 for a sum.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -333,9 +329,10 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
-  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`:
-  /// combines each element over the ranks of the group. An element counts as
-  /// missing if not every rank of the group holds it.
+  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`.
+  /// Reduces each element over a group (the ranks that communicate). Subtracts
+  /// the number of complete elements from `missing`. An element is complete if
+  /// every rank of the group holds it.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -367,11 +364,11 @@ private:
   RowTable rows;
   dist::Sharding from, to;
   SmallVector<int64_t> shape;
-  /// For each rank, the global indices of the elements of its operand (`held`)
-  /// and of its result (`wanted`).
+  /// Global indices of the elements that each rank has in its operand (`held`)
+  /// and in its result (`wanted`).
   std::vector<LocalIndices> held, wanted;
-  /// For the rank whose result is being computed: number of elements that are
-  /// still missing, and whether each element has been set.
+  /// Progress of the result on one rank: number of elements that are still
+  /// missing (`missing`), and whether each element has been copied (`filled`).
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -10,41 +10,37 @@
 
 namespace pcc::interpret {
 
-/// Row masks of a collective on one rank. They mark the rows that are moved,
-/// such as the tokens that the experts of a rank need. A row is all elements
-/// with equal indices in the tensor's first dims. For example, if a tensor
-/// [batch, tokens, features] has two first dims, a row is one token. The masks
-/// are not owned.
+/// Masks of a collective on one rank. They select the rows that the rank sends
+/// or receives, such as the tokens for its experts. A row is the part of a
+/// tensor with one entry in a mask. Example: in a tensor [batch, tokens,
+/// features] with a mask [batch, tokens], a row is one token. The masks are not
+/// owned.
 struct RowMasks {
-  /// The two masks, boolean tensors: operands 0 and 1 of the collective's
-  /// `rows`. On the divided side (operand of an all_gather, result of a
-  /// reduce_scatter), each rank has a part of the rows. On the whole side, each
-  /// rank has all rows of the group.
-  ///   divided  [first dims of the divided side, members of the group]: whether
-  ///            a row of this rank is moved to or from that member
-  ///   whole    [first dims of the whole side]: whether a row is moved to or
-  ///            from this rank
+  /// Boolean masks: operands 0 and 1 of the collective's `rows`. In an
+  /// all_gather, the operand is a shard and the result is gathered. In a
+  /// reduce_scatter, the result is the shard. Each mask says which rows move:
+  ///   divided[row of the shard, m]    to or from member m of the group (the
+  ///                                   ranks that communicate)
+  ///   whole[row of the whole tensor]  to or from this rank
   const graph::HostTensor *divided, *whole;
 };
 
 /// Executes the collective `op` on all ranks and returns the result on each
-/// rank. `inputs[r]` is the operand on rank r. Elements of operand and result
-/// are matched by their global indices under the shardings `from` and `to` of
-/// `op`. The result does not depend on an algorithm of the runtime. There are
-/// three cases:
-///  - all_reduce and reduce_scatter combine the elements of all ranks of the
-///    group.
-///  - slice and mask only use the rank's own operand.
-///  - Any other collective copies each element from the nearest rank that holds
-///    it: the rank that differs along the fewest mesh axes, at best the rank
-///    itself.
+/// rank. `inputs[r]` is the operand on rank r. The elements of a result come
+/// from different ranks:
+///  - all_reduce and reduce_scatter: reduced over all ranks of the group (the
+///    ranks that communicate);
+///  - slice and mask: only from the rank's own operand;
+///  - all others: copied from the nearest rank that holds the element (fewest
+///    differing mesh coordinates).
 ///
-/// `masks` (which rows are moved) is empty or has one entry per rank. If it is
-/// empty, all rows are moved. Rows that are not moved are undefined after an
-/// all_gather, and count as 0 in a reduce_scatter.
+/// `masks` has one entry per rank and says which rows are moved; if it is
+/// empty, all rows are moved. A row that is not moved is undefined after an
+/// all_gather, and counts as 0 in a reduce_scatter.
 ///
-/// Returns an error if a rank needs an element that no source rank holds, or if
-/// the masks of two ranks disagree about a row.
+/// Errors:
+///  - No rank holds an element that a result needs.
+///  - The masks of two ranks disagree about a row.
 StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,

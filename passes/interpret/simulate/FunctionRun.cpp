@@ -110,11 +110,9 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// If all operands of an op are constants, the op is evaluated with rounding to
-/// the model's element types. The compiler folds such ops with this rounding,
-/// and the unpartitioned model still contains them. Evaluated in f64, they
-/// would make the two models differ. Their results count as constants, because
-/// the compiler folds ops on them, too.
+/// Selects rounding to the model's element types for an op whose operands are
+/// all constants. The compiler rounds in this way when it folds the op to a
+/// constant.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -125,8 +123,8 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
   return folds ? graph::Numerics::Model : numerics;
 }
 
-/// Evaluates the op once for all ranks whose operands are the same tensor
-/// objects.
+/// Evaluates `op` once for all ranks whose operands are pointers to the same
+/// tensors.
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   const graph::Numerics precision = numericsOf(op);
   SmallVector<RankTensors> results(op->getNumResults());
@@ -233,7 +231,9 @@ FunctionRun::Results FunctionRun::receive(Operation *op) {
   return Status::error(Defect, "waits for a value that was not sent");
 }
 
-/// Indices are checked by the ops that read them, in the unpartitioned model.
+/// Skips a graph.check_indices, which checks the range of indices. The
+/// unpartitioned run reports an index out of range: there, the ops that read
+/// the indices check them.
 FunctionRun::Results FunctionRun::leaveOut(Operation *) {
   return SmallVector<RankTensors>();
 }

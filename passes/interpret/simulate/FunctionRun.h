@@ -14,18 +14,22 @@
 
 namespace pcc::interpret {
 
-/// Callbacks for values that enter or leave a function while it is executed.
-/// `send` must be set if the function contains a pipe.send, and `receive` if it
-/// contains a pipe.receive. `read` and `write` may be null.
+/// Callbacks by which a function exchanges values with other stages (`send`,
+/// `receive`) and with stored parameters (`read`, `write`). `send` may be null
+/// if the function has no pipe.send, and `receive` if it has no pipe.receive.
+/// `read` and `write` may always be null.
 struct BoundaryHooks {
-  /// Called for each pipe.send, with the tensors of its operand on all ranks.
+  /// Callback for each pipe.send (an op that sends a value to another stage).
+  /// Gets the value's tensors on all ranks.
   std::function<void(pipe::SendOp, const RankTensors &)> send;
-  /// Returns the tensors that a receive yields, one per rank. Returns an empty
-  /// list if the value has not been sent yet.
+  /// Callback for each pipe.receive (an op that receives a value from another
+  /// stage). Returns the value's tensors, one per rank. Returns an empty list
+  /// if the other stage has not sent the value.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
-  /// Returns the value on all ranks that an earlier training step wrote to a
-  /// parameter. If it returns an empty list, the weight is read from the
-  /// WeightSource, which reads the model's files.
+  /// Callback for each graph.get_parameter. Returns the parameter's tensors,
+  /// one per rank, as an earlier training step wrote them. If no step wrote the
+  /// parameter, returns an empty list; the parameter then has its value in the
+  /// model.
   std::function<RankTensors(graph::GetParameterOp)> read;
   /// Called for each graph.set_parameter, with the written value on all ranks.
   std::function<void(graph::SetParameterOp, const RankTensors &)> write;
@@ -35,10 +39,8 @@ struct BoundaryHooks {
 /// been computed.
 using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
 
-/// Executes one function on all ranks of a stage. Each op is executed on all
-/// ranks before the next op starts, so that a collective has the operands of
-/// its whole group. Values are freed after their last use. An object can
-/// execute its function once.
+/// Executes one function on all ranks of a stage, op by op. Values are freed
+/// after their last use. An object can execute its function once.
 class FunctionRun {
 public:
   /// Prepares the execution of `function`. `weights` must outlive this object.
@@ -60,39 +62,42 @@ private:
   /// that executes the op. evaluateOp() executes all ops that are not in the
   /// table.
   static const llvm::StringMap<Handler> &handlers();
-  /// Executes one op on all ranks and returns its results. The error messages
-  /// of this function and of the private functions that it calls do not name
-  /// the op; run() adds the name.
+  /// Executes one op on all ranks and returns its results. Error messages do
+  /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision in which `op` is evaluated: f64 throughout, or with
-  /// results rounded to the model's types.
+  /// Returns the precision for `op`: f64, or rounding of every result to its
+  /// element type. An op on constants always rounds; any other op has the
+  /// precision `numerics`.
   graph::Numerics numericsOf(mlir::Operation *op);
-  /// Evaluates a graph op on all ranks. Ranks whose operands are the same
-  /// tensor objects share one evaluation.
+  /// Evaluates an op of the graph dialect on all ranks. Evaluates the op only
+  /// once for ranks that share all operand tensors.
   Results evaluateOp(mlir::Operation *op);
   /// Returns the parameter that the graph.get_parameter `op` reads, on all
-  /// ranks. If an earlier training step wrote the parameter, returns the
-  /// written value. Otherwise reads the weight and cuts each rank's shard out
-  /// of it.
+  /// ranks: the value that an earlier training step wrote, or else each rank's
+  /// shard of the weight.
   Results readWeight(mlir::Operation *op);
-  /// Passes the new value of a parameter to the callback BoundaryHooks::write.
+  /// Executes a graph.set_parameter: passes the parameter's new value to the
+  /// callback BoundaryHooks::write.
   Results writeWeight(mlir::Operation *op);
   /// Executes a collective on all ranks by calling evaluateCollective().
   Results runCollective(mlir::Operation *op);
-  /// Executes a dist.global_index: computes, on each rank, the global indices
-  /// of its elements along one dim. Elements that are padding or holes (reads
-  /// outside of the tensor) get the size of the dim as index.
+  /// Executes a dist.global_index: returns, on each rank, the global indices of
+  /// the elements that the rank holds along one dim. An element outside of the
+  /// dim (such as padding) gets the size of the dim as its index.
   Results globalIndex(mlir::Operation *op);
-  /// Passes the operand of a send to the callback BoundaryHooks::send.
+  /// Executes a pipe.send: passes its operand on all ranks to the callback
+  /// BoundaryHooks::send.
   Results send(mlir::Operation *op);
-  /// Returns the value that the callback BoundaryHooks::receive returns.
+  /// Executes a pipe.receive: returns the value that another stage has sent.
   /// Returns an error if the value has not been sent.
   Results receive(mlir::Operation *op);
-  /// Returns the operand as the result of a pin, reshard or transfer. On a
-  /// single rank, these ops change nothing. With several ranks, returns an
-  /// error, because phase 5-localize should have removed these ops.
+  /// Executes an op that only changes the sharding or the stage of a value
+  /// (dist.pin, dist.reshard or pipe.transfer): returns the op's operand.
+  /// Returns an error if there are several ranks, because phase 5-localize
+  /// replaces these ops.
   Results passThrough(mlir::Operation *op);
-  /// Does nothing: the op has no results, and only ends runs.
+  /// Skips a graph.check_indices, an op that checks the range of indices and
+  /// has no results.
   Results leaveOut(mlir::Operation *op);
 
   mlir::func::FuncOp function;

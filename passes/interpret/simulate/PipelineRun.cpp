@@ -42,10 +42,8 @@ Status PipelineRun::readTables() {
   return Status::success();
 }
 
-/// Returns the microbatch number under which the messages of an action are
-/// stored. It is 0 for an update action, which belongs to no microbatch: its
-/// field `microbatch` is the number of a part of the update. All parts share
-/// one number, so that a part finds the values that earlier parts have sent.
+/// Returns the microbatch for which `action` sends and receives messages.
+/// Returns 0 for an update of the weights, which runs once per step.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -59,24 +57,24 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
-/// Returns a key for the sharding of the parameter copy that `get` reads.
-/// Stages may keep copies of a parameter with different shardings.
+/// Returns a text that identifies the sharding in which `get` reads a
+/// parameter. Different stages may read a parameter in different shardings.
 static std::string placementOf(graph::GetParameterOp get) {
   return dist::placementKey(dist::shardingOf(get.getResult()),
                             graph::tensorType(get.getResult()).getRank());
 }
 
-/// Returns a key for the sharding of the parameter copy that `set` writes.
-/// Stages may keep copies of a parameter with different shardings.
+/// Returns a text that identifies the sharding in which `set` writes a
+/// parameter. Different stages may write a parameter in different shardings.
 static std::string placementOf(graph::SetParameterOp set) {
   return dist::placementKey(
       set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
       graph::tensorType(set.getValue()).getRank());
 }
 
-/// The callback `read` returns values from the map `written`, and the callback
-/// `write` stores values in the map `pending`. Therefore all microbatches of a
-/// step read the weights from before the step.
+/// Lets a function read parameters from `written` and store new values in
+/// `pending`. All microbatches of a step therefore read the values from before
+/// the step.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -107,13 +105,13 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Looks up result number `from.result` of the function `from.by`. A result
-/// that all microbatches share is stored under microbatch -1. Any other result
-/// is looked up under the current microbatch or, if `taker` runs once per step,
-/// under the last one.
-///
-/// If `from.by` is `taker` itself, the argument is an accumulator: it is the
-/// result of the previous microbatch. For the first microbatch, it is zeros.
+/// Looks up result number `from.result` of the function `from.by` in `held`.
+/// The microbatch of the entry depends on the result:
+///  - a result that all microbatches share: -1;
+///  - any other result: the current microbatch. If `taker` runs once per step,
+///    it is the last microbatch.
+/// A sum over the microbatches has no entry in the first microbatch. In this
+/// case, returns zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -135,9 +133,10 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Stores each result under its microbatch. Two kinds of results are stored
-/// under microbatch -1, which all microbatches share: results of functions that
-/// run once per step, and sums over microbatches.
+/// Stores each result of `function` in `held`, under the current microbatch.
+/// Two kinds of results get microbatch -1, which stands for all microbatches:
+///  - results of a function that runs once per step;
+///  - sums over the microbatches.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -167,8 +166,9 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
   return shareEqual(std::move(shards));
 }
 
-/// Executes the function of an action. Stores its results for other functions
-/// of the stage, and passes model outputs to the listener.
+/// Executes the function of `action`, such as the forward pass of a stage.
+/// Stores its results for other functions of the stage. Passes results that are
+/// outputs of the model to the callback `listener.onOutput`.
 Status PipelineRun::runAction(const Position &position,
                               const plan::Action &action) {
   func::FuncOp function = functionOf(action);
@@ -207,11 +207,9 @@ Status PipelineRun::runAction(const Position &position,
   return Status::success();
 }
 
-/// The pipeline positions (each the stages that one rank runs) take turns. In
-/// its turn, a position executes actions until its next action has to wait for
-/// a message. The loop ends when no position has executed an action in its
-/// turn: either all tables are finished, or there is a deadlock. Writes of
-/// parameters take effect after the step.
+/// The pipeline positions (each the stages that one rank runs) take turns. A
+/// position executes actions until one has to wait for a message. The loop ends
+/// when no position can continue: all actions are done, or there is a deadlock.
 Status PipelineRun::run(const Inputs &wholeInputs, PipelineListener told) {
   inputs = &wholeInputs;
   listener = std::move(told);

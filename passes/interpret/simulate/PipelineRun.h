@@ -18,28 +18,28 @@ struct PipelineListener {
   std::function<void(llvm::StringRef, const StageValue &)> onOutput;
   /// Called with every result of every op.
   std::function<void(const StageValue &)> onResult;
-  /// Called with the symbol name of a parameter and the value that is written
-  /// to it.
+  /// Callback for each graph.set_parameter. Gets the parameter's symbol name
+  /// and new value.
   std::function<void(llvm::StringRef, const StageValue &)> onWrite;
 };
 
 /// Executes a module after phase 6-schedule on simulated ranks. Each pipeline
-/// position (the stages that one rank runs) executes its list of actions in
-/// order. An action is, for instance, the forward pass of one stage on one
-/// microbatch. An action waits until all values that it receives have been
-/// sent. Sends never wait, because the number of messages in flight is not
-/// limited.
+/// position (the stages that one rank runs) has a list of actions. An action
+/// is, for example, the forward pass of one stage on one microbatch. A position
+/// executes its actions in order. An action waits for the values that it
+/// receives; a send never waits.
 class PipelineRun {
 public:
   /// Prepares the execution of `module`. Reads no weights: run() reads them
   /// when an op needs them.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
-  /// Executes one training or inference step, with all microbatches. `inputs`
-  /// are the global input tensors by name. Weights have the values that earlier
-  /// calls of this function wrote, or else those of the model. Returns an error
-  /// if an action has no function, if an op cannot be executed, or if all
-  /// pipeline positions wait for each other (deadlock).
+  /// Executes one training or inference step with all microbatches. `inputs`
+  /// holds the global input tensors by name. A weight has the value that an
+  /// earlier call wrote; if none did, it has its value in the model. Errors:
+  ///  - The module has no function for an action of the schedule.
+  ///  - An op cannot be executed.
+  ///  - All stages wait for messages (deadlock).
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
@@ -48,20 +48,22 @@ private:
   struct Position {
     int64_t number = 0;
     std::vector<plan::Action> actions;
-    /// Index of the next action to execute.
+    /// Index in `actions` of the next action to execute.
     size_t next = 0;
   };
   /// Key of a message between stages: name of the value, sending stage,
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the action tables (lists of actions in order) of all pipeline
-  /// positions. Each position starts at its first action.
+  /// Reads the actions (such as the forward pass of a stage) of each pipeline
+  /// position from the module. A position is the stages that one rank runs.
+  /// Each position starts at its first action.
   Status readTables();
   /// Returns the function of the module that executes `action`; null if there
   /// is none.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
-  /// Returns whether all values that `action` receives have been sent.
+  /// Returns whether `action` can start: other stages have sent all values that
+  /// its function receives.
   bool isReady(const plan::Action &action);
   /// Executes one action on all ranks of its pipeline position.
   Status runAction(const Position &position, const plan::Action &action);
@@ -69,18 +71,18 @@ private:
   /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns, on all ranks, the value of argument number `argument` of the
-  /// function `taker`. The value is a result of a function of the same stage.
-  /// `from`, the attribute `pipe.held` of the argument, has the name of that
-  /// function and the index of the result.
+  /// Returns the value of argument number `argument` of the function `taker` on
+  /// all ranks. `from` names the source of the value: a result of a function of
+  /// the same stage.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
-  /// Stores the results of a function in `held`, so that other functions of its
-  /// stage can use them as arguments.
+  /// Stores the results of `function` for one microbatch in the member `held`.
+  /// Other functions of the same stage take them as arguments.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
-  /// Returns the callbacks that let a function send and receive messages, and
-  /// read and write parameters.
+  /// Returns the callbacks for one execution of a function of the stage
+  /// `stage`. The function uses them to send and receive messages, and to read
+  /// and write parameters.
   BoundaryHooks hooksOf(const Position &position, int64_t stage,
                         int64_t microbatch);
 
@@ -88,22 +90,22 @@ private:
   graph::Numerics numerics;
   dist::Mesh mesh;
   WeightSource weights;
-  /// Functions of the stages. The key is the number of the stage and the kind
-  /// of action that the function executes, such as "F" (forward) or "B"
-  /// (backward).
+  /// Functions of the module. The key is the number of a stage and a kind of
+  /// action, such as "F" (forward) or "B" (backward).
   std::map<std::pair<int64_t, std::string>, mlir::func::FuncOp> functions;
-  /// Results of functions in this step, for other functions of their stage. The
-  /// key is the symbol name of the function, the index of the result and the
-  /// microbatch, which is -1 for results that all microbatches share.
+  /// Results of the functions that this step has executed. The key is the
+  /// symbol name of the function, the index of the result, and the microbatch.
+  /// Microbatch -1 marks a result for all microbatches, such as a gathered
+  /// weight.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters. The key is the pipeline position, the symbol name,
-  /// and a text for the sharding (dist::placementKey). The stages of a position
-  /// may keep copies of a parameter with different shardings.
+  /// Values of parameters. The key is a pipeline position (the stages that one
+  /// rank runs), the parameter's symbol name and the text of its sharding
+  /// (dist::placementKey). One position may store a parameter in several
+  /// shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
-  /// `written`: parameters after the earlier steps, which this step reads.
-  /// `pending`: parameters that this step has written, which the next step will
-  /// read.
+  /// Parameters that earlier steps have written (`written`) and that this step
+  /// writes (`pending`). This step reads only `written`.
   Written written, pending;
   std::vector<Position> positions;
   /// Messages that have been sent and not yet received.

@@ -12,8 +12,7 @@ namespace pcc::interpret {
 using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 
 /// The tensors of one value, by rank. Ranks with equal elements share one
-/// tensor object. An op is evaluated once for all ranks that share its
-/// operands, so computation that is replicated on all ranks is executed once.
+/// tensor object, so that an op on them is evaluated once.
 using RankTensors = std::vector<TensorPointer>;
 
 /// Converts tensors, one per rank, to RankTensors. Ranks whose tensors have

@@ -10,21 +10,22 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Replaces indices into the result of `view` (a windowed read, such as a halo
-/// exchange) by indices into the tensor that it reads. An index at which the
-/// view reads no element becomes `hole`. Padding stays.
+/// Replaces each index into the result of `view` by the index of the element
+/// that `view` reads there. A view is a windowed read of a dim, such as a halo
+/// exchange. Where `view` reads no element, the index becomes `hole`. Entries
+/// that are `padding` do not change.
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Processes the factors of the dim from major to minor. For each factor, every
-/// index found so far becomes several indices: one for each index of the factor
-/// that the rank holds. Example for [3|64@tp] with tp = 2, at tp coordinate 0:
+/// Splits a dim by its factors, from major to minor. Example: the dim [3|64@tp]
+/// has two factors, 3 blocks of 64 elements each. The axis tp splits each
+/// block. With tp = 2, the rank at tp coordinate 0 holds:
 ///
-///     after the factor 3:       0, 1, 2
-///     after the factor 64@tp:   0 … 31, 64 … 95, 128 … 159
+///     after the factor 3:       blocks 0, 1, 2
+///     after the factor 64@tp:   elements 0 … 31, 64 … 95, 128 … 159
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -61,8 +62,7 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
 }
 
 /// Sets the padding of a float shard to NaN and its holes (reads outside of the
-/// tensor) to 0. All other elements get arbitrary values, because the caller
-/// overwrites them.
+/// tensor) to 0. All other elements get arbitrary values.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -94,9 +94,10 @@ struct ElementWalk {
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Visits all elements whose indices in the dims before `dim` are fixed.
-  /// `local` and `global` are the offsets that these indices give in the shard
-  /// and in the global tensor.
+  /// Visits the elements whose indices in the dims before `dim` are fixed.
+  /// `local` is the row-major position, in the shard, of the element with these
+  /// indices and zeros behind them. `global` is this position in the global
+  /// tensor.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

@@ -12,17 +12,19 @@ namespace pcc::interpret {
 /// axis that counts microbatches). An object made by the default constructor
 /// has one rank.
 struct SimulatedRanks {
-  /// Mesh of the module. It has a time axis if there are microbatches.
+  /// Mesh of the module. If there are several microbatches, the mesh has a time
+  /// axis, whose coordinate is the number of the microbatch.
   dist::Mesh mesh;
-  /// Number of the microbatch, which is the coordinate of all ranks along the
-  /// time axis.
+  /// Number of the microbatch that the ranks execute. It is the coordinate of
+  /// all ranks along the time axis, which counts microbatches.
   int64_t microbatch = 0;
 
   /// Returns the number of ranks.
   int64_t size() const { return mesh.spatial().size(); }
 
   /// Returns the coordinates of the rank `rank` along all mesh axes. The
-  /// coordinate along the time axis is the number of the microbatch.
+  /// coordinate along the time axis, which counts microbatches, is
+  /// `microbatch`.
   dist::Coordinates at(int64_t rank) const {
     dist::Coordinates space = mesh.spatial().coordinates(rank), all;
     size_t next = 0;

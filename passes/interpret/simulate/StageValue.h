@@ -14,7 +14,7 @@ namespace pcc::interpret {
 struct RankShard {
   /// Number of the rank among the ranks of the whole pipeline.
   int64_t rank;
-  /// Global indices of the shard's elements, per dim.
+  /// Global indices of the shard's elements: one list per dim.
   LocalIndices indices;
   /// The shard's elements; null if only the indices are kept.
   TensorPointer tensor;
@@ -28,9 +28,8 @@ dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 /// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of the value. For a model output, it is the sharding in which the
-  /// output is written. For any other value, it is the sharding recorded on the
-  /// op. A null sharding means that every rank holds the whole value.
+  /// Sharding of the value; null if every rank holds the whole value. For a
+  /// model output, it is the sharding in which the output is written.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
   /// Number of the stage's first rank among the ranks of the whole pipeline.
@@ -38,7 +37,8 @@ struct StageValue {
   /// Tensors of the value, indexed by the rank within the stage. Not owned.
   const RankTensors &tensors;
 
-  /// Returns the shard of each rank. `shape` is the global shape of the value.
+  /// Returns the shard of this value on each rank of the stage. `shape` is the
+  /// global shape of the value.
   std::vector<RankShard> shards(llvm::ArrayRef<int64_t> shape) const;
 };
 

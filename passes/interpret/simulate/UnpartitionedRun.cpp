@@ -10,8 +10,8 @@ StatusOr<std::vector<TensorPointer>>
 interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
                             WrittenParameters *parameters) {
-  // Collect written values separately, and update `parameters` only after the
-  // step. Reads during the step must return the values of the step before.
+  // Collect written values separately. Reads during the step must return the
+  // values from before the step.
   WrittenParameters written;
   BoundaryHooks hooks;
   hooks.read = [&](graph::GetParameterOp get) {

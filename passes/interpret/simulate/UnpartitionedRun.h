@@ -18,19 +18,17 @@ using WrittenParameters = std::map<std::string, TensorPointer>;
 /// outputs in order. `onResult`, which may be null, is called with each result
 /// of each op.
 ///
-/// `parameters`, which may be null, passes updated parameters from one training
-/// step to the next. A parameter with an entry in `parameters` is read from
-/// there, any other parameter from the model. After a successful step,
-/// `parameters` contains all parameters that the step has written.
+/// `parameters`, which may be null, holds the parameters that earlier training
+/// steps have written. All other parameters are read from the model. A
+/// successful step adds the parameters that it writes.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
                  WrittenParameters *parameters = nullptr);
 
-/// Returns the error of a verification in which the module that `what` names
-/// cannot be executed, for the reason `error`. A wrong value of an input, such
-/// as an index out of range, is a mistake of the user, and everything else a
-/// defect.
+/// Returns the error for a module that cannot be executed because of `error`;
+/// `what` names the module. A wrong input value, such as an index out of range,
+/// is a mistake of the user. Any other error is a defect of pcc.
 Status cannotRun(llvm::StringRef what, const Status &error);
 
 } // namespace pcc::interpret

@@ -11,9 +11,8 @@ namespace {
 constexpr double giga = 1e9;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Returns the y of a non-empty curve at `x`, interpolated linearly between the
-/// two points next to `x`. Left of the first point, y is that of the first
-/// point. Right of the last point, y is that of the last point.
+/// Returns the y of a non-empty curve at `x`, by linear interpolation. Outside
+/// of the curve, y is that of the nearest end.
 double interpolate(const Curve &curve, double x) {
   assert(!curve.empty() && "a curve without points");
   auto after = std::upper_bound(
@@ -29,9 +28,8 @@ double interpolate(const Curve &curve, double x) {
 }
 
 /// Returns the seconds for `bytes` on a non-empty measured curve from bytes to
-/// seconds. Between two points, the seconds are interpolated linearly. Beyond
-/// the last point, they grow in proportion to the bytes: the bandwidth stays
-/// that of the last point.
+/// seconds. Interpolates linearly between points. Beyond the last point, the
+/// bandwidth is that of the last point.
 double interpolateTime(const Curve &curve, double bytes) {
   const auto &last = curve.back();
   return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
@@ -93,8 +91,8 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
-    // A measured curve is valid for one group size only. A group of a size
-    // without a curve is priced by the network links below.
+    // A measured curve is valid for one group size only. Other sizes are priced
+    // by the network links below.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
       return calls * interpolateTime(curve->second, bytes / calls);

@@ -26,8 +26,7 @@ using Curve = std::vector<std::pair<double, double>>;
 
 /// One level of the network, such as NVLink or InfiniBand.
 struct Link {
-  /// Name of the network level, such as "nvlink". It is only a label: no code
-  /// uses it.
+  /// Label of the network level, such as "nvlink".
   std::string level;
   /// Number of consecutive ranks that the level connects, such as the 8 ranks
   /// of a node.
@@ -40,21 +39,18 @@ struct Link {
 
 /// The machines and the network that a plan is priced for.
 ///
-/// If pcc gets no `--cluster`, it uses built-in constants for the target, cpu
-/// or cuda (see defaultCluster). Their latency per call (`alpha`) is 0.
-/// Therefore the plan with the fewest received bytes is the cheapest. Among
-/// plans with equal bytes, pcc chooses the one with the fewest calls. The
-/// constants are not measured on the host, so equal commands produce equal
-/// output on every machine.
+/// Without `--cluster`, pcc uses fixed constants for the target (see
+/// defaultCluster). Their latency (`alpha`) is 0, so the plan with the fewest
+/// received bytes is the cheapest. At equal bytes, the fewest calls win.
 struct Cluster {
-  /// Number of machines, and number of devices in each machine. No price
-  /// depends on these two numbers: `links` describes the network.
+  /// Numbers of machines and of devices in each machine. No price depends on
+  /// them.
   int nodes = 1;
   int devicesPerNode = 1;
   /// Memory of one machine, in bytes. No price depends on it.
   double hostMemoryBytes = 0;
-  /// Factors by which compute and communication slow down while both run at the
-  /// same time. No price depends on these two factors.
+  /// Slowdown factors for compute and communication that run at the same time.
+  /// No price depends on them.
   double computeSlowdown = 1;
   double commSlowdown = 1;
 
@@ -70,41 +66,39 @@ struct Cluster {
   /// Peak flops per second of one device, by the name of the element type (f32,
   /// bf16, …).
   std::map<std::string, double, std::less<>> peakFlops;
-  /// Measured curve whose x is the flops of one matmul and whose y is the
-  /// fraction of the peak flops that this matmul reaches. An empty curve stands
-  /// for a fraction of 1 everywhere.
+  /// Measured curve from the flops of one matmul to the fraction of peak flops
+  /// that it reaches. If empty, the fraction is 1.
   Curve matmulEfficiency;
 
   /// Levels of the network, in ascending order of `span`. Never empty.
   std::vector<Link> links;
-  /// Measured curves by kind of collective and group size. For example,
-  /// collectives["all_reduce"][8] maps the bytes that one rank receives to the
-  /// seconds of one all-reduce among 8 ranks. Where a curve exists, it is used
-  /// instead of `links`.
+  /// Measured curves by kind of collective and group size, used instead of
+  /// `links`. For example, collectives["all_reduce"][8] maps the bytes that one
+  /// rank receives to seconds, for 8 ranks.
   std::map<std::string, std::map<int, Curve>, std::less<>> collectives;
 
-  /// Returns the peak flops per second of an element type. A type without an
-  /// entry in `peakFlops` gets the peak of f32, or 1e12 if f32 has no entry
-  /// either.
+  /// Returns the peak flops per second of an element type. A type that is not
+  /// in `peakFlops` counts as f32. Without f32, the peak is 1e12.
   double peakOf(std::string_view dtype) const;
 
-  /// Returns the seconds of one op that computes `flops` and moves `bytes`
-  /// through the device memory: the launch overhead plus the longer of compute
-  /// time and memory time (roofline model).
+  /// Returns the seconds of one op: launch overhead plus the longer of compute
+  /// time and memory time (roofline model). `bytes` is the traffic to device
+  /// memory.
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
-  /// Returns the link that a group of `size` ranks communicates over; neighbors
-  /// in the group are `stride` ranks apart. It is the link with the least span
-  /// that covers the group (stride * size <= span), or the widest link if no
-  /// span does. For example, with links of span 8 and 65536, a group of 4 ranks
-  /// at stride 2 takes the first link, and 2 ranks at stride 8 take the second.
+  /// Returns the link for `size` ranks that are `stride` ranks apart: the
+  /// narrowest with stride * size <= span, or else the widest. With links of
+  /// span 8 and 65536:
+  ///
+  ///   4 ranks at stride 2   span 8
+  ///   2 ranks at stride 8   span 65536
   const Link &linkFor(int stride, int size) const;
 
-  /// Returns the seconds of `calls` calls of a collective among `size` ranks.
-  /// Neighbors in the group are `stride` ranks apart. `bytes` is the number of
-  /// bytes that one rank receives in all calls together. `kind` is a name from
-  /// the [collectives] tables of the cluster file, such as "all_reduce".
+  /// Returns the seconds of `calls` calls of a collective. The `size` ranks are
+  /// `stride` ranks apart. One rank receives `bytes` in all calls together.
+  /// `kind` is a name from [collectives] of the cluster file, such as
+  /// "all_reduce".
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
                      double calls) const;
 };
@@ -113,9 +107,9 @@ struct Cluster {
 /// any other target.
 std::optional<Cluster> defaultCluster(std::string_view target);
 
-/// Parses a cluster file. A field that the file lacks keeps its value from
-/// `defaults`. A field that is unknown, or has the wrong type or sign, is an
-/// error (WrongUsage); the message names the field and its line.
+/// Parses a cluster file. An absent field keeps its value from `defaults`. An
+/// unknown field, or one with a wrong type or sign, is an error (WrongUsage);
+/// the message names the field and its line.
 ///
 ///     nodes = 16
 ///     devices_per_node = 8
@@ -135,11 +129,10 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     8 = [[65536, 28], [1048576, 41]]                 # bytes, microseconds
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
-/// Returns the cluster that `text`, the text of a cluster file, describes. A
-/// field that `text` lacks has its value in the built-in profile of `target`.
-/// If `text` is empty, returns this profile. `target` must be `cpu` or `cuda`.
-/// `text` must have passed parseCluster before, because errors are not
-/// reported.
+/// Returns the cluster of a cluster file with the text `text`. Absent fields
+/// have their values in the built-in profile of `target` (`cpu` or `cuda`), and
+/// empty text gives this profile. `text` must have passed parseCluster, because
+/// errors are not reported.
 Cluster clusterOf(std::string_view text, std::string_view target);
 
 } // namespace pcc::plan

@@ -15,9 +15,8 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9, tera = 1e12;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Parses one cluster file into `cluster`, field by field. After an error,
-/// parsing continues with a placeholder for the invalid value. Only the first
-/// error is kept.
+/// Parses one cluster file into `cluster`, field by field. Keeps the first
+/// error and continues with placeholders.
 class ClusterReader {
 public:
   explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
@@ -27,45 +26,41 @@ public:
 private:
   using Reader = void (ClusterReader::*)(const std::string &,
                                          const toml::node &);
-  /// A top-level field of the cluster file, and the member function that parses
-  /// it.
+  /// A top-level field of the cluster file, with the function that parses it.
   struct Field {
     std::string_view name;
     Reader read;
   };
-  /// A field that contains one number. The number in the file times `unit` is
-  /// stored in `*value`. For example, a unit of 1e-6 converts microseconds to
-  /// seconds.
+  /// A field with one number. The number times `unit` is stored in `*value`; a
+  /// unit of 1e-6 converts microseconds to seconds.
   struct NumberField {
     std::string_view name;
     double *value;
     double unit;
   };
 
-  /// Records `text` and the line of `node` as the error. Has no effect if an
-  /// error is recorded already.
+  /// Records `text` and the line of `node` as the error, unless there is one
+  /// already.
   void fail(const toml::node &node, const std::string &text) {
     if (error.ok())
       error = Status::error(WrongUsage,
                             "line " + std::to_string(node.source().begin.line) +
                                 " of the cluster file: " + text);
   }
-  /// Returns the number at `node`. If `node` is no number or is negative,
-  /// records an error and returns 0. `name` is the full name of the field, for
-  /// the message.
+  /// Returns the number at `node`. If it is no number or negative, records an
+  /// error and returns 0. `name` is the field's name for the message.
   double number(const std::string &name, const toml::node &node);
-  /// Returns the integer at `node`. If `node` is no positive integer, records
-  /// an error and returns 1.
+  /// Returns the integer at `node`. If it is no positive integer, records an
+  /// error and returns 1.
   int count(const std::string &name, const toml::node &node);
   Curve curve(const std::string &name, const toml::node &node, double xUnit,
               double yUnit);
-  /// Returns `node` as a table. If `node` is no table, records an error and
-  /// returns null.
+  /// Returns `node` as a table. If it is no table, records an error and returns
+  /// null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses the table `node`, whose entries are all numbers. An entry with the
-  /// name NAME sets the element of `fields` with the name NAME. If there is no
-  /// such element, the entry is an error. The entry named `except` is skipped,
-  /// because the caller parses it.
+  /// Parses a table of numbers. `fields` tells where to store the number with a
+  /// given name. Records an error for a name that `fields` lacks. Skips the
+  /// entry with the name `except`.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -120,9 +115,8 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
-/// Parses a list of points [[x, y], …] and multiplies each x by `xUnit` and
-/// each y by `yUnit`. Records an error if the x do not ascend or if some y is
-/// not positive.
+/// Parses a list of points [[x, y], …] and scales it by `xUnit` and `yUnit`.
+/// Records an error if the x do not ascend or a y is not positive.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -181,8 +175,8 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Parses the table of peak flops by element type. A vendor's name of a type,
-/// such as fp32, is converted to the name in pcc, f32.
+/// Parses the table of peak flops by element type. A vendor's type name, such
+/// as fp32, becomes pcc's name, f32.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -198,9 +192,8 @@ void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   }
 }
 
-/// Parses the levels of the network. They replace all links of the built-in
-/// profile. Sorts them by span, because Cluster::linkFor returns the first link
-/// that is wide enough.
+/// Parses the levels of the network, sorted by span. They replace all links of
+/// the built-in profile.
 void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
   const toml::array *entries = node.as_array();
   if (!entries || entries->empty())
@@ -232,9 +225,8 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
-/// Parses the tables [collectives.KIND], one for each kind of collective. A key
-/// of such a table is a group size, and its value is a curve: pairs of received
-/// bytes and microseconds.
+/// Parses the tables [collectives.KIND]. In each table, the key is a group
+/// size, and the value a curve from received bytes to microseconds.
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);
@@ -260,8 +252,7 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
-/// Parses the text of the file: passes each top-level field to the member
-/// function that parses it.
+/// Parses the text of a cluster file, one top-level field after another.
 StatusOr<Cluster> ClusterReader::read(std::string_view text) {
   static constexpr Field fields[] = {
       {"nodes", &ClusterReader::readNodes},

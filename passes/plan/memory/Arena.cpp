@@ -23,21 +23,19 @@ uint64_t alignUp(uint64_t offset, uint64_t alignment) {
                         : (offset + alignment - 1) / alignment * alignment;
 }
 
-/// Returns the live parts of a buffer: its `pieces`, or one piece that covers
-/// the whole buffer if `pieces` is empty.
+/// Returns the live pieces of a buffer. A buffer without `pieces` is one piece.
 std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   if (!buffer.pieces.empty())
     return buffer.pieces;
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
-/// Rule for the choice among the gaps that are large enough for a buffer: the
-/// gap with the lowest offset (First) or the smallest gap (Best).
+/// Choice among the gaps that are large enough: the one with the lowest offset
+/// (First) or the smallest one (Best).
 enum class Fit { First, Best };
 
-/// Computes the largest number of live bytes in any range of instructions.
-/// Stores the live bytes only at instructions where a piece (a live part of a
-/// buffer) begins, because they cannot grow at any other instruction. `levels`
+/// Finds the largest number of live bytes in a range of instructions. Stores
+/// only instructions at which a piece (live part of a buffer) begins. `levels`
 /// is a sparse table of maxima. Example for the live bytes 3, 5, 4, 2:
 ///
 ///     level 0   3 5 4 2
@@ -45,8 +43,8 @@ enum class Fit { First, Best };
 ///     level 2   5         maximum of 4 adjacent entries of level 0
 class LiveProfile {
 public:
-  /// Computes the live bytes by a sweep over the begins and ends of all pieces
-  /// (live parts of buffers), then builds the levels of the sparse table.
+  /// Computes the live bytes by a sweep over all begins and ends of pieces
+  /// (live parts of buffers).
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -73,8 +71,8 @@ public:
     }
   }
 
-  /// Returns the largest number of live bytes, over all buffers, at an
-  /// instruction where a piece (live part) of `buffer` is alive.
+  /// Returns the largest number of live bytes of all buffers while a piece
+  /// (live part) of `buffer` is alive.
   uint64_t most(const ArenaBuffer &buffer) const {
     uint64_t bytes = 0;
     for (const ArenaPiece &piece : piecesOf(buffer))
@@ -91,8 +89,8 @@ public:
 
 private:
   /// Returns the largest number of live bytes at the instructions [first,
-  /// last], both included. At least one piece (live part of a buffer) must
-  /// begin at or before `first`.
+  /// last], both included. `first` must not lie before the first instruction at
+  /// which a piece (live part of a buffer) begins.
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -110,8 +108,8 @@ private:
 };
 
 /// Places buffers in different orders and keeps the plan with the smallest
-/// arena. Invariant, once the first order is placed: `best` holds the offsets
-/// of a valid plan of `bestTotal` bytes.
+/// arena. Invariant after the first order: `best` is a valid plan of
+/// `bestTotal` bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -137,25 +135,25 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of changed orders that one hill climb tries before the next hill
-  /// climb continues.
+  /// Number of orders that one hill climb tries before the next hill climb gets
+  /// its turn.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Places all buffers in `order` and sets `offsets`. Returns the size of the
-  /// arena in bytes. Stops as soon as the size exceeds `limit`, and returns
-  /// `unbounded`.
+  /// Places all buffers in `order`, sets `offsets`, and returns the arena's
+  /// bytes. Returns `unbounded` as soon as they exceed `limit`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  /// Returns the offset in the arena for a buffer without `pieces`: `fit`
-  /// chooses between the lowest and the smallest gap that is large enough.
+  /// Returns an offset for a buffer without `pieces`: the lowest or the
+  /// smallest gap that is large enough, as `fit` says.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
-  /// Returns the lowest offset in the arena at which a buffer with `pieces`
-  /// shares no live byte with the placed buffers.
+  /// Returns the lowest offset at which `buffer` overlaps no placed range. The
+  /// buffer consists of several pieces, which are alive at different times.
   uint64_t findLowest(const ArenaBuffer &buffer);
-  /// Inserts into `placed` the range of one piece (live part) of a buffer that
-  /// lies at byte `offset` of the arena.
+  /// Inserts one piece (live part) of a buffer into `placed`. The buffer is at
+  /// byte `offset`.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Calls `place` and returns its result. If the arena is the smallest so far,
-  /// stores the plan in `best`.
+  /// Places all buffers in `order` and returns the bytes of the arena, as
+  /// place() does. Stores the offsets in `best` if the arena is the smallest so
+  /// far.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -163,8 +161,7 @@ private:
   /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
 
-  /// Returns the indices of all buffers that are not empty, sorted by `key` in
-  /// ascending order.
+  /// Returns the indices of all non-empty buffers, sorted by `key`.
   template <typename Key> Order orderBy(Key &&key) const {
     using KeyType = decltype(key(0u));
     std::vector<std::pair<KeyType, uint32_t>> keyed;
@@ -181,14 +178,13 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Lower bound for the bytes of the arena. The search ends when a plan
-  /// reaches it.
+  /// Lower bound of the arena's bytes, at which the search ends.
   uint64_t bound = 0;
   /// Number of comparisons of a buffer with a placed range so far. The search
-  /// ends when this number reaches `effort`.
+  /// ends when it reaches the limit `effort`.
   uint64_t steps = 0;
-  /// State of the pseudo-random numbers. The seed is fixed, so that equal input
-  /// gives equal plans.
+  /// State of the pseudo-random numbers, with a fixed seed: equal input gives
+  /// equal plans.
   uint64_t state = 0x9e3779b97f4a7c15;
   /// Ranges occupied by the buffers placed so far, ascending in `begin`.
   std::vector<PlacedRange> placed;
@@ -196,8 +192,8 @@ private:
   uint64_t bestTotal = unbounded;
 };
 
-/// Draws a pseudo-random number with xorshift (Marsaglia 2003), which gives
-/// equal numbers on every platform.
+/// Draws a number by xorshift (Marsaglia 2003). All platforms draw equal
+/// numbers.
 uint32_t ArenaPlanner::below(size_t count) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -205,11 +201,10 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Finds a gap for `buffer` between the placed ranges. Only ranges that are
-/// alive at the same time as `buffer` count. They are visited in ascending
-/// order of offset. `free` is the largest end of the visited ranges, so a gap
-/// lies between `free` and the begin of the next range. If no gap is large
-/// enough, the buffer is placed above all these ranges.
+/// Visits the placed ranges that are alive together with `buffer`, by ascending
+/// offset. A gap lies between `free`, the largest end so far, and the begin of
+/// the next range. If no gap is large enough, returns the first free offset
+/// after all ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -228,10 +223,9 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Finds the lowest offset without overlap, starting at offset 0. If a piece
-/// (live part) of the buffer overlaps a placed range, the buffer moves up until
-/// the piece begins at the end of the range. At all offsets in between, the
-/// piece would still overlap the range, so no valid offset is skipped.
+/// Moves the buffer up from offset 0 until no piece (live part) overlaps a
+/// placed range. Each step moves a piece to the end of a range, so no valid
+/// offset is skipped.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -286,9 +280,8 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns a changed order for a hill climb. One random buffer among those that
-/// end at the top of the arena moves to an earlier place in the order. With
-/// probability 1/2, two random buffers are swapped as well.
+/// Returns a changed order. A random buffer at the top of the arena moves to an
+/// earlier place. With probability 1/2, two random buffers are swapped, too.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -310,9 +303,8 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
 }
 
 /// Continues each hill climb in turn until the effort is used up or a plan
-/// reaches the lower bound. Several climbs are used, because most of them end
-/// in a local optimum above the bound. A climb also accepts an order whose
-/// arena is of equal size, because a smaller arena may follow.
+/// reaches the lower bound. A climb also accepts an order whose arena is
+/// equally large.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -326,15 +318,15 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Tries every initial order with both rules for gaps (lowest and smallest).
-/// Then starts a hill climb from each of these plans.
+/// Tries several orders of placement, each with both rules for a buffer's gap
+/// (the lowest or the smallest that is large enough). Then starts a hill climb
+/// from each of these plans, and returns the best plan.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
-  // Buffers are sorted by ascending keys. `down` complements a number, so that
-  // buffers with larger numbers come first. Buffers with equal keys keep the
-  // order of their indices.
+  // Keys are sorted ascending; `down` puts larger numbers first. Buffers with
+  // equal keys keep their order.
   auto down = [](uint64_t value) { return ~value; };
   auto size = [&](uint32_t i) { return buffers[i].size; };
   auto length = [&](uint32_t i) {
@@ -373,9 +365,8 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-/// A piece (live part) of the buffer with index `buffer`. It lies at the bytes
-/// [begin, end) of the arena and is alive during the instructions [first,
-/// last].
+/// A piece (live part) of buffer `buffer`, at the bytes [begin, end) of the
+/// arena during the instructions [first, last].
 struct PlacedPiece {
   size_t buffer, first, last;
   uint64_t begin, end;
@@ -389,10 +380,9 @@ std::string describe(const PlacedPiece &piece) {
 }
 
 /// Returns a message about two pieces (live parts of buffers) that share a live
-/// byte; an empty string if there are none. Sweeps over the instructions at
-/// which pieces begin or end. `live` holds the pieces that are alive, ordered
-/// by their first bytes. They are disjoint, so a new piece can overlap only its
-/// two neighbours in `live`.
+/// byte; empty if there are none. Sweeps over the instructions. `live` holds
+/// the live pieces by first byte, so a new piece can overlap only its two
+/// neighbors.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -22,8 +22,7 @@ namespace pcc::plan {
 struct ArenaPiece {
   size_t first = 0;
   size_t last = 0;
-  /// Byte offsets of the live bytes [begin, end), relative to the beginning of
-  /// the buffer.
+  /// Live bytes [begin, end), relative to the start of the buffer.
   uint64_t begin = 0;
   uint64_t end = 0;
 
@@ -31,38 +30,34 @@ struct ArenaPiece {
 };
 
 /// A buffer that is alive from instruction `first` to instruction `last`, both
-/// included. Values that share storage (in-place results) are one buffer.
+/// included. Values that share storage are one buffer.
 struct ArenaBuffer {
   size_t first = 0;
   size_t last = 0;
   /// Bytes of the buffer. A buffer of size 0 gets the offset 0.
   uint64_t size = 0;
-  /// Alignment of the offset: a power of two. The arena itself must be aligned
-  /// to the largest alignment of its buffers.
+  /// Alignment of the offset, a power of two. The arena itself must have the
+  /// largest alignment of its buffers.
   uint64_t alignment = 64;
-  /// The live parts of the buffer, if different parts are alive at different
-  /// times. For example, a buffer may have one slot (range of bytes) per
-  /// microbatch. Other buffers may use the bytes while they are not alive. If
-  /// empty, the whole buffer is alive from `first` to `last`.
+  /// Parts of the buffer that are alive at different times, such as one range
+  /// of bytes per microbatch. If empty, the whole buffer is alive from `first`
+  /// to `last`.
   std::vector<ArenaPiece> pieces = {};
 };
 
-/// Result of planArena: the offset of every buffer, and the size of the arena
-/// (one allocation that contains all buffers).
+/// Result of planArena. The arena is one allocation that contains all buffers.
 struct ArenaPlan {
-  /// Element i is the offset of buffer i, in bytes from the beginning of the
-  /// arena.
+  /// Offset of each buffer, in bytes from the start of the arena.
   std::vector<uint64_t> offsets;
   /// Bytes of the arena.
   uint64_t total = 0;
-  /// Largest number of bytes that are alive at one instruction, without padding
-  /// for alignment. No arena can be smaller, so `total == lowerBound` proves
-  /// that the plan is optimal.
+  /// Largest number of live bytes at one instruction, without alignment. `total
+  /// == lowerBound` proves that the plan is optimal.
   uint64_t lowerBound = 0;
 };
 
-/// Assigns offsets in one allocation, the arena, to all buffers. No byte of the
-/// arena is alive in two buffers at one instruction. The arena is made small:
+/// Assigns offsets in one small allocation, the arena, to all buffers. No byte
+/// of the arena is alive in two buffers at one instruction.
 ///
 ///   offset            Places the buffers one after another. Each buffer goes
 ///     ^  +--+         into the lowest (or smallest) gap large enough between
@@ -73,17 +68,14 @@ struct ArenaPlan {
 ///     +-----+----+--> of the arena is placed earlier.
 ///            instruction
 ///
-/// `effort` limits the number of comparisons of a buffer with a placed one
-/// (10^8 comparisons take about 0.2 s). A limit in seconds would make the
-/// result depend on the machine. At least one order is always tried. The search
-/// stops as soon as the arena has the size of the lower bound.
+/// `effort` limits the comparisons of two buffers (10^8 take about 0.2 s). The
+/// result does not depend on the machine's speed.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Checks a plan of planArena by a sweep over the instructions. The sweep
-/// shares no code with planArena. Returns an empty string if every buffer is
-/// aligned, lies inside of `plan.total` bytes and shares no live byte with
-/// another buffer. Otherwise returns a message about the first violation.
+/// Checks a plan of planArena, without code of planArena. Each buffer must be
+/// aligned, lie in `plan.total` bytes and share no live byte with another
+/// buffer. Returns a message about the first violation, or an empty string.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

@@ -15,9 +15,8 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
                           return a.place < b.place;
                         }) &&
          "calls in the order of the program");
-  // A bucket to which calls may still be added. `firstUse` is the index of the
-  // first op that reads a result of the bucket. Only calls before that op can
-  // be added.
+  // A bucket that further calls may join. A call must come before `firstUse`,
+  // the index of the first op that reads a result of the bucket.
   struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;
@@ -35,8 +34,8 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
-    // Some op before this call reads a result of the bucket. The bucket must be
-    // executed before that op, so this call begins a new bucket.
+    // An op before this call reads a result of the bucket. The bucket runs
+    // before that op, so this call begins a new one.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

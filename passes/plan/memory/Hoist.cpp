@@ -4,9 +4,8 @@
 
 namespace pcc::plan {
 
-/// Returns whether the results of `op` should be kept in memory for the whole
-/// step rather than recomputed in every microbatch. False for a view, and for
-/// an op whose results differ between microbatches.
+/// Returns whether to keep the results of `op` for the whole step rather than
+/// recompute them in every microbatch.
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
@@ -22,10 +21,9 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // Visit the ops in reverse, so that all readers of a result are decided
-  // before its op. Skip a shared op (equal in all microbatches) if the
-  // microbatches do not need its results. They need not be held, so they do not
-  // use up the budget `maxHeldBytes`.
+  // Visit the readers of an op before the op. A shared op has equal results in
+  // all microbatches. Skip a shared op if no microbatch reads its results: to
+  // hold them would use up the budget `maxHeldBytes`.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])
@@ -38,8 +36,7 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
     else
       mark(op, result.runsEach);
   }
-  // If an op runs once per step, the ops that produce its operands must run
-  // once per step, too.
+  // If an op runs once per step, so do the ops that produce its operands.
   for (size_t i = ops.size(); i-- > 0;)
     if (result.runsOnce[i])
       mark(ops[i], result.runsOnce);

@@ -21,9 +21,8 @@ Recomputation complete(const StageGraph &stage,
   std::vector<bool> isNeeded(stage.values.size());
   std::transform(stage.values.begin(), stage.values.end(), isNeeded.begin(),
                  isRead);
-  // Ops are visited in reverse, so all readers of a value are visited before
-  // the op that produces it. `isNeeded` of the value is final when that op is
-  // visited.
+  // Visit the readers of a value before the op that produces it. Then
+  // `isNeeded` of the value is final at that op.
   for (size_t i = stage.ops.size(); i-- > 0;) {
     const ForwardOp &op = stage.ops[i];
     for (int value : op.results) {
@@ -49,20 +48,21 @@ Recomputation complete(const StageGraph &stage,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A flow network whose minimum cut is the cheapest trade-off for some ops.
-/// Values and ops are nodes. The side of the source has the needed values and
-/// the recomputed ops:
+/// A flow network whose minimum cut decides which values to keep in memory and
+/// which ops to recompute. The cut has the least cost: price * kept bytes +
+/// recomputed flops. Edges:
 ///
-///   source ──∞── value that backward reads
+///   source ──∞── value that the backward pass reads
 ///   value ──price * bytes── op that makes it ──∞── operand
 ///                           op ──flops── sink
 ///
-/// The cut contains two kinds of edges:
-///  - the bytes of each needed value whose op is not recomputed: it is kept;
-///  - the flops of each recomputed op.
-/// An infinite edge is never cut: a recomputed op needs all of its operands.
-/// For an op that is not repeatable, the edge of each result leads to the sink
-/// instead of the op. Then a needed result is always kept.
+/// A cut separates the source from the sink:
+///
+///  - If it cuts an edge `price * bytes`, the value is kept.
+///  - If it cuts an edge `flops`, the op is recomputed.
+///  - It never cuts an edge `∞`: a recomputed op needs all of its operands.
+///  - If an op cannot be repeated, the edges of its values lead to the sink.
+///    The cut then keeps each value that is read.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -75,8 +75,8 @@ public:
           nodeOf[value] = static_cast<int>(numNodes++);
   }
 
-  /// Returns the trade-off with the least price * bytes + flops. `price` is in
-  /// flops per byte.
+  /// Returns the choice of kept values and recomputed ops with the least cost:
+  /// price * kept bytes + recomputed flops. `price` is in flops per byte.
   TradeOff cheapest(double price) const {
     MinCut network(numNodes);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -87,8 +87,8 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds to `network` the edges of the op with the index ops[i], and the edges
-  /// of the results of this op. `price` is in flops per byte.
+  /// Adds the op with the index ops[i] and its results to `network`. `price` is
+  /// the cost of one kept byte, in flops.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -108,9 +108,8 @@ private:
     }
   }
 
-  /// Returns the trade-off that a cut of the network represents: kept values,
-  /// their bytes, and the flops of the recomputed ops. isOfSource[n] is true if
-  /// node n of the network is on the side of the source.
+  /// Translates a cut of the network into kept values and recomputed ops.
+  /// isOfSource[n] is true if node n is on the source's side of the cut.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -140,8 +139,9 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// Returns a price in flops per byte at which one byte costs more than the
-/// flops of all `ops` together.
+/// Returns a price in flops per byte, at which one kept byte costs more than
+/// the recomputation of all `ops`. At this price, the cheapest choice keeps the
+/// fewest bytes.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;
@@ -151,11 +151,11 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// Finds the vertices of the lower convex hull of the points (bytes, flops) of
-/// all trade-offs. Each step starts with two known vertices a and b, and
-/// computes the price at which a and b cost the same. At this price, the
-/// minimum cut finds the cheapest trade-off c. If c is cheaper than a and b,
-/// then c is a vertex between them. Otherwise no vertex is between a and b.
+/// Finds the best choices of kept values and recomputed ops. They are the
+/// vertices of the lower convex hull of all points (kept bytes, flops). A step
+/// takes two vertices a and b, and the price (flops per byte) at which both
+/// cost the same. A minimum cut finds the cheapest choice at this price. If it
+/// is cheaper than a and b, it is a vertex between them.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -169,8 +169,9 @@ public:
     highest = highestPrice(stage, ops);
   }
 
-  /// Returns the vertices of the hull, from the fewest flops to the fewest
-  /// bytes. Must be called only once.
+  /// Returns the vertices of the lower convex hull of all points (kept bytes,
+  /// flops), from the fewest flops to the fewest bytes. Must be called only
+  /// once.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);
@@ -181,8 +182,8 @@ public:
   }
 
 private:
-  /// Appends the vertices of the hull strictly between `first` and `last`, in
-  /// order.
+  /// Appends to `vertices` the vertices of the convex hull that lie strictly
+  /// between its vertices `first` and `last`, in order.
   void between(const TradeOff &first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
@@ -201,9 +202,9 @@ private:
   }
 
   CutNetwork network;
-  /// The lowest and the highest price (flops per byte) of the search. At
-  /// `lowest`, all bytes together cost less than one flop. At `highest`, one
-  /// byte costs more than all flops.
+  /// Bounds of the price of one kept byte, in flops. At `lowest`, all bytes
+  /// together cost less than one flop. At `highest`, one byte costs more than
+  /// all flops.
   double lowest, highest;
   std::vector<TradeOff> vertices;
 };
@@ -221,9 +222,9 @@ std::vector<TradeOff> tradeOffs(const StageGraph &stage,
 // Modes without a budget
 //===----------------------------------------------------------------------===//
 
-/// Among the recomputations that repeat only ops for which `mayRepeat` is true,
-/// returns the one with the fewest kept bytes and, at equal bytes, the fewest
-/// flops.
+/// Returns the choice of kept values and recomputed ops with the fewest kept
+/// bytes. At equal bytes, prefers the fewest recomputed flops. Recomputes only
+/// ops for which `mayRepeat` is true.
 template <typename Predicate>
 static Recomputation keepLeast(const StageGraph &stage, Predicate mayRepeat) {
   StageGraph limited = stage;

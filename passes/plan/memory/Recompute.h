@@ -39,24 +39,23 @@ struct ForwardOp {
   /// Indices into StageGraph::values.
   std::vector<int> operands;
   std::vector<int> results;
-  /// Flops of running the op once more. For an op that communicates, the time
-  /// of the communication is expressed in flops.
+  /// Flops to run the op again. For communication: the flops that a rank could
+  /// compute in the same time.
   double flops = 0;
   /// Whether the op may run twice. False for a receive, for example.
   bool isRepeatable = true;
-  /// Whether the op takes little time to recompute, compared with the memory
-  /// that recomputing it saves. The selective mode (recomputeCheap) recomputes
-  /// only such ops.
+  /// Whether the op is fast to recompute, compared with the memory that this
+  /// saves. The selective mode (recomputeCheap) recomputes only cheap ops.
   bool isCheap = false;
 };
 
-/// A value that the forward pass produces or reads. A value that no op produces
-/// (a weight, an input) is always available and costs nothing.
+/// A value of the forward pass. A value that no op produces (a weight, an
+/// input) is always available and costs nothing.
 struct ForwardValue {
   /// Bytes on one rank for one microbatch.
   int64_t bytes = 0;
-  /// Indices of the first and the last op of the backward pass that read the
-  /// value; -1 if no op of the backward pass does.
+  /// Indices of the first and last backward op that reads the value; -1 if
+  /// there is none.
   int firstRead = -1, lastRead = -1;
 };
 
@@ -65,19 +64,17 @@ struct StageGraph {
   /// Ops of the forward pass, in the order of execution.
   std::vector<ForwardOp> ops;
   std::vector<ForwardValue> values;
-  /// backwardBytes[i]: bytes of gradients and other values of the backward pass
-  /// that are alive while op i of the backward pass runs. The ops of the
-  /// backward pass are numbered in the order of execution.
+  /// backwardBytes[i]: bytes of gradients and other backward values that are in
+  /// memory while op i of the backward pass runs.
   std::vector<int64_t> backwardBytes;
-  /// Largest number of microbatches that are in flight at once: their forward
-  /// pass has run, and their backward pass has not.
+  /// Largest number of microbatches between their forward and backward pass.
   int inFlight = 1;
 };
 
-/// Decision for one stage: which values of the forward pass are kept in memory,
-/// and which ops are recomputed in the backward pass. Invariant: each value
-/// that the backward pass or a recomputed op reads is kept, is the result of a
-/// recomputed op, or has no producer (weights and inputs).
+/// Decision for one stage: which forward values are kept in memory, and which
+/// ops are recomputed in the backward pass. Invariant: each value that the
+/// backward pass or a recomputed op reads is kept, recomputed, or a weight or
+/// input.
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op
@@ -85,42 +82,39 @@ struct Recomputation {
   int64_t keptBytes = 0;          ///< of all kept values, for one microbatch
 };
 
-/// Recomputes only ops that cost no flops. For example, the transpose of a kept
-/// value is recomputed rather than kept.
+/// Recomputes only ops that cost no flops, such as the transpose of a kept
+/// value.
 Recomputation recomputeNothing(const StageGraph &stage);
 
-/// Recomputes only ops with `isCheap`, and only where recomputing reduces the
-/// kept bytes (selective recomputation, Korthikanti et al. 2022).
+/// Recomputes only ops with `isCheap`, where this reduces the kept bytes
+/// (selective recomputation, Korthikanti et al. 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Divides the stage into segments (ranges of consecutive ops). Keeps only the
-/// values that cross from one segment to another, and recomputes all others.
-/// The segments are chosen to minimize the peak memory. It consists mainly of
-/// two parts:
-///  - the kept values;
-///  - all recomputed values of one segment, which are in memory during its
-///    backward pass.
+/// Divides the stage into segments (ranges of consecutive ops) and keeps only
+/// values that cross from one segment to another. Minimizes the peak memory:
+/// the kept values plus the recomputed values of one segment.
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// Chooses the kept and recomputed values for each of `stages`, which are the
-/// stages that one rank runs. Searches for the choice with the fewest
-/// recomputed flops that needs at most `budget` bytes, as counted by
-/// `activationBytes`. If the search finds none within the budget, returns the
-/// choice with the fewest bytes. The search is heuristic and deterministic.
+/// Chooses the values that one rank keeps in memory; the backward pass
+/// recomputes the others that it needs. `stages` are the stages of the rank.
+/// Searches for the fewest recomputed flops for which `activationBytes` is at
+/// most `budget`. If the search finds no such choice, returns the one with the
+/// fewest bytes. The search is heuristic and deterministic.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// Returns the peak bytes of activations on a rank that runs all of `stages`:
-/// the kept values of all microbatches in flight, plus the largest need of any
-/// forward or backward pass while it runs. This is an upper estimate: values
-/// inside of fused kernels are counted although they need no memory.
+/// Returns the peak bytes of activations on a rank that runs `stages`. It is
+/// the sum of two numbers:
+///  - the bytes of all kept values, for all stages and microbatches in flight;
+///  - the most bytes that one forward or backward pass needs in addition.
+///
+/// The estimate is high: it counts values inside of fused kernels, too.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// Returns the largest number of microbatches of `stage` that are in flight at
-/// once; at least 1. A microbatch is in flight from its forward action F to its
-/// backward action B. If B is divided into I (input gradient) and W (weight
-/// gradient), it is in flight until W.
+/// Returns the largest number of microbatches of `stage` in flight at once; at
+/// least 1. A microbatch is in flight from forward (F) to backward (B) or, if
+/// split, to weight gradient (W).
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
@@ -130,14 +124,13 @@ int mostInFlight(const ActionTable &table, int stage);
 /// Returns the recomputation that follows from `mayKeep`, a flag for each
 /// value:
 ///  - A value is needed if the backward pass or a recomputed op reads it.
-///  - A needed value is kept if `mayKeep` is true for it, or if its op is not
-///    repeatable.
+///  - A needed value is kept if `mayKeep` is true or its op is not repeatable.
 ///  - Every other needed value is recomputed.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// One choice of kept values and recomputed ops for some ops of a stage, with
-/// its bytes and flops. Keeping more bytes costs fewer flops.
+/// A choice of kept values and recomputed ops for some ops of a stage. More
+/// kept bytes cost fewer flops.
 struct TradeOff {
   /// Indices of the kept values.
   std::vector<int> kept;
@@ -147,21 +140,21 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Returns the trade-off with the least cost for the ops with the ascending
-/// indices `ops`. The cost is
+/// Chooses the values to keep and the ops to recompute, with the least cost:
 ///
 ///     price * bytes of the kept values + flops of the recomputed ops
 ///
-/// `price` is in flops per byte. A value is available at no cost if `isGiven`
-/// is true for it, or if no op in `ops` produces it.
+///  - `ops`: ascending indices of the ops that may be recomputed. A value that
+///    none of them produces costs nothing.
+///  - `isGiven`: a flag for each value. A value with this flag is kept in any
+///    case and costs nothing here.
+///  - `price`: cost of one kept byte, in flops.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns every trade-off that is the cheapest at some price in flops per
-/// byte, for the ops with the indices `ops`. These trade-offs are the lower
-/// convex hull of all points (bytes, flops). They are ordered from the fewest
-/// flops to the fewest bytes. A value for which `isGiven` is true is available
-/// at no cost.
+/// Returns all different results of `cheapestTradeOff` for prices above 0. A
+/// higher price per kept byte leads to fewer kept bytes and more recomputed
+/// flops. The choice with the fewest flops comes first.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

@@ -9,8 +9,8 @@
 namespace pcc::plan {
 
 namespace {
-/// Number of live bytes at each of `length` instants (points in the order of
-/// execution). Stores the change of the number from each instant to the next.
+/// Live bytes at each of `length` instants (points in the order of execution).
+/// Stores the changes between instants.
 class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
@@ -21,9 +21,8 @@ public:
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Subtracts bytes at all instants after `last`. Used for kept values: the
-  /// caller counts a kept value at every instant, but the memory of the value
-  /// is free after its last read.
+  /// Subtracts bytes at all instants after `last`, the last read of a kept
+  /// value.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
   /// Returns the largest number of live bytes at one instant; at least 0.
@@ -38,19 +37,18 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// Computes the memory of the backward pass of a stage. Each recomputed op runs
-/// right before the first op of the backward pass that needs one of its
-/// results. Each op of the backward pass and each recomputed op is one instant
-/// of the memory profile.
+/// Computes the memory of the backward pass of a stage. A recomputed op runs
+/// right before the first backward op that needs its results. Each backward op
+/// and each recomputed op is one instant of the memory profile.
 class BackwardMemory {
 public:
   BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
       : stage(stage), recomputation(recomputation),
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
-  /// Returns how many bytes the backward pass needs at its peak in addition to
-  /// the bytes of all kept values. A kept value is freed after its last read,
-  /// which lowers the result. Must be called only once.
+  /// Returns the peak bytes of the backward pass minus the bytes of all kept
+  /// values, which are in memory when it begins. A kept value is freed after
+  /// its last read. The result is at least 0. Must be called only once.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -65,9 +63,9 @@ public:
   }
 
 private:
-  /// Sets `time` of each recomputed op: the index of the first op of the
-  /// backward pass that needs one of its results. The operands of a recomputed
-  /// op are needed at the same time. Therefore the ops are visited in reverse.
+  /// Sets time[i] of each recomputed op i: the index of the first backward op
+  /// that needs a result of op i. Visits the ops in reverse: once time[i] is
+  /// known, the operands of op i are needed at the same backward op.
   void findTimes() {
     for (size_t i = 0; i < stage.values.size(); ++i)
       if (stage.values[i].firstRead >= 0)
@@ -84,9 +82,9 @@ private:
     }
   }
 
-  /// Numbers the instants: each op of the backward pass comes right after the
-  /// recomputed ops that run before it. These recomputed ops are in the order
-  /// of the forward pass.
+  /// Numbers the instants (points of the backward pass at which one op runs).
+  /// The ops recomputed for a backward op come right before it, in forward
+  /// order.
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)
@@ -112,8 +110,7 @@ private:
           note(operand, instantOfOp[i]);
   }
 
-  /// Adds the live range of `value`, a result of the forward op `op`, to the
-  /// profile.
+  /// Adds the live range of `value`, a result of the forward op `op`.
   void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;
     if (recomputation.isKept[value])
@@ -127,25 +124,22 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  /// For each value: index of the first op of the backward pass that needs the
-  /// value. The op reads the value itself, or a recomputed op that runs right
-  /// before the op reads it.
+  /// For each value: index of the first backward op that needs it, directly or
+  /// for a recomputed op.
   std::vector<int> firstRead;
-  /// For each recomputed op: index of an op of the backward pass. The
-  /// recomputed op runs right before that op.
+  /// For each recomputed op: index of the backward op that it runs before.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  /// For each value: the instant (numbered point of the backward pass) at which
-  /// it is read last; -1 if it is not read.
+  /// For each value: the instant (point of the backward pass) of its last read;
+  /// -1 if there is none.
   std::vector<int64_t> lastRead;
   size_t length = 0;
 };
 } // namespace
 
-/// Returns how many bytes the forward pass needs at its peak in addition to the
-/// bytes of all kept values. The caller counts a kept value at every instant.
-/// Before the op that produces it, the value needs no memory, so its bytes are
-/// subtracted there.
+/// Returns the peak bytes of the forward pass minus the bytes of all kept
+/// values. The caller adds these bytes for the whole pass. Therefore a kept
+/// value that does not exist yet is subtracted. The result is at least 0.
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());
@@ -168,9 +162,9 @@ static int64_t extraOfForward(const StageGraph &stage,
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
   assert(recomputations.size() == stages.size() && "one choice per stage");
-  // `resident` is a sum: all stages of a rank keep values at the same time.
-  // `extra` is a maximum: only one pass (forward or backward) of one stage runs
-  // at a time.
+  // All stages of a rank keep their values at the same time, so `resident` is a
+  // sum. Only one stage runs at a time, so the additional memory of its passes,
+  // `extra`, is a maximum.
   int64_t resident = 0, extra = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const Recomputation &own = recomputations[i];

@@ -10,60 +10,51 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides ops of a stage into segments (ranges of consecutive ops). Only the
-/// ops that are recomputed if no value is kept are divided.
+/// Segments (ranges of consecutive ops) of a stage. They contain the ops that
+/// the backward pass would have to recompute if no value were kept:
 ///
-/// An op is early if it is cheap and depends only on weights, inputs and other
-/// early ops, such as the ops that compute a mask from constants. Early ops
-/// form a segment of their own. All other ops form the chain, which is cut into
-/// segments. Any segment can recompute early ops, so their results need not be
-/// kept where they cross from one segment to another.
+///  - Early ops are cheap and depend only on weights, inputs and other early
+///    ops. An example is a constant mask. They form the first segment.
+///  - All other ops form a chain, which `cut` cuts into segments.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// Cuts the chain (the recomputed ops that are not early) into segments. A
-  /// segment is a single op, or produces at most 1 / numParts of the bytes that
-  /// the whole chain produces. Among all such divisions, chooses the one in
-  /// which the fewest bytes cross from one segment to another.
+  /// Cuts the chain of ops into segments. Each is a single op or produces at
+  /// most 1 / numParts of all bytes. The fewest possible bytes cross from one
+  /// segment to another.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
-  /// consecutive ops) to another. Crossing values are always kept. Trade-offs
-  /// are chosen only for the other values.
+  /// consecutive ops) to another. Crossing values are always kept.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// Returns, for each segment (range of consecutive ops), the list of its
-  /// trade-offs between kept bytes and recomputed flops. The first segment is
-  /// that of the early ops (cheap ops that depend only on weights and inputs).
+  /// Returns, for each segment (range of consecutive ops), its trade-offs
+  /// between kept bytes and recomputed flops. The first segment has the early
+  /// ops (cheap ops on weights and inputs).
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
-  /// Returns the number of ops in the chain, the list of ops that is cut into
-  /// segments.
   size_t length() const { return chain.size(); }
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Sets the members `maker`, `lastReader`, `made` and `crossingBytes`, which
-  /// describe the chain (the list of ops that is cut into segments).
+  /// Finds, for each value, the op that produces it and the last op that reads
+  /// it. Then finds how many bytes the ops produce, and how many cross from
+  /// each op to the next.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
-  /// Sets isCrossing of each value that crosses the boundary before index `end`
-  /// of the chain (the list of ops that is cut into segments): an op before
-  /// `end` produces the value, and an op at or after `end` reads it.
+  /// Sets isCrossing of each value that crosses index `end` of the chain: an op
+  /// before it produces the value, and a later op reads it.
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Indices of the ops that are recomputed if no value is kept. `early` lists
-  /// the cheap ops that depend only on weights, inputs and other early ops.
-  /// `chain` lists all others, which are cut into segments.
+  /// Indices of the ops that are recomputed if no value is kept: `early` for
+  /// cheap ops on weights and inputs, `chain` for all others.
   std::vector<int> early, chain;
-  /// For each value, two indices into `chain` (the ops that are cut into
-  /// segments): the op that produces the value, and the last op that reads it.
-  /// -1 if the chain has no such op.
+  /// For each value: index in `chain` of the op that produces it, and of the
+  /// last op that reads it; -1 if there is none.
   std::vector<int> maker, lastReader;
-  /// Bytes by index into the chain (the ops that are cut into segments):
+  /// Bytes by index in `chain`:
   ///  - made[i]: bytes that the first i ops produce;
-  ///  - crossingBytes[i]: bytes of the values that cross the boundary between
-  ///    ops i and i + 1.
+  ///  - crossingBytes[i]: bytes of the values that cross from op i to op i + 1.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -77,9 +68,8 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Divides ops into early ops (cheap ops that depend only on weights, inputs
-/// and other early ops) and the chain (all others). Only ops for which `runs`
-/// is true are divided: those that are recomputed if no value is kept.
+/// Divides ops into early ops (cheap ops on weights, inputs and early ops) and
+/// the chain (all others). Visits only ops for which `runs` is true.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -120,13 +110,11 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Returns the ends of the segments, as indices into the chain (the list of ops
-/// that is cut into segments). A segment is a single op, or produces at most
-/// `mostBytes`. Among all such divisions, the fewest bytes cross from one
-/// segment to another.
+/// Returns the ends of the segments, as indices in the chain of ops. Each
+/// segment is a single op or produces at most `mostBytes`. The fewest possible
+/// bytes cross between segments.
 ///
-/// Dynamic program: least[i] is the fewest crossing bytes if the first i ops of
-/// the chain are divided.
+/// least[i] is the fewest crossing bytes of the first i ops (dynamic program).
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
@@ -176,9 +164,8 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
   return all;
 }
 
-/// Returns the numbers of segments to try for a chain (list of consecutive ops)
-/// of `length` ops: 1, 2, 3, 4, 6, 9, …. Each number is about 1.5 times the
-/// number before.
+/// Returns the numbers of segments to try for `length` ops: 1, 2, 3, 4, 6, 9,
+/// …, each about 1.5 times the number before.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -208,11 +195,11 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice of kept and recomputed values for all stages that one rank runs.
+/// A choice of kept and recomputed values for all stages of one rank.
 /// isBetterThan compares two choices:
-///  - A choice within the memory budget is better than one that exceeds it.
-///  - If both are within the budget, the one with fewer flops is better.
-///  - If both exceed it, the one with fewer bytes is better.
+///  - A choice within the memory budget is better than one beyond it.
+///  - If both are within the budget, fewer flops are better.
+///  - If both are beyond it, fewer bytes are better.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -237,10 +224,10 @@ struct PositionChoice {
   }
 };
 
-/// Greedy search over the trade-offs of all segments. At first, every segment
-/// keeps the fewest bytes. Each change lets one segment keep more bytes.
-/// Changes that save the most flops per byte are tried first. A change is
-/// undone if the stages then exceed the memory budget.
+/// Greedy search for the values that the segments (ranges of consecutive ops)
+/// keep. At first, every segment keeps the fewest bytes. Each change lets one
+/// segment keep more bytes, and saves flops. Changes that save the most flops
+/// per byte come first. A change that exceeds the memory budget is undone.
 class GreedySearch {
 public:
   GreedySearch(const std::vector<StageGraph> &stages,
@@ -256,9 +243,9 @@ public:
     }
   }
 
-  /// Runs the search and returns its final choice. If a change of a segment
-  /// exceeds the budget, this segment is not changed further. The search
-  /// continues with the other segments.
+  /// Lets one segment (range of consecutive ops) after another keep more bytes,
+  /// and returns the final choice. If a change of a segment does not fit the
+  /// budget, all further changes of this segment are skipped.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -267,18 +254,19 @@ public:
   }
 
 private:
-  /// One possible change: a segment goes from its trade-off number `level + 1`
-  /// to number `level`. Trade-off `level` keeps more bytes and recomputes fewer
-  /// flops.
+  /// One possible change of a segment (range of consecutive ops). A segment has
+  /// a list of choices, which keep fewer and fewer bytes. The change replaces
+  /// choice `level + 1` by choice `level`, which keeps more bytes and
+  /// recomputes fewer flops.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
-  /// Returns the possible changes of all segments. Changes that save the most
-  /// flops per byte come first. The trade-offs of one segment form a convex
-  /// hull, so each further change of the segment saves fewer flops per byte.
-  /// Therefore the changes of one segment are in descending order of level.
+  /// Returns the possible changes of all segments (ranges of consecutive ops).
+  /// A change that saves more flops per byte comes earlier. Within one segment,
+  /// each further kept byte saves fewer flops. Therefore the changes of the
+  /// segment are in the order in which they must be made.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
@@ -303,8 +291,8 @@ private:
     return list;
   }
 
-  /// Applies a change of one segment, and undoes it if the stages then exceed
-  /// the budget in bytes.
+  /// Lets one segment (range of consecutive ops) keep more bytes. Undoes this
+  /// if the stages of the rank then need more than `budget` bytes.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -316,8 +304,8 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the recomputation of a stage with the trade-offs that are
-  /// currently chosen for its segments.
+  /// Returns the kept values and recomputed ops of a stage, if each of its
+  /// segments (ranges of consecutive ops) makes the choice in `chosen`.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)
@@ -328,17 +316,16 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// levels[stage][segment] lists the trade-offs (between kept bytes and
-  /// recomputed flops) of a segment. chosen[stage][segment] is the index of its
-  /// chosen trade-off.
+  /// levels[stage][segment]: the possible choices of kept values in a segment
+  /// (range of consecutive ops), fewest flops first. chosen[stage][segment]:
+  /// index of the current choice in this list.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
 };
 } // namespace
 
-/// Applies `mode`, such as recomputeCheap, to each stage. Returns the results
-/// as one choice for all stages.
+/// Applies `mode`, such as recomputeCheap, to each stage.
 static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
                                Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
@@ -348,15 +335,13 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Largest number of ops for which `refine` runs. `refine` evaluates each
-/// change by a pass over all ops, so its time is quadratic in the number of
-/// ops.
+/// Largest number of ops for which `refine` runs. Its time is quadratic in the
+/// number of ops.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves `best` by local search. Each change switches one value from kept to
-/// not kept or back, and is retained if the choice becomes better. Ends when no
-/// change is better. Does nothing if the stages have more than mostRefinedOps
-/// ops.
+/// Improves `best` by local search. Each change switches one value between kept
+/// and not kept, and stays if it is better. Does nothing for more than
+/// mostRefinedOps ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -385,9 +370,9 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // If recomputing nothing fits the budget, it is the best choice. Otherwise
-  // the candidates are the results of recomputeNothing, recomputeCheap and
-  // recomputeAll, and a greedy choice for each number of segments.
+  // Recomputing nothing is best if it fits the budget. Other candidates:
+  // recomputeCheap, recomputeAll, and a greedy choice for each number of
+  // segments.
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

@@ -9,7 +9,7 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh) {
   prices.cluster = cluster;
   const dist::Mesh ranks = mesh.spatial();
   // The loop goes from the most minor axis to the most major one. `stride` is
-  // the distance, in ranks, of two neighbours along the axis.
+  // the distance, in ranks, of two neighbors along the axis.
   int64_t stride = 1;
   for (size_t i = ranks.axes.size(); i-- > 0;) {
     const dist::Axis &axis = ranks.axes[i];

@@ -7,19 +7,19 @@
 
 namespace pcc::plan {
 
-/// Returns the price of communication along each axis of `mesh`, except the
-/// time axis (the microbatches). It is the price of the network link with the
-/// least span that connects all ranks along the axis. Measured curves of the
-/// cluster (Cluster::collectives) are not used.
+/// Returns the price of communication along each axis of `mesh` except the time
+/// axis. It is the price of a network link: the narrowest one that spans all
+/// ranks along the axis (Cluster::linkFor). Measured curves of collectives are
+/// not used.
 ///
-/// The last axis is the most minor one. In mesh {dp=2, tp=4}, neighbours along
-/// tp are 1 rank apart, and neighbours along dp are 4 ranks apart.
+/// In mesh {dp=2, tp=4}, the ranks along tp are 1 apart and need a link of span
+/// 4. The ranks along dp are 4 apart and need a link of span 8.
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
-/// Returns the prices for the cluster file with the text `clusterText`. A field
-/// that the file lacks has the value of the built-in profile of `target`. If
-/// the text is empty, the price of a collective is the number of bytes that a
-/// rank receives.
+/// Returns the price of communication along each axis of `mesh`. `clusterText`
+/// is the text of a cluster file, which describes the machines and the network.
+/// A field that it lacks has its value in the built-in profile of `target`. If
+/// the text is empty, a price is the number of bytes that a rank receives.
 Prices pricesOf(std::string_view clusterText, std::string_view target,
                 const dist::Mesh &mesh);
 

@@ -14,8 +14,9 @@ static int64_t expertsOfRank(const ExpertTraffic &traffic) {
 }
 
 double chanceOfNone(const ExpertTraffic &traffic) {
-  // Each factor of the product is the probability that expert i of the rank is
-  // not chosen, given that experts 0 to i - 1 of the rank are not chosen.
+  // The result is a product over the experts of the rank. Factor i is the
+  // probability that expert i is not chosen, if experts 0 to i - 1 are not
+  // chosen.
   double chance = 1;
   for (int64_t i = 0; i < expertsOfRank(traffic); ++i)
     chance *= std::max(0.0, double(traffic.experts - traffic.chosen - i) /
@@ -26,8 +27,8 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // All byte counts below are for one token and one other rank, that is, one
-  // rank that does not have the token.
+  // Byte counts below are for one token and one rank that does not have the
+  // token.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

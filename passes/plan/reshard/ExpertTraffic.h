@@ -13,9 +13,9 @@
 
 namespace pcc::plan {
 
-/// Sizes of a mixture-of-experts layer whose tokens and experts are divided
-/// among `ranks` ranks. Every rank has ceil(experts / ranks) experts, except
-/// that the last ranks may have fewer.
+/// Sizes of a mixture-of-experts layer. `ranks` ranks divide its tokens and
+/// experts. Each rank has ceil(experts / ranks) experts; the last ranks may
+/// have fewer.
 struct ExpertTraffic {
   int64_t ranks = 1;
   int64_t experts = 1;
@@ -24,25 +24,23 @@ struct ExpertTraffic {
   double tokenBytes = 0; ///< of the output of the experts for one token
 };
 
-/// Returns the probability that a token chooses no expert of one given rank, if
-/// all sets of `chosen` experts are equally likely.
+/// Returns the probability that a token chooses no expert of one given rank.
+/// All sets of `chosen` experts are equally likely.
 double chanceOfNone(const ExpertTraffic &traffic);
 
-/// Returns whether the gates (the weights of the experts for a token) should be
-/// computed on the rank where a token lives. If true, the token is then sent
-/// only to the ranks of the experts that it chose. If false, all tokens are
-/// gathered on all ranks, and each rank computes the gates of its own experts.
+/// Returns whether the rank of a token should compute the gates of the token
+/// (the weights of its experts). The token is then sent only to the ranks of
+/// its chosen experts. Otherwise, every rank gathers all tokens and computes
+/// the gates of its own experts.
 ///
-/// Routing has a cost. For each token, every other rank receives the gates of
-/// its own experts and one byte, which states whether the token chose any of
-/// them. This function returns true if the cost is less than each of two
-/// savings:
+/// Gates that the token's rank computes must be sent. For each token and each
+/// other rank, these are the gates of the experts of that rank, and one byte
+/// more. They must be fewer bytes than each of two savings:
 ///
-///  - On the way back, the results for a token come from at most `chosen` ranks
-///    rather than from all ranks.
-///  - On the way to the experts, a token is not sent to a rank of which it
-///    chose no expert. This saving is an average, since all tokens may choose
-///    experts of the same rank.
+///  - The results of a token come back from `chosen` ranks at most, not from
+///    all.
+///  - A token is not sent to a rank if it chose no expert of this rank. This
+///    saving is an average.
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

@@ -13,8 +13,7 @@ using namespace pcc::dist;
 namespace pcc::plan {
 
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
-  // The collective is as slow as its slowest axis. The slowest latency and the
-  // slowest bandwidth may come from different axes.
+  // The slowest latency and the slowest bandwidth may come from different axes.
   AxisPrice slowest{0, 0};
   for (const SubAxis &axis : over) {
     auto known = axes.find(axis.axis);
@@ -30,8 +29,7 @@ ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Mesh &mesh, const Prices &prices) {
   assert(from.dims.size() == shape.size() && to.dims.size() == shape.size() &&
          "another rank");
-  // Some attributes of a sharding only guide propagation. They are dropped, so
-  // that a difference in them does not cause a reshard.
+  // Drop attributes that only guide propagation. They must not cause a reshard.
   Sharding start = placement(from), end = placement(to);
   if (start == end)
     return {};
@@ -41,8 +39,7 @@ ReshardPlan planReshard(const Sharding &from, const Sharding &to,
 }
 
 namespace {
-/// Key of the cache of reshard plans: two plans are equal if all these members
-/// are.
+/// Key of the cache of reshard plans. Equal keys have equal plans.
 struct Key {
   Sharding from, to;
   Shape shape;
@@ -61,9 +58,8 @@ struct KeyHash {
 };
 } // namespace
 
-/// Plans of the reshards requested so far. An unordered map does not move its
-/// values when it grows. Therefore the references that `plan` returns stay
-/// valid.
+/// Cached plans. An unordered map does not move its values, so the references
+/// that `plan` returns stay valid.
 struct ReshardPlanner::Cache {
   std::unordered_map<Key, ReshardPlan, KeyHash> plans;
 };

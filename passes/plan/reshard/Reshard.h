@@ -38,16 +38,15 @@ namespace pcc::plan {
 struct ReshardStep {
   /// Kind of collective that the step executes; never Broadcast.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
-  /// The sub-axes (parts of mesh axes) over which the group of the step
-  /// communicates, in mesh order. Adjacent parts of one axis are merged. Empty
-  /// for a slice.
+  /// Sub-axes (parts of mesh axes) of the ranks that communicate, in mesh
+  /// order, adjacent parts merged. Empty for a slice.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;
-  /// Bytes of the shard of one rank before the step, padding included.
+  /// Bytes of one rank's shard before this reshard step, padding included.
   int64_t localBytes = 0;
-  /// Bytes that a rank receives in the step, without padding: the maximum over
-  /// all ranks.
+  /// Largest number of bytes that any rank receives in this reshard step,
+  /// without padding.
   int64_t receivedBytes = 0;
 };
 
@@ -61,11 +60,11 @@ struct ReshardPlan {
   int64_t receivedBytes = 0;
   /// Number of steps that communicate.
   int calls = 0;
-  /// Price in seconds, summed over all steps. If no prices are known, this is
-  /// the number of received bytes (see Prices).
+  /// Price in seconds, summed over all steps. Without prices, the number of
+  /// received bytes (see Prices).
   double seconds = 0;
-  /// Reason why no plan exists. For example, elements would have to move along
-  /// the time axis (from one microbatch to another). Empty if a plan exists.
+  /// Reason why no plan exists, such as a movement along the time axis (between
+  /// microbatches). Empty if a plan exists.
   std::string error;
 
   bool possible() const { return error.empty(); }
@@ -79,30 +78,30 @@ struct AxisPrice {
 };
 
 /// Prices of communication along the axes of a mesh. The default price of a
-/// collective is the number of bytes that a rank receives, so a call costs
-/// nothing.
+/// collective is the number of bytes that a rank receives.
 struct Prices {
   /// Price of every axis that is not in `axes`.
   AxisPrice any;
   /// Price of each axis that differs from `any`, by the name of the axis.
   std::map<std::string, AxisPrice> axes;
-  /// The cluster (machines and network) that the prices are computed from;
-  /// std::nullopt if the prices are received bytes.
+  /// The cluster (machines and network) behind the prices; std::nullopt if
+  /// prices are received bytes.
   std::optional<Cluster> cluster = {};
 
-  /// Returns the seconds of one collective along the axes `over`, in which a
-  /// rank receives `bytes`. Its alpha (latency) is the largest alpha of these
-  /// axes, and its beta (seconds per byte) is the largest beta.
+  /// Returns the seconds of one collective along the axes `over` in which a
+  /// rank receives `bytes`. Latency and seconds per byte are each the largest
+  /// of these axes.
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
 
 /// Returns the cheapest plan that changes the sharding of a tensor from `from`
-/// to `to`. Does not cache plans; ReshardPlanner does.
+/// to `to`. Does not cache; ReshardPlanner does.
 ///
-/// Both shardings must be valid on the mesh for a tensor of `shape`. If only
-/// `from` is partial along the time axis, that axis is ignored: accumulation
-/// over microbatches is no communication. `to` may have views (windowed reads
-/// with halos). `from` may have views only if it is equal to `to`.
+///  - Both shardings must be valid on the mesh for a tensor of `shape`.
+///  - If only `from` is partial along the time axis, this partial axis is
+///    ignored: the sum over microbatches is no communication.
+///  - `to` may have views (windowed reads with halos). `from` may have views
+///    only if it is equal to `to`.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
@@ -114,15 +113,14 @@ public:
   explicit ReshardPlanner(dist::Mesh mesh, Prices prices = {});
   ~ReshardPlanner();
 
-  /// Returns the result of planReshard. If the cache has this result, the plan
-  /// is not computed again. The reference stays valid as long as the planner
-  /// lives.
+  /// Returns the result of planReshard, from the cache if possible. The
+  /// reference stays valid as long as the planner lives.
   const ReshardPlan &plan(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
-  /// Returns the cluster (machines and network) that plans are priced for. If
-  /// it is std::nullopt, ReshardPlan::seconds is the number of received bytes.
+  /// Returns the cluster (machines and network) of the prices; std::nullopt if
+  /// ReshardPlan::seconds is the number of received bytes.
   const std::optional<Cluster> &cluster() const { return prices.cluster; }
   /// Returns the number of plans in the cache.
   size_t numPlanned() const;

@@ -8,11 +8,10 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Cuts the mesh axis `name` at every begin and every end of the sub-axes in
-/// `axes`. Appends the resulting sub-axes to `digits`, except those that no
-/// sub-axis in `axes` covers. For example, the whole axis x of size 4 and its
-/// minor half x:(2)2 give the two halves x:(1)2 and x:(2)2. Returns false if
-/// the sub-axes do not align, such as halves and thirds of an axis of 6.
+/// Cuts the mesh axis `name` at every begin and end of the sub-axes in `axes`.
+/// Appends the parts in use to `digits`. For example, an axis x of size 4 and
+/// its minor half x:(2)2 give x:(1)2 and x:(2)2. Returns false if sub-axes do
+/// not align, such as halves and thirds of an axis of 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -90,8 +89,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
     MovedDim dim;
-    // A view (windowed read) changes the dim even if its factors are equal
-    // under both shardings.
+    // If `to` reads the dim through a view (a window with halos), elements can
+    // move even if the factors are equal.
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -106,10 +105,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Converts the index of a part of `dim` into one index per factor of the dim.
-/// `position` is the index of the part. For example, if the factors have 2 and
-/// 3 parts, part 5 is part 1 of the first factor and part 2 of the second one:
-/// {1, 2}.
+/// Converts the index of a part of `dim` into one index per factor. For
+/// example, part 5 of factors with 2 and 3 parts is {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   assert(position >= 0 && position < dim.numParts() && "no such part");
@@ -120,8 +117,8 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Returns the split of `dim`, which has `size` elements: the digits (common
-/// sub-axes of both shardings) that split it, and the indices of each part.
+/// Returns the split of `dim`, of `size` elements: the digits (common sub-axes
+/// of both shardings) that split it, and the indices of each part.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -139,10 +136,9 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Renumbers the indices of `dim` under `from` to indices into `view` (a window
-/// with halos). The parts under `to` have such indices already, because `to`
-/// reads the dim through `view`. A view index that reads no element (a hole) is
-/// removed from all parts.
+/// Converts a dim that `to` reads through `view` (a window with halos). The
+/// parts of `from` become lists of view indices, as the parts of `to` already
+/// are. View indices that read no element are removed from the parts of `to`.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -154,8 +150,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // Results are cached for each pair of parts. If a dim has so many parts that
-  // the table would exceed the cache of the processor, no table is made.
+  // Results are cached by pair of parts, unless the table would exceed the
+  // processor's cache.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -169,9 +165,8 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
 }
 
 /// Returns how many elements one rank needs under `to` and does not hold under
-/// `from`. digit[i] is the coordinate of the rank along digit i (common
-/// sub-axis of both shardings). Only changed dims are counted; the caller
-/// multiplies by the sizes of the unchanged dims.
+/// `from`. digit[i] is the rank's coordinate along digit i (common sub-axis of
+/// both shardings). Counts only changed dims.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
@@ -189,10 +184,10 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Takes the maximum of missingAt over all ranks. A digit is a common sub-axis
-/// of both shardings. Only coordinates along digits that split changed dims are
-/// enumerated, because the coordinates along other digits do not matter. Each
-/// unchanged dim multiplies the maximum by the size of its largest part.
+/// Computes the largest number of missing elements (missingAt) for all
+/// coordinates along the digits (common sub-axes) that split a changed dim.
+/// Multiplies it by the largest part of each unchanged dim, because a rank
+/// holds such a part whole.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -219,10 +214,9 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Returns whether some index of `dim` must move along `digit`, a common
-/// sub-axis of both shardings that splits `dim` under both of them. An index
-/// must move if its part under `from` and its part under `to` have different
-/// coordinates along `digit`.
+/// Returns whether elements of `dim` move between ranks with different
+/// coordinates along `digit`. The digit is a sub-axis that splits `dim` under
+/// both shardings.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -234,10 +228,9 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns the coordinates along `digit` that have elements: entry c of the
-/// result is true if some non-empty part of `side` has the coordinate c. `side`
-/// is the split of one dim under one sharding. `digit` is the index of a
-/// sub-axis that splits this dim.
+/// Returns a flag for each coordinate along `digit`: whether the ranks with
+/// this coordinate have any indices of the dim. `side` is the split of the dim
+/// under one of the shardings.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -250,10 +243,9 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 /// Returns whether some rank needs elements from a rank with another coordinate
 /// along `digit` (a common sub-axis of both shardings).
 ///
-/// Example: the digit splits dim 0 under `from` and dim 1 under `to`. Then
-/// every part of dim 0 shares elements with every part of dim 1. Elements move
-/// if a non-empty part of dim 0 and a non-empty part of dim 1 have different
-/// coordinates along the digit.
+/// Example: the digit splits dim 0 under `from` and dim 1 under `to`. Elements
+/// move if a rank at coordinate i holds a part of dim 0, and a rank at another
+/// coordinate j needs a part of dim 1.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -287,9 +279,8 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather over the digits in the group:
-/// the shards of a group of ranks form the shard of each rank under `to`. A
-/// digit is a common sub-axis of both shardings. The conditions are:
+/// Returns whether the movement is an all-gather over the digits (common
+/// sub-axes) in the group:
 ///  - Each digit in the group splits a dim only under `from`.
 ///  - Every other digit splits a dim under both shardings.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
@@ -299,9 +290,8 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all over the digits in the group:
-/// each rank of a group sends elements to each other rank. A digit is a common
-/// sub-axis of both shardings. The conditions are:
+/// Returns whether the movement is an all-to-all over the digits (common
+/// sub-axes) in the group:
 ///  - The digits in the group move from one dim to another.
 ///  - All other digits stay on their dim.
 ///  - No dim both loses and gains digits.
@@ -320,8 +310,8 @@ bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement permutes shards between ranks: under both
-/// shardings every dim is cut into the same parts, but by different axes.
+/// Returns whether the movement permutes shards between ranks: both shardings
+/// cut every dim into the same parts, but by different axes.
 bool Movement::isPermute() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     const std::vector<Factor> &a = from.dims[d].factors,
@@ -336,9 +326,7 @@ bool Movement::isPermute() const {
 }
 
 /// Returns whether the movement rotates the parts of one dim. An example is a
-/// roll (circular shift) by a multiple of the part size. Then each part under
-/// `to` is one whole part under `from`, so the movement is a permutation of
-/// shards.
+/// roll (circular shift) by a multiple of the part size.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -378,10 +366,10 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A digit is a common sub-axis of both shardings. The group lacks the digits
-  // that split a dim only under `to`. A permutation also communicates along
-  // these digits, so they are added. For example, a permutation from [x] to [y]
-  // has the group {x} and needs the axes {x, y}.
+  // `group` has the digits (common sub-axes) that split a dim under `from` and
+  // along which elements move. A permutation also communicates along digits
+  // that split a dim only under `to`. For example, from [x] to [y], `group` is
+  // {x}, and the result is {x, y}.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

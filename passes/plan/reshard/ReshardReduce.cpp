@@ -6,8 +6,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Removes the sub-axes `axes` from the partial axes of `sharding` and returns
-/// the result.
+/// Returns `sharding` without the partial axes `axes`.
 static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   std::vector<Partial> rest;
   for (const Partial &partial : sharding.partials)
@@ -18,8 +17,7 @@ static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   return canonical(std::move(sharding));
 }
 
-/// Returns the partial axes of `sharding` that are sub-axes of the time axis
-/// (the microbatches).
+/// Returns the partial axes of `sharding` on the time axis (microbatches).
 static SubAxes partialAlongTime(const Sharding &sharding) {
   SubAxes axes;
   for (const Partial &partial : sharding.partials)
@@ -28,10 +26,9 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
   return axes;
 }
 
-/// Returns `dim`, of `size` elements, with its most minor factor additionally
-/// split over `axes`. For example, the dim [3|64@x] has the factors 3 and 64,
-/// and the axis x splits the factor 64. Split further over y, it becomes
-/// [3|64@x+y].
+/// Returns `dim`, of `size` elements, with its last factor also split over
+/// `axes`. For example, let [3|64@x] be a dim of 3 * 64 elements, whose factor
+/// 64 is split over x. With `axes` {y}, it becomes [3|64@x+y].
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -41,9 +38,10 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns the split of `dim` after an all-gather over `axes`. If possible,
-/// each other axis splits the dim as before (see withoutAxes). Otherwise the
-/// other axes split the whole dim anew.
+/// Returns the split of `dim`, of `size` elements, after an all-gather over
+/// `axes`. Only the other axes still split it. If possible, each rank's new
+/// shard is its old one plus those of the gathered ranks (withoutAxes).
+/// Otherwise, the other axes split the dim into contiguous parts.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -59,9 +57,8 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 
 namespace {
 /// Plans a reshard from `from` to `to` with a reduction. `reduced` are the axes
-/// along which `from` is partial and `to` is not. Every candidate plan consists
-/// of a slice, a reduce_scatter, an all_reduce and a movement of elements, in
-/// this order. Each of these steps may be absent.
+/// that only `from` is partial along. A candidate plan has these steps, each
+/// optional: slice, reduce_scatter, all_reduce, movement of elements.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -84,10 +81,10 @@ public:
   }
 
 private:
-  /// Returns the sharding after the slice that comes before the reduction. Each
-  /// dim gets the split that it has under `to`, but without the reduced axes
-  /// (axes along which only `from` is partial). If some rank does not hold all
-  /// elements of its new shard, the dim keeps the split of `from`.
+  /// Returns a sharding to which `from` can be sliced before the reduction, so
+  /// that fewer elements are reduced. It splits each dim as `to` does, but not
+  /// over the axes of the reduction. A dim stays as in `from` if this slice
+  /// would need communication.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -101,15 +98,12 @@ private:
     return current;
   }
 
-  /// Makes all candidate plans that slice from `from` to `start` and then
-  /// reduce, and keeps the cheapest plan in `best`. The candidates differ in
-  /// the reduce_scatter:
+  /// Makes all plans that slice from `from` to `start` and then reduce, and
+  /// keeps the cheapest one in `best`. The plans differ in the reduce_scatter:
   ///
-  ///  - no reduce_scatter;
-  ///  - a reduce_scatter over `splitting`, the reduced axes that split a dim of
-  ///    `to`;
-  ///  - for each dim, a reduce_scatter over all reduced axes that splits this
-  ///    dim.
+  ///  - no reduce_scatter, only an all_reduce;
+  ///  - over `splitting`, the reduced axes that split a dim of `to`;
+  ///  - for each dim: over all reduced axes, which then split this dim.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -122,9 +116,8 @@ private:
   }
 
   /// Returns the sharding after a reduce_scatter over `axes` from `start`. Each
-  /// of these axes is added to the dim that it splits under `to`. For example,
-  /// if `start` is [x, -], `to` is [x+y, -] and `axes` is {y}, the result is
-  /// [x+y, -].
+  /// axis is added to the dim that it splits under `to`. For example, with
+  /// `start` [x, -], `to` [x+y, -] and `axes` {y}, it is [x+y, -].
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -141,8 +134,8 @@ private:
     return result;
   }
 
-  /// Makes one candidate plan and stores it in `best` if it is cheaper. The
-  /// steps of the plan are:
+  /// Makes one candidate plan and stores it in `best` if it is cheaper. Its
+  /// steps are:
   ///
   ///   1. a slice from `from` to `start`
   ///   2. a reduce_scatter over `axes` to `scattered`; none if `axes` is empty
@@ -167,9 +160,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes`, along which n ranks form a group. Each
-  /// rank receives (n-1)/n of the operand for a reduce_scatter and twice as
-  /// much for an all_reduce.
+  /// Appends a reduction over `axes` in groups of n ranks. A rank receives
+  /// (n-1)/n of the operand for a reduce_scatter, and twice as much for an
+  /// all_reduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
@@ -192,8 +185,7 @@ private:
 };
 } // namespace
 
-/// Returns a plan without steps. Its `error` is the given reason why there is
-/// no plan.
+/// Returns a plan without steps. `error` is the reason why there is no plan.
 static ReshardPlan failed(std::string error) {
   ReshardPlan plan;
   plan.error = std::move(error);
@@ -207,12 +199,11 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The mask is the last step, so the steps before it lead from `start` to
-  // `unmasked`:
-  //  - `unmasked` is `to` without the axes along which only `to` is partial.
-  //  - `start` is `from` without the time axis (the microbatches), if only
-  //    `from` is partial along it: accumulation over microbatches is no
-  //    communication.
+  // The last step is a mask, which makes the value partial along the axes
+  // `added`. The steps before it lead from `start` to `unmasked`:
+  //  - `unmasked` is `to`, but not partial along the axes `added`.
+  //  - `start` is `from`, but not partial along the time axis (microbatches),
+  //    unless `to` is. The sum over microbatches is no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

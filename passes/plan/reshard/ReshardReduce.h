@@ -6,9 +6,8 @@
 
 namespace pcc::plan {
 
-/// Returns the cheapest plan between two shardings whose partial axes differ.
-/// If there is no plan, `error` of the result is set. The order of the steps
-/// is:
+/// Returns the cheapest plan between two shardings with different partial axes.
+/// Sets `error` of the result if there is none. Order of the steps:
 ///
 ///   1. slices, because they shrink the operand of the reductions
 ///   2. reductions over the axes along which only `from` is partial

@@ -52,16 +52,15 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
 
 namespace {
 /// Plans movements of the elements of one tensor, without a reduction. All
-/// shardings of a plan, from the first to the last, are partial along equal
-/// axes.
+/// shardings of a plan have equal partial axes.
 class MovementPlanner {
 public:
   MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
                   const Prices &prices)
       : shape(shape), elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
-  /// Returns the cheapest plan from `from` to `to`. If no plan exists, `error`
-  /// of the result is set.
+  /// Returns the cheapest plan from `from` to `to`. Sets `error` of the result
+  /// if there is none.
   ReshardPlan plan(const Sharding &from, const Sharding &to) {
     if (from.dims == to.dims)
       return {};
@@ -109,14 +108,15 @@ private:
     return plan;
   }
 
-  /// Returns the sharding after a slice at the beginning of the movement. With
-  /// this slice, the rest can be a named collective, such as an all-to-all,
-  /// instead of an exchange (pairwise sends). Returns std::nullopt if there is
-  /// no such slice. Rules for the dims:
-  ///  - A dim that loses axes keeps its sharding.
-  ///  - Any other dim gets the sharding of the target without the axes of the
-  ///    group.
-  /// Example with the group x, an axis of size 4:
+  /// Returns a sharding to which `from` can first be sliced. One named
+  /// collective, such as an all-to-all, can then do the rest of the movement,
+  /// in place of an exchange (pairwise sends). Returns std::nullopt if there is
+  /// no such sharding.
+  ///  - A dim that loses axes stays as in `from`.
+  ///  - Any other dim becomes as in `to`, but not split over the axes along
+  ///    which ranks communicate.
+  ///
+  /// Example with an axis x of size 4, along which ranks communicate:
   ///   from [x, -] to [-, x+y]: slice to [x, 4|N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
@@ -136,10 +136,9 @@ private:
     return middle;
   }
 
-  /// Considers a cheaper alternative to `best`, which is a plan with one
-  /// exchange (pairwise sends). The alternative is a slice and a named
-  /// collective, such as an all-to-all. It replaces `best` if it reaches `to`
-  /// and costs no more.
+  /// Tries to improve the plan `best`, which is one exchange (pairwise sends).
+  /// Makes a plan of a slice and a named collective, such as an all-to-all.
+  /// This plan replaces `best` if it costs no more.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -164,10 +163,10 @@ private:
       best = std::move(plan);
   }
 
-  /// Considers an alternative to `best` if `best` is one all-gather over
-  /// several axes: one all-gather per axis. It replaces `best` if it is
-  /// cheaper. If links differ in speed, it can be cheaper to gather along the
-  /// slow axes first, while the shards are small.
+  /// Tries to improve the plan `best` if it is one all-gather over several
+  /// axes: gathers along one of these axes first. This can be cheaper if links
+  /// differ in speed, because shards are still small during the first
+  /// all-gather. The cheapest plan replaces `best`.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||
@@ -192,8 +191,8 @@ private:
   }
 
   /// Returns a plan between shardings whose sub-axes do not align, such as
-  /// halves and thirds of an axis of 6. The plan gathers the whole tensor on
-  /// every rank, then slices it.
+  /// halves and thirds of an axis of 6: gathers the whole tensor, then slices
+  /// it.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

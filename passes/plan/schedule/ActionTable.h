@@ -19,37 +19,32 @@ using runtime::parseKind;
 using runtime::print;
 using runtime::printKind;
 
-/// A pipeline schedule: for each position, its actions of one step in order.
+/// A pipeline schedule: the actions of each position in one step, in order.
 ///
-/// A position is one rank of the pipeline. It runs one or more stages; if it
-/// runs several, they are Megatron's virtual pipeline stages. Data-parallel and
-/// tensor-parallel replicas of a position execute equal actions.
+/// A position is one rank of the pipeline. It runs one or more stages
+/// (Megatron's virtual pipeline stages). Its data-parallel and tensor-parallel
+/// replicas run the same actions.
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
-  /// For each stage: index of the pipeline position that runs the stage; -1 if
-  /// none does.
+  /// For each stage: the pipeline position that runs it; -1 if none does.
   std::vector<int> positionOfStage;
-  /// For each pipeline position: its row, which is the list of its actions in
-  /// the order of execution.
+  /// For each pipeline position: its actions in the order of execution.
   std::vector<std::vector<Action>> positions;
 
   int numPositions() const { return static_cast<int>(positions.size()); }
-  /// Returns the stages that `position` (rank of the pipeline) runs, in
-  /// ascending order.
+  /// Returns the stages that a pipeline position runs, ascending.
   std::vector<int> stagesOf(int position) const;
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
 /// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
-/// per position (rank of the pipeline), actions separated by commas. An action
-/// is a stage, a kind (F for forward, B for backward, …) and a microbatch.
-/// Example for two positions and two microbatches:
+/// per pipeline position, actions separated by commas. An action is a stage, a
+/// kind (F for forward, B for backward, …) and a microbatch. readSchedule
+/// (ScheduleFile.h) parses this form.
 ///
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1
-///
-/// readSchedule (ScheduleFile.h) parses this form.
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

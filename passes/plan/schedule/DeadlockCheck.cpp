@@ -8,28 +8,25 @@
 namespace pcc::plan {
 namespace {
 
-/// State of the messages from one position (rank of the pipeline), the sender,
-/// to another one, the receiver. `sent` lists the sends that the sender has
-/// posted. `received` lists the receives that the receiver has posted. Both
-/// lists are in the order of the posts.
+/// Messages from one pipeline position to another, in the order of posting:
+/// sends that the sender has posted, and receives that the receiver has posted.
 struct Channel {
   std::vector<Message> sent, received;
 
-  /// Returns the number of messages that are delivered: their send and their
-  /// receive are both posted.
+  /// Returns the number of delivered messages. A message is delivered once the
+  /// sender has posted its send and the receiver has posted its receive.
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
-/// Identifies a message by its transfer (value between two stages) and its
-/// microbatch. The sender and the receiver use equal pairs for one message.
+/// Name of a message: its transfer (value between two stages) and its
+/// microbatch.
 using MessageName = std::pair<int, int>;
 MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// A set of pairs of a row number and a microbatch. The user of the set chooses
-/// the meaning of the row number, such as the number of a transfer between
-/// stages.
+/// A set of pairs of a row number and a microbatch. A row can stand for a
+/// transfer between stages, for example.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -47,9 +44,8 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Executes the programs of all pipeline positions (ranks of the pipeline) with
-/// rendezvous messages. Invariant: position p has executed exactly its first
-/// at[p] steps.
+/// Executes the programs of all pipeline positions with rendezvous messages.
+/// Invariant: position p has executed its first at[p] steps.
 class DeadlockCheck {
 public:
   explicit DeadlockCheck(const PipelineProgram &program)
@@ -63,34 +59,31 @@ public:
   ReplayResult run();
 
 private:
-  /// Messages that a position (rank of the pipeline) has posted and not yet
-  /// waited for. A channel is the messages from one position to another. The
-  /// mapped value is the index of the message in the list `sent` or `received`
-  /// of its channel.
+  /// Messages that a pipeline position has posted and not yet waited for. Maps
+  /// the name of each message to its index in Channel::sent (for a send) or
+  /// Channel::received (for a receive).
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a pipeline position until it blocks at a wait or ends. A
-  /// message that it posts may unblock the position at the other end, which is
-  /// then appended to `awake`.
+  /// Executes steps of a pipeline position until it blocks at a wait or ends.
+  /// Appends to `awake` the positions that its messages may unblock.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Executes a wait step if all of its messages are delivered, and returns
-  /// true. Otherwise returns false. Records an error if `position` has not
-  /// posted a message that the step waits for.
+  /// Executes a wait if all of its messages are delivered, and returns whether
+  /// they are. Records an error if a message was never posted by `position`.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
-  /// Records an error if a position (rank of the pipeline) has ended and has
-  /// not waited for all messages that it posted.
+  /// Records an error if a pipeline position ends with messages that it has not
+  /// waited for.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
     return size_t(stage) * 3 + static_cast<size_t>(kind);
   }
-  /// Records the error. Has no effect if an error is recorded already.
+  /// Records the error, unless there is one already.
   void fail(std::string text) {
     if (result.error.empty())
       result.error = std::move(text);
@@ -107,19 +100,19 @@ private:
   std::vector<OpenEnds> open;
   /// For each stage: indices of the transfers that the stage receives.
   std::vector<std::vector<int>> into;
-  /// For each pair (sending pipeline position, receiving position): the state
-  /// of the messages from the first to the second.
+  /// For each pair of a sending and a receiving pipeline position: the messages
+  /// from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
-  /// `made`: values that stages have computed, by the row number that rowOf
-  /// returns and by microbatch. `arrived`: received values that have been
-  /// waited for, by transfer and microbatch.
+  /// Sets of pairs of a row and a microbatch. `made` has the values that stages
+  /// have computed, with one row per stage and kind of value (rowOf). `arrived`
+  /// has the received values that a pipeline position has waited for, with one
+  /// row per transfer (value between two stages).
   Marks made, arrived;
   ReplayResult result;
 };
 
 /// Records an error unless the pipeline position has waited for each input of
-/// `action` that comes from another position. Then records that the results of
-/// `action` are computed.
+/// `action` from another position. Then records its results as computed.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -135,9 +128,8 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Finds the last message from pipeline position `from` to position `to` whose
-/// send and receive are both posted. Records an error if the send and the
-/// receive are of different values. Does nothing if there is no such message.
+/// Compares the send and the receive of the last delivered message between two
+/// pipeline positions. Records an error if their values differ.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -150,9 +142,8 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
-/// Posts the sends and receives of a step. Appends the pipeline positions at
-/// the other ends of these messages to `awake`, because the posts may unblock
-/// them.
+/// Posts the sends and receives of a step. Appends to `awake` the pipeline
+/// positions at the far ends, which may unblock.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -180,9 +171,8 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Returns whether a message is delivered: `position` (rank of the pipeline)
-/// and the position at the other end have both posted it. Records an error if
-/// `position` has not posted the message.
+/// Returns whether a message is delivered, that is, posted at both ends.
+/// Records an error if `position` has not posted it.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =
@@ -238,9 +228,9 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Finds the first message that `position` waits for. Returns the pipeline
-/// position at the other end of the message, and sets `what` to a description
-/// of the message. Returns -1 if `position` has ended and waits for no message.
+/// Returns the pipeline position at the far end of the first message that
+/// `position` waits for; -1 if `position` has ended and waits for none.
+/// Describes the message in `what`.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -261,12 +251,11 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Records the error of a replay that cannot continue. Goes from the pipeline
-/// position `start` to the position that it waits for, then to the position
-/// that this one waits for, and so on, until one of two cases occurs:
-///  - A position is reached twice. The positions in between form a deadlock.
-///  - A position is reached that has ended. It never posts the message that
-///    another position waits for.
+/// Records the error of a replay that cannot continue. Follows the pipeline
+/// positions from `start`, each to the one that it waits for, until:
+///  - a position is reached twice: a deadlock; or
+///  - a position has ended: it never posts the message that another position
+///    waits for.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -292,9 +281,10 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
-/// Executes the steps of the pipeline positions in `awake` until `awake` is
-/// empty. A post by a peer puts a blocked position back into `awake`. Therefore
-/// a position that has not ended by then waits forever.
+/// Executes the programs of all pipeline positions. `awake` lists the positions
+/// that may be able to continue. A position that posts a message adds the peer
+/// of the message to this list. Once the list is empty, each position that has
+/// not ended its program waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;
   for (size_t position = count; position-- > 0;)

@@ -17,42 +17,41 @@ namespace {
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
 /// A message from pipeline position `from` to position `to`. `producer` is the
-/// index, in the row (action list) of the sender, of the action that produces
-/// the value. `consumer` is the index, in the row of the receiver, of the
-/// action that uses it.
+/// index of the action that makes the value, in the sender's actions.
+/// `consumer` is the index of the action that uses it, in the receiver's
+/// actions.
 struct Route {
   int transfer, microbatch;
   int from, to;
   size_t producer, consumer;
-  /// Index, in the row of the receiver, of the action before which the receive
+  /// Index, in the receiver's actions, of the action before which the receive
   /// is posted.
   size_t posted = 0;
-  /// Index, in the row of the sender, of the action before which the send is
-  /// waited for; the length of the row if it is waited for after all actions.
+  /// Index, in the sender's actions, of the action right before which the
+  /// sender waits until its send is delivered. If it waits at the end, this is
+  /// the number of actions.
   size_t released = 0;
 
   Message sent() const { return {transfer, microbatch, to}; }
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// One action in the global order of all actions of all positions. The actions
-/// are sorted by the members in this order: start time in a simulation, part of
-/// the update, pipeline position, index in the row (action list) of the
-/// position.
+/// One action in the order of all actions of all pipeline positions. This order
+/// compares the members one after another, beginning with the start time in a
+/// simulation.
 struct LinearAction {
   double start;
-  /// Part number of an update action, plus 1; 0 for all other actions. Updates
-  /// take no time in the simulation, so their start times do not put the parts
-  /// in order.
+  /// For an optimizer update, which can have parts numbered from 0: number of
+  /// the part plus 1. For all other actions: 0. The start time does not order
+  /// the parts, because updates take no simulated time.
   int part;
   int position;
   size_t index;
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
-/// Implements insertMessages. Puts the actions into a global order, makes a
-/// Route for each message, chooses the places of its posts and waits, and
-/// assembles the program.
+/// Implements insertMessages: orders the actions, makes a Route per message,
+/// places its posts and waits, and assembles the program.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -62,22 +61,21 @@ public:
   StatusOr<PipelineProgram> run();
 
 private:
-  /// Checks the transfers. Returns an error text, or an empty string if there
-  /// is no error.
+  /// Checks `transfers`, the values that stages pass to each other. Returns an
+  /// error text; empty if there is no error.
   std::string malformed() const;
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
-  /// Returns the index, in the row (action list) of the receiver, of the action
-  /// that uses the value of `transfer` in `microbatch`; `nowhere` if there is
-  /// none.
+  /// Returns the index, in the receiver's actions, of the action that uses the
+  /// value of `transfer` in `microbatch`; `nowhere` if there is none.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
-  /// Returns the entry of `indices` for a stage and a microbatch. If `kind` is
-  /// Forward, it is the entry of the F action (forward). If `kind` is Backward,
-  /// it is the entry of the B (backward) or I (input gradient) action.
+  /// Returns the element of `indices` for a stage and a microbatch. Kind
+  /// Forward selects action F (forward). Kind Backward selects action B
+  /// (backward) or I (input gradient).
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -87,32 +85,29 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// For every F (forward), B (backward) and I (input gradient) action: its
-  /// index in the row (action list) of its pipeline position. indexOf defines
-  /// the order of the entries.
+  /// Index of each forward (F) and backward (B or I) action in the actions of
+  /// its pipeline position. The function indexOf selects an element.
   std::vector<size_t> indices;
-  /// Index of each update action in the row (action list) of its pipeline
-  /// position. The key is the pair of stage and part of the update.
+  /// Maps a stage and the number of a part of its optimizer update to the
+  /// update action: its index in the actions of its pipeline position.
   std::map<std::pair<int, int>, size_t> updates;
   /// All actions of all pipeline positions, in the order in which a simulation
-  /// starts them (the global order).
+  /// starts them.
   std::vector<LinearAction> order;
-  /// moments[p][i] is the index in `order` of action i of pipeline position p.
+  /// moments[p][i]: index in `order` of action i of pipeline position p.
   std::vector<std::vector<size_t>> moments;
-  /// All messages. A message comes before another one if the action that
-  /// produces its value starts earlier in the simulation.
+  /// All messages, in the order in which a simulation starts their producers.
   std::vector<Route> routes;
 };
 
-/// Appends `step`, which is of kind Post or Wait, to `program`. Appends nothing
-/// if the step has no messages.
+/// Appends `step`, a Post or a Wait, to `program` unless it has no messages.
 void append(PositionProgram &program, ProgramStep step) {
   if (!step.sends.empty() || !step.receives.empty())
     program.push_back(std::move(step));
 }
 
-/// Returns an error if an activation is not passed to a later stage, or a
-/// gradient not to an earlier stage. Otherwise returns an empty string.
+/// Returns an error unless activations go to later stages and gradients to
+/// earlier stages; otherwise an empty string.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -145,10 +140,9 @@ void MessageInserter::indexActions() {
     }
 }
 
-/// Fills `order` with all actions, sorted by the time at which they start in a
-/// simulation. Then adds the messages to `routes`, in the order of the actions
-/// that produce their values. Returns an error text; an empty string if there
-/// is no error.
+/// Fills `order` with all actions by simulated start time, and `routes` with
+/// their messages in this order. Returns an error text; empty if there is no
+/// error.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -180,10 +174,9 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
   return it == updates.end() ? nowhere : it->second;
 }
 
-/// Appends to `routes` one message for each value that action number `index` of
-/// `position` produces and another pipeline position uses. Returns an error
-/// text if the receiving stage has no action that uses the value; otherwise an
-/// empty string.
+/// Appends a message to `routes` for each value that action number `index` of
+/// `position` sends to another pipeline position. Returns an error text if the
+/// receiver never uses the value; otherwise an empty string.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
@@ -203,11 +196,9 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
 }
 
 /// Sets Route::posted of each message. A receive is posted `early` actions
-/// before the action that uses the value. If the receive of a later message
-/// from the same sender is posted earlier than that, both are posted at the
-/// earlier place. Thus both pipeline positions (ranks of the pipeline) post
-/// their messages in the same order. The loop visits the messages from last to
-/// first.
+/// before the action that uses its value. If the next receive from this sender
+/// is posted even earlier, the receive moves there, too: receives must have the
+/// order of the sends. The loop visits the messages from last to first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -219,9 +210,10 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message: the sender waits before this action
-/// until its send is delivered. insertMessages (PipelineMessages.h) describes
-/// the rule.
+/// Sets Route::released of each message. The sender waits for the send of value
+/// k of a transfer right before it produces value k + 2. If the receiver posts
+/// its receive only after that, the sender waits before value k + 3, k + 4, …,
+/// or at the end.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -238,15 +230,14 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// Steps that are inserted before one action of a pipeline position. `posts`
-/// comes first and begins sends and receives. `waits` comes second and waits
-/// for sends and receives that have begun.
+/// Steps before one action of a pipeline position: first `posts` begins sends
+/// and receives, then `waits` waits for earlier ones.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Builds the program of each pipeline position from its actions. Inserts the
-/// Post and Wait steps before the actions.
+/// Builds the program of each pipeline position: its actions, with Post and
+/// Wait steps before them.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)
@@ -302,8 +293,8 @@ SendPart sendPartOf(std::string_view action) {
 }
 
 /// Returns whether `action` is of the kind (forward, backward or update) of
-/// `transfer`. If the kind is Update, the action must also execute part number
-/// `part` of the update. Action stores its part in the field `microbatch`.
+/// `transfer`. An action of an optimizer update must also be part number `part`
+/// of it. Action stores this number as its `microbatch`.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -12,8 +12,8 @@ namespace {
 /// Largest number of violations that checkSchedule returns.
 constexpr size_t mostClaims = 20;
 
-/// Checks one table of actions, rule by rule. Each violation becomes one
-/// message in `claims`.
+/// Checks one action table, rule by rule. `claims` collects one message per
+/// violation.
 class ScheduleChecker {
 public:
   explicit ScheduleChecker(const ActionTable &table)
@@ -22,8 +22,8 @@ public:
   std::vector<std::string> run(const std::vector<int> &inFlightBound);
 
 private:
-  /// Numbers of F (forward), B (backward), I (input gradient) and W (weight
-  /// gradient) actions that one stage has for one microbatch.
+  /// Numbers of actions of one stage and microbatch, by kind: F (forward), B
+  /// (backward), I (input gradient) and W (weight gradient).
   struct ActionCounts {
     int f = 0, b = 0, i = 0, w = 0;
   };
@@ -34,26 +34,25 @@ private:
   }
   bool checkPositions();
   void checkOrder();
-  /// Counts an F (forward), B (backward), I (input gradient) or W (weight
-  /// gradient) action. Records a violation if a B, I or W comes before the F of
-  /// the same stage and microbatch, or a W before the I.
+  /// Counts a forward (F) or backward (B, I, W) action. Records a violation if
+  /// F does not come first, or I not before W.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  /// Counts of the actions found so far. The entry of a stage and a microbatch
-  /// is seen[stage * numMicrobatches + microbatch].
+  /// Counts of the actions so far, at seen[stage * numMicrobatches +
+  /// microbatch].
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
   std::vector<std::string> claims;
 };
 
-/// Checks that all stages and microbatches are in range, and that each action
-/// is on the position (rank of the pipeline) that runs its stage. Returns
-/// whether all actions are valid. If false, the other checks must not run.
+/// Checks that stages and microbatches are in range, and each action is on the
+/// pipeline position of its stage. If it returns false, the other checks must
+/// not run.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -114,8 +113,9 @@ void ScheduleChecker::checkOrder() {
 }
 
 /// Checks that each stage has, per microbatch, one F (forward) and, if the
-/// table has a backward pass, either one B (backward), or one I (input
-/// gradient) and one W (weight gradient).
+/// table has a backward pass:
+///  - one B (backward), or
+///  - one I (input gradient) and one W (weight gradient).
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
@@ -133,10 +133,9 @@ void ScheduleChecker::checkCounts() {
     }
 }
 
-/// Checks the order of the actions of a stage that belong to no microbatch:
-/// UNSHARD (all-gather of weights), RESHARD (end of the use of these weights),
-/// REDUCE_GRAD (reduction of gradients) and updates. For example, the update of
-/// a stage must come after all other actions of the stage.
+/// Checks the order of actions without a microbatch, such as UNSHARD
+/// (all-gather of weights) and updates. For example, an update must come after
+/// all other actions of its stage.
 void ScheduleChecker::checkWholeStageActions() {
   struct Uses {
     bool any = false, resharded = false, reduced = false, updated = false;
@@ -163,9 +162,9 @@ void ScheduleChecker::checkWholeStageActions() {
     }
 }
 
-/// Checks that position p (rank of the pipeline) has at most bound[p] forwards
-/// in flight at once. A forward is in flight from its F (forward) action to its
-/// B (backward) or W (weight gradient) action.
+/// Checks that position p of the pipeline has at most bound[p] forwards in
+/// flight at once: between action F (forward) and action B (backward) or W
+/// (weight gradient).
 void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   const std::vector<int> peak = peakLive(table);
   for (size_t position = 0; position < bound.size() && position < peak.size();
@@ -184,8 +183,8 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // Positions (ranks of the pipeline) can wait for each other in a cycle even
-  // if every action is valid by itself. The simulation finds such cycles.
+  // Valid actions can still wait for each other in a cycle. The simulation
+  // finds cycles.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -9,8 +9,7 @@
 namespace pcc::plan {
 namespace {
 
-/// An action of a schedule file, with its line and column in the file. Both are
-/// counted from 1.
+/// An action of a schedule file. Line and column are counted from 1.
 struct ParsedAction {
   Action action;
   size_t line = 0, column = 0;
@@ -18,13 +17,12 @@ struct ParsedAction {
 
 using ParsedRow = std::vector<ParsedAction>;
 
-/// Returns whether an action of kind `kind` is a send or a receive. ActionKind
-/// lists these kinds after all others.
+/// Returns whether an action is a send or a receive. ActionKind lists these
+/// kinds last.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
-/// Splits `text` at the first `separator`. Returns the part before the
-/// separator and sets `text` to the part after it. If there is no separator,
-/// returns all of `text` and makes `text` empty.
+/// Splits `text` at the first `separator`: returns the first part and leaves
+/// the rest in `text`. Without a separator, takes all of `text`.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t at = text.find(separator);
   std::string_view part = text.substr(0, at);
@@ -68,8 +66,8 @@ std::string shorten(std::string_view field) {
          (field.size() > longest ? "…" : "");
 }
 
-/// Parses one action, and appends it to the last row. Sends and receives are
-/// dropped. On failure, returns false and sets `error`.
+/// Parses one action and appends it to the last row. Skips sends and receives.
+/// On failure, returns false and sets `error`.
 bool ScheduleText::readAction(std::string_view field, size_t line,
                               size_t column) {
   const std::optional<Action> action = parseAction(field);
@@ -81,8 +79,8 @@ bool ScheduleText::readAction(std::string_view field, size_t line,
   return action.has_value();
 }
 
-/// Parses one field, which is one action or several fused ones. Fused actions
-/// cannot be fused again.
+/// Parses one field of a line: an action, or fused actions such as
+/// "(0F1;3B0)OVERLAP_F_B". Fused actions cannot contain other fused actions.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -120,10 +118,9 @@ bool ScheduleText::read(std::string_view text) {
   return true;
 }
 
-/// Returns the table with the given rows of actions. The number of stages is
-/// the largest stage in the rows plus one. The number of microbatches is the
-/// largest microbatch in the rows plus one. Each stage is on the position (rank
-/// of the pipeline) of the first row that mentions the stage.
+/// Returns the table with the given rows of actions. The largest stage and
+/// microbatch give the numbers of stages and microbatches. Each stage is on the
+/// pipeline position of the first row that mentions it.
 ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
   for (const ParsedRow &row : rows) {
@@ -143,8 +140,8 @@ ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   return table;
 }
 
-/// Returns an error if the table lacks a stage below the largest one. Otherwise
-/// returns an empty string.
+/// Returns an error if a stage below the largest one is missing; otherwise an
+/// empty string.
 std::string missingStage(const ActionTable &table) {
   for (int stage = 0; stage < table.numStages; ++stage)
     if (table.positionOfStage[stage] < 0)
@@ -160,20 +157,18 @@ std::string count(int number, const std::string &noun,
   return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
 }
 
-/// Largest accepted product of the number of stages and the number of
-/// microbatches. Without a limit, a mistyped number would allocate a huge
-/// table.
+/// Largest accepted product of stages and microbatches, so that a mistyped
+/// number does not allocate a huge table.
 constexpr int64_t mostForwards = 1 << 22;
 
-/// Checks the rows of a schedule file against the sizes that they must have.
+/// Checks the rows of a schedule file against the required sizes.
 class ShapeCheck {
 public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
-  /// Checks the file and returns its action table, or the first error. In the
-  /// table, no stage has both B (whole backward) and I (input gradient)
-  /// actions.
+  /// Returns the action table of the file, or the first error. In the table, no
+  /// stage has both B (whole backward) and I (input gradient) actions.
   StatusOr<ActionTable> run();
 
 private:
@@ -187,11 +182,10 @@ private:
   ActionTable table;
 };
 
-/// Returns an error in three cases:
+/// Returns an error in three cases, otherwise an empty string:
 ///  - The stage or the microbatch of the action is out of range.
 ///  - Another line runs the stage.
 ///  - The schedule is for inference, and the action is not an F (forward).
-/// Otherwise returns an empty string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -216,8 +210,8 @@ std::string ShapeCheck::checkAction(int position,
   return {};
 }
 
-/// Returns an error if two lines run different numbers of stages. Otherwise
-/// returns an empty string.
+/// Returns an error if two lines run different numbers of stages; otherwise an
+/// empty string.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
     return "the schedule has " + count(table.numStages, "stage") + ", which " +
@@ -233,8 +227,7 @@ std::string ShapeCheck::checkStagesOfLines() const {
   return {};
 }
 
-/// Returns whether the file has a gradient action, that is, any action other
-/// than F (forward).
+/// Returns whether the file has any action other than F (forward).
 bool ShapeCheck::hasGradients() const {
   for (const ParsedRow &row : rows)
     for (const ParsedAction &placed : row)
@@ -243,9 +236,9 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Returns the first error in the file, or an empty string. If the numbers of
-/// stages and microbatches are prescribed, the table gets these numbers before
-/// checkSchedule runs. Then checkSchedule reports actions that the file lacks.
+/// Returns the first error in the file, or an empty string. If `shape` requires
+/// numbers of stages or microbatches, writes them into `table`. checkSchedule
+/// then finds the actions that the file lacks.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +
@@ -274,9 +267,8 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
-/// Replaces each B (whole backward) by an I (input gradient) followed by a W
-/// (weight gradient), if the stage of the B has I actions in other
-/// microbatches.
+/// Replaces B (whole backward) by I (input gradient) and W (weight gradient) in
+/// some stages: those in which the file has an I for at least one microbatch.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)
@@ -304,8 +296,8 @@ StatusOr<ActionTable> ShapeCheck::run() {
   return std::move(table);
 }
 
-/// Removes all actions other than F (forward), B (backward), I (input gradient)
-/// and W (weight gradient). Then removes the rows that are empty.
+/// Removes all actions other than forward (F) and backward (B, I, W), then all
+/// empty rows.
 void dropDerived(std::vector<ParsedRow> &rows) {
   for (ParsedRow &row : rows)
     std::erase_if(row, [](const ParsedAction &placed) {

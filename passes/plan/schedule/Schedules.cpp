@@ -12,14 +12,12 @@ namespace {
 
 using Row = std::vector<Action>;
 
-/// The position (rank of the pipeline) for which a generator makes the row
-/// (action list), and the sizes of the schedule.
+/// A pipeline position, and the sizes of its schedule.
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage that is chunk number `chunk` of the pipeline position. A
-  /// chunk is one of the stages that a position runs. Stages are placed round
-  /// robin on the p positions: stage s is on position s mod p.
+  /// Returns the stage of chunk number `chunk` of the position. Chunks are the
+  /// stages of one position. Stage s is on position s mod p, for p positions.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -32,22 +30,18 @@ Action backward(int stage, int microbatch) {
 
 /// Order of the steps of a pipeline position in an interleaved schedule. A step
 /// runs one chunk (stage of the position) for one microbatch. A group of p
-/// microbatches passes chunk after chunk before the next group begins. Example
-/// for p = 2 positions, v = 2 chunks and m = 4 microbatches, with one column
-/// per step:
+/// microbatches runs all chunks before the next group begins. Example:
 ///
+///     p = 2 positions, v = 2 chunks, m = 4 microbatches; one column per step
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
 ///
-/// If p does not divide m, the last group is padded with microbatches that do
-/// not exist. Actions of these microbatches are left out. This cannot block
-/// other actions, because an action depends only on actions of the same
-/// microbatch.
+/// If p does not divide m, padding without actions fills the last group.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
-  /// Returns the number of steps of a pipeline position, including the steps of
-  /// microbatches that do not exist (padding).
+  /// Returns the number of steps of a pipeline position, including padding
+  /// (steps of microbatches that do not exist).
   int count() const {
     const int group = view.numPositions;
     return (view.numMicrobatches + group - 1) / group * group *
@@ -61,16 +55,15 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
-  /// Appends to `row` the F (forward) action of step number `step`. Appends
-  /// nothing if the microbatch of the step does not exist (padding).
+  /// Appends the F (forward) action of step number `step` to `row`. Appends
+  /// nothing if the step is padding after the last microbatch.
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
-  /// Appends to `row` the B (backward) action of step number `step`. Appends
-  /// nothing if the microbatch of the step does not exist (padding). The
-  /// backward pass runs the chunks (stages of the pipeline position) in reverse
-  /// order.
+  /// Appends the B (backward) action of step number `step` to `row`. Appends
+  /// nothing if the step is padding after the last microbatch. The backward
+  /// pass runs the chunks (stages of the position) in reverse.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -111,9 +104,8 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Generates the row (action list) of one pipeline position in the schedule
-/// 1F1B. The row begins with one F (forward) for each later position (warm-up).
-/// Then one F and one B (backward) alternate. The remaining B come last.
+/// Generates the actions of one pipeline position in 1F1B: one F (forward) for
+/// each later position, then F and B (backward) in turn, then the remaining B.
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -129,11 +121,12 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
-/// Generates the row (action list) of one pipeline position in interleaved
-/// 1F1B. There are p positions with v stages (chunks) each. The warm-up of
-/// position r is that of Megatron-LM: 2 * (p - 1 - r) + (v - 1) * p F (forward)
-/// actions. Then one F and one B (backward) alternate. The remaining B come
-/// last.
+/// Generates the actions of one pipeline position in interleaved 1F1B, as in
+/// Megatron-LM. With p positions of v stages each, position r runs:
+///
+///  - 2 * (p - 1 - r) + (v - 1) * p forward actions (F);
+///  - then F and B (backward) in turn;
+///  - then the remaining B.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -153,10 +146,10 @@ Row interleaved(const PositionView &view) {
   return row;
 }
 
-/// Generates the row (action list) of one pipeline position in ZB-H1: 1F1B with
-/// I (input gradient) in place of B (backward). On position r, the W (weight
-/// gradient) of a microbatch runs r microbatches after the I of this
-/// microbatch. These late W fill the time in which a position of 1F1B is idle.
+/// Generates the actions of one pipeline position in ZB-H1. This is 1F1B in
+/// which I (input gradient) and W (weight gradient) replace B (backward). On
+/// position r, W of microbatch k comes after I of microbatch k + r. W thus
+/// fills the time in which 1F1B is idle.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -180,19 +173,17 @@ Row zbH1(const PositionView &view) {
   return row;
 }
 
-/// Generates the row (action list) of one pipeline position in ZB-V. The
-/// pattern needs at least 2p - 1 microbatches on p positions. If there are
-/// fewer, the pattern is generated with 2p - 1 microbatches, and the actions of
-/// microbatches that do not exist are left out of the row.
+/// Generates the actions of one pipeline position in ZB-V. The pattern for p
+/// positions has 2p - 1 microbatches or more. If the schedule has fewer, the
+/// actions of the missing microbatches are left out.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
-  /// Returns the row (action list) of the pipeline position. It has three
-  /// phases of warm-up, the steady state, and three phases of cool-down, as in
-  /// PyTorch's ScheduleZBVZeroBubble.
+  /// Returns the actions: three phases of warm-up, the steady state, and three
+  /// phases of cool-down, as in PyTorch's ScheduleZBVZeroBubble.
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -220,10 +211,10 @@ public:
 private:
   enum Column { F, I, W };
 
-  /// Appends the next action of kind `column`: an F (forward), I (input
-  /// gradient) or W (weight gradient) of stage `chunk` of the pipeline
-  /// position. Each call is for the next microbatch. Appends nothing if this
-  /// microbatch does not exist.
+  /// Appends an action of kind `column` for the next microbatch: F (forward), I
+  /// (input gradient) or W (weight gradient). `chunk` is 0 or 1, for the first
+  /// or second stage of the pipeline position. Appends nothing after the last
+  /// microbatch.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -235,25 +226,23 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// done[column][chunk] is the number of actions so far of kind `column` (F
-  /// forward, I input gradient, W weight gradient) of stage `chunk` of the
-  /// pipeline position. Actions of microbatches that do not exist are counted
-  /// as well.
+  /// done[column][chunk]: number of calls of `add` so far for one kind of
+  /// action (F, I or W) and one of the two stages of the pipeline position.
+  /// Calls after the last microbatch count, too.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
 
 Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
-/// A kind of schedule: its name, the function that makes the row (action list)
-/// of a position, and its number of stages per position (rank of the pipeline).
+/// A kind of schedule: its name, the function that makes the actions of a
+/// pipeline position, and its number of stages per position.
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// The only valid number of stages per pipeline position; 0 if every number
-  /// is valid.
+  /// The only valid number of stages per pipeline position; 0 for any.
   int requiredVirtualStages;
 };
 
@@ -335,9 +324,9 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// Computes the largest number of forwards in flight on a pipeline position, by
-// formulas for the rows of the generators above. A forward is in flight from
-// its F (forward) action to its B (backward) or W (weight gradient) action.
+// Has one formula for each kind of schedule, for the largest number of forwards
+// in flight at once on a pipeline position. A forward is in flight from F to B
+// (backward) or W (weight gradient).
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

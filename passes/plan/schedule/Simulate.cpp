@@ -13,9 +13,8 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// For each stage and microbatch, the time at which the F (forward) action
-/// ends, and the time at which the B (backward) or I (input gradient) action
-/// ends. A time is `never` as long as the action has not run.
+/// End times of the forward action (F) and the backward action (B or I) of each
+/// stage and microbatch; `never` if not run yet.
 class ActionEnds {
 public:
   explicit ActionEnds(const ActionTable &table)
@@ -35,8 +34,8 @@ private:
   std::vector<double> forward, gradient;
 };
 
-/// Executes a table of actions. Invariant: position p (rank of the pipeline)
-/// has run its first next[p] actions, and it is free from time free[p] on.
+/// Executes an action table. Invariant: position p of the pipeline has run its
+/// first next[p] actions and is free from time free[p] on.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)
@@ -48,14 +47,13 @@ public:
   Timeline run();
 
 private:
-  /// Returns the time at which the result of stage `from` is available at stage
-  /// `to`. `end` is the time at which stage `from` has computed the result.
+  /// Returns the time at which a result of stage `from`, computed at `end`, is
+  /// available at stage `to`.
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
-  /// Returns a text for error messages: the first input of `action` that is not
-  /// available.
+  /// Names the first missing input of `action`, for error messages.
   std::string missing(const Action &action);
 
   const ActionTable &table;
@@ -73,7 +71,7 @@ double Simulation::arrival(double end, int from, int to) const {
 }
 
 /// Returns the time at which all inputs of an action are available; `never` if
-/// one of the inputs has not been computed yet.
+/// one has not been computed.
 double Simulation::ready(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   switch (action.kind) {
@@ -96,10 +94,9 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// Returns the time at which all update actions with a part below `part` have
-/// ended, on all pipeline positions. Returns `never` if one of them has not run
-/// yet. Part `part` of an update may use values that any stage sends in an
-/// earlier part.
+/// Returns the time at which part number `part` of an optimizer update can
+/// start. Before it, all pipeline positions must have ended their parts with
+/// smaller numbers. Returns `never` if one of these parts has not run.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -114,8 +111,8 @@ double Simulation::readyToUpdate(int part) {
   return latest;
 }
 
-/// Runs actions of a position (rank of the pipeline) until an input of the next
-/// action is missing. Returns whether any action has run.
+/// Runs actions of a pipeline position until the next one lacks an input.
+/// Returns whether any has run.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;
@@ -150,9 +147,8 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Calls `advance` for all positions (ranks of the pipeline) in turn until none
-/// of them can run an action. A position with actions that have not run then
-/// waits forever.
+/// Runs all pipeline positions in turn until none can run an action. A position
+/// with actions left then waits forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -172,9 +168,8 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Returns by how much an action changes the number of forwards in flight: 1
-/// for F (forward), -1 for B (backward) and W (weight gradient), 0 for any
-/// other kind.
+/// Returns the change of the number of forwards in flight: 1 for F (forward),
+/// -1 for B (backward) and W (weight gradient), else 0.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;
@@ -182,8 +177,6 @@ int change(ActionKind kind) {
                                                                             : 0;
 }
 
-/// Returns whether the table has a backward pass. Without a backward pass, no
-/// activations are kept in memory.
 bool hasBackward(const ActionTable &table) {
   for (const std::vector<Action> &row : table.positions)
     for (const Action &action : row)

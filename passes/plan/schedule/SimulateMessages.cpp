@@ -13,26 +13,26 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Times of one message: `sent` when its send is posted, `expected` when its
-/// receive is posted, `arrived` when it arrives.
+/// Times of one message: its send is posted (`sent`), its receive is posted
+/// (`expected`), it arrives (`arrived`).
 struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
 /// All messages from one pipeline position to another:
-///  - `posted`: the sends in the order in which they are posted;
+///  - `posted`: the sends in the order of posting;
 ///  - `next`: index of the first message that has not departed;
-///  - `free`: time at which the message before `next` arrives.
+///  - `free`: arrival time of the message before `next`.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Executes a program with its messages. Invariant: position p (rank of the
-/// pipeline) has executed its first at[p] steps and is free from time free[p]
-/// on. Each lane (messages from one position to another) has delivered its
-/// first `next` messages.
+/// Executes a program with its messages. Invariant: position p of the pipeline
+/// has executed its first at[p] steps and is free from time free[p] on. Each
+/// lane (messages from one position to another) has delivered its first `next`
+/// messages.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -46,15 +46,15 @@ public:
 
 private:
   bool advance(int position);
-  /// Executes an action of a position (rank of the pipeline) and advances the
-  /// current time of the position to the end of the action.
+  /// Executes an action, which starts at free[position]. Sets free[position] to
+  /// the end of the action.
   void compute(int position, const Action &action);
-  /// Posts the sends and receives of a step at the current time of the pipeline
-  /// position.
+  /// Posts the sends and receives of a step. They get the time free[position],
+  /// at which the pipeline position has ended its earlier steps.
   void post(int position, const ProgramStep &step);
-  /// Executes a wait if the arrival times of all its messages are known. The
-  /// position (rank of the pipeline) continues at the latest of these times,
-  /// and the result is true. Otherwise the result is false.
+  /// Executes a wait and returns true: the pipeline position continues once all
+  /// messages of the wait have arrived. If some arrival time is not known yet,
+  /// does nothing and returns false.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);
@@ -68,8 +68,8 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// For each pair (sending pipeline position, receiving position): the lane,
-  /// which is the list of all messages from the first to the second.
+  /// For each pair of a sending and a receiving pipeline position: the messages
+  /// from the first to the second.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
@@ -120,9 +120,8 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Adds a message to the row of `position` (rank of the pipeline) in the
-/// timeline, as a send if `isSend` is true, otherwise as a receive. The message
-/// departs at time `start`.
+/// Adds a message to the timeline of a pipeline position, as a send or as a
+/// receive. It departs at time `start`.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -138,9 +137,9 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Delivers messages of a lane (all messages from pipeline position `from` to
-/// position `to`) in order. Stops at the first message whose send or receive is
-/// not posted. Returns whether any message was delivered.
+/// Delivers the messages of a lane, from one pipeline position to another, in
+/// order. Stops at a message whose send or receive is not posted. Returns
+/// whether any message was delivered.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {
@@ -162,8 +161,8 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
-/// Sets `stuck` of the timeline to a text that names the messages that pipeline
-/// positions wait for forever.
+/// Sets `stuck` of the timeline: names the messages that positions wait for
+/// forever.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
     const PositionProgram &steps = program.positions[position];
@@ -179,8 +178,8 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances all pipeline positions and all lanes (messages from one position to
-/// another) in turn, until no step is executed and no message is delivered.
+/// Advances all pipeline positions and lanes (messages between two positions)
+/// in turn, until all are blocked or done.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

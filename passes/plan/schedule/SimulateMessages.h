@@ -9,16 +9,14 @@
 namespace pcc::plan {
 
 /// Simulates a program with its messages. Each pipeline position runs its steps
-/// in order and blocks at a wait until the messages of the wait have arrived.
+/// in order, and blocks at a wait until its messages have arrived. A message
+/// departs once two conditions hold:
+///  - Its send and its receive are posted.
+///  - The previous message from this sender to this receiver has arrived.
 ///
-/// A message departs when three conditions hold: the sender has posted the
-/// send, the receiver has posted the receive, and the previous message from
-/// this sender to this receiver has arrived. The message arrives
-/// `costs.transferSeconds` later.
-///
-/// The result has the start and end of each action, by position. `messages` of
-/// the result has the departure and arrival of each send and receive. If
-/// positions wait forever, `stuck` names the messages that never arrive.
+/// It arrives `costs.transferSeconds` later. The result has the times of
+/// actions and, in `messages`, of sends and receives. If positions wait
+/// forever, `stuck` names the missing messages.
 Timeline simulateMessages(const PipelineProgram &program,
                           const ActionCosts &costs = {});
 

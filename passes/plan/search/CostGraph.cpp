@@ -50,8 +50,9 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
 }
 
 namespace {
-/// Enumerates the sets of forms (shardings) that addSharedValue needs for a
-/// shared value. Computes the least cost of making each set.
+/// Lists sets of forms (shardings) in which a shared value can be kept, for
+/// addSharedValue. Each set has the least cost of making its forms from the
+/// producer's form.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -65,9 +66,9 @@ public:
     }
   }
 
-  /// Fills `made` and `costs` with the sets, smaller sets first. Among sets of
-  /// equal cost, the elimination chooses the first one. Therefore a larger set
-  /// is never chosen without need.
+  /// Fills `made` with sets of forms (shardings), and `costs` with the costs of
+  /// making them. Smaller sets come first, so that the solver prefers a smaller
+  /// set at equal cost.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -87,9 +88,9 @@ public:
     }
   }
 
-  /// `made` lists the sets of forms (shardings). The first form of a set is the
-  /// one that the producer makes. `costs` holds, for each set, the cost of
-  /// making all its other forms.
+  /// Parallel lists: made[i] is a set of forms (shardings), and costs[i] is the
+  /// cost of making it. The first form of a set is the producer's and costs
+  /// nothing.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -99,8 +100,8 @@ private:
     costs.push_back(cost);
   }
 
-  /// Returns the least cost of making form (sharding) `to` from one of the
-  /// forms in made[index].
+  /// Returns the cost of making form `to` (a sharding) from the cheapest form
+  /// of the set made[index].
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = value.reform[made[index].front()][to];
     for (uint32_t from : made[index])
@@ -108,11 +109,10 @@ private:
     return least;
   }
 
-  /// Returns whether it can pay to add `form` (a sharding) to a set of forms.
-  /// prices[f] is the cost of making form f from the set. A user that needs
-  /// form f saves prices[f] minus the cost of making f from `form`. If a user
-  /// can need several forms, its largest saving counts. Returns true if all
-  /// users together save more than the cost of making `form`.
+  /// Returns whether a set of forms (shardings) can become cheaper with `form`
+  /// in it: the users save more than `form` costs. prices[f] is the cost of
+  /// making form f from the set without `form`. If a user has a choice of
+  /// forms, the one with the largest saving counts.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -128,9 +128,8 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Adds all sets that consist of the set made[index] and one more form
-  /// (sharding). A set may be found from several smaller sets. Then its cost is
-  /// the least of the costs found.
+  /// Adds each set that has one form (sharding) more than the set made[index].
+  /// If `made` has this set already, keeps the smaller one of its two costs.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -154,13 +153,13 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
-  /// `produced`: forms (shardings) in which the producer can make the value.
-  /// `wanted`: forms that some user can need.
+  /// Forms (shardings) that the producer can make, and forms that users can
+  /// need.
   std::set<uint32_t> produced;
   std::set<uint32_t> wanted;
-  /// For each user: the forms (shardings) that the user can need, each once.
+  /// For each user: the forms (shardings) that it can need, each once.
   std::vector<std::vector<uint32_t>> wantedBy;
-  /// Index in `made` of each set of two or more forms (shardings).
+  /// Maps each set of two or more forms (shardings) to its index in `made`.
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

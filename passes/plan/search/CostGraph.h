@@ -1,6 +1,6 @@
 //===- CostGraph.h - unary and pairwise costs over discrete variables -----===//
 //
-// Discrete optimisation problem: minimise a sum of costs that depend on one
+// Discrete optimization problem: minimize a sum of costs that depend on one
 // variable or on two (a weighted constraint network; a factor graph with
 // pairwise factors). In 4-shard a variable is an op, whose values are its
 // strategies, or a tensor, whose values are its shardings. Pairs are edges of
@@ -20,11 +20,11 @@
 
 namespace pcc::plan {
 
-/// Cost of a choice. The sum of two costs adds each member. Two costs are
-/// compared by penalty first; if it is equal, by seconds, then by bytes, then
-/// by calls, then by memory. Thus a penalty outweighs any number of seconds.
+/// Cost of a choice. Costs are compared by penalty first, then by seconds,
+/// bytes, calls and memory. Sums add each member.
 struct Cost {
-  /// Weighted number of broken rules; infinite if the choice is forbidden.
+  /// Sum of penalties for undesired properties of the choice, such as a weight
+  /// that is not sharded. Infinite if the choice is forbidden.
   double penalty = 0;
   /// Bytes that a rank receives.
   double bytes = 0;
@@ -32,11 +32,10 @@ struct Cost {
   double calls = 0;
   /// Bytes of memory on one rank.
   double memory = 0;
-  /// Modelled time in seconds; 0 if only bytes are priced.
+  /// Modeled time in seconds; 0 if only bytes are priced.
   double seconds = 0;
 
-  /// Returns the cost that forbids a choice: a value of a variable, or a pair
-  /// of values of two variables.
+  /// Returns the cost of a forbidden choice.
   static constexpr Cost forbidden() {
     return {std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
   }
@@ -44,15 +43,14 @@ struct Cost {
     return penalty == std::numeric_limits<double>::infinity();
   }
 
-  /// Returns whether the choice breaks no rule, takes no time and does not
+  /// Returns whether the choice has no penalty, takes no time and does not
   /// communicate. It may need memory.
   bool isFree() const {
     return penalty == 0 && seconds == 0 && bytes == 0 && calls == 0;
   }
 
-  /// Returns the cost of repeating the choice `count` times. Penalty and memory
-  /// are not multiplied: a rule is broken once, and the repetitions use the
-  /// same memory.
+  /// Returns the cost if everything is executed `count` times. Time, bytes and
+  /// calls are multiplied. Penalty and memory stay as they are.
   Cost times(double count) const {
     return {penalty, bytes * count, calls * count, memory, seconds * count};
   }
@@ -84,36 +82,32 @@ struct Cost {
   friend bool operator==(const Cost &, const Cost &) = default;
 };
 
-/// A decision with finitely many values 0, 1, …, such as the choice of a
-/// strategy for an op. Variables of a graph are numbered from 0 in the order of
-/// addVariable.
+/// A decision with finitely many values 0, 1, …, such as the strategy of an op.
+/// Variables are numbered from 0 in the order of addVariable.
 using Variable = uint32_t;
 
-/// A function of discrete variables: the sum of a cost for the value of each
-/// variable (unary cost) and of a cost for the values of certain pairs of
-/// variables (pairwise cost). `minimise` (Eliminate.h) finds the values with
-/// the least sum.
+/// A function of discrete variables: a sum of costs for values of one variable
+/// (unary) and of pairs of variables (pairwise). `minimise` (Eliminate.h) finds
+/// the values with the least sum.
 class CostGraph {
 public:
-  /// Costs of all pairs of values of the variables `a` and `b`. Entry i *
-  /// domain(b) + j of `table` is the cost of a = i and b = j.
+  /// Costs of all pairs of values of the variables `a` and `b`. table[i *
+  /// domain(b) + j] is the cost of a = i and b = j.
   struct Pair {
     Variable a, b;
     std::vector<Cost> table;
   };
 
-  /// Adds a variable and returns its number. unary[i] is the cost of its value
-  /// i, so the variable has unary.size() values.
+  /// Adds a variable with unary.size() values and returns its number. unary[i]
+  /// is the cost of value i.
   Variable addVariable(std::vector<Cost> unary);
 
-  /// Adds `table`, in the layout of Pair::table, to the pairwise costs of `a`
-  /// and `b`. If the graph has costs for (a, b) or (b, a) already, the new
-  /// costs are added to them. If a == b, the diagonal of the table is added to
-  /// the unary costs of `a`.
+  /// Adds a cost for each pair of values of `a` and `b`. table[i * domain(b) +
+  /// j] is the cost of a = i and b = j. Costs from several calls for the same
+  /// variables add up. If a == b, only the entries with i = j count.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
-  /// Calls addPair with a table in which `cost(i, j)` is the cost of a = i and
-  /// b = j.
+  /// Calls addPair with the costs cost(i, j) of a = i and b = j.
   template <typename Fn> void addPairs(Variable a, Variable b, Fn &&cost) {
     std::vector<Cost> table;
     table.reserve(domain(a) * domain(b));
@@ -129,8 +123,8 @@ public:
   const std::vector<Cost> &unary(Variable variable) const {
     return unaries[variable];
   }
-  /// Returns all pairs of variables with pairwise costs. Each pair is listed
-  /// once, and a != b.
+  /// Returns all pairs of variables with pairwise costs, each once, with a !=
+  /// b.
   const std::vector<Pair> &pairs() const { return allPairs; }
 
   /// Returns the total cost if each variable v has the value values[v].
@@ -139,71 +133,63 @@ public:
 private:
   std::vector<std::vector<Cost>> unaries;
   std::vector<Pair> allPairs;
-  /// Index in `allPairs` of each pair of variables. In the key, the variable
-  /// with the lower number comes first.
+  /// Index in `allPairs` of each pair of variables, lower number first.
   std::map<std::pair<Variable, Variable>, size_t> pairIndex;
 };
 
-/// A value (tensor) that several users (ops) read. Each user needs the value in
-/// some form (sharding). A change of form (reshard) is paid once per form, even
-/// if several users read that form.
+/// A tensor that several ops (users) read, each in some form (sharding). A
+/// change of form (reshard) is paid once per form, even if several users need
+/// it.
 struct SharedValue {
-  /// The variable that decides in which form (sharding) the value is produced.
+  /// The variable that decides the form (sharding) in which the value is
+  /// produced.
   Variable producer;
-  /// For each value of the variable `producer`: number of the form (sharding)
-  /// that it produces.
+  /// For each value of `producer`: number of the form (sharding) that is
+  /// produced.
   std::vector<uint32_t> producedForm;
   struct User {
-    /// The variable that decides which form (sharding) this user (op that reads
-    /// the value) needs.
+    /// The variable that decides which form (sharding) this user needs.
     Variable variable;
-    /// For each value of `variable`, the number of the form (sharding) that
-    /// this user (op that reads the value) needs.
+    /// For each value of `variable`: number of the form (sharding) that this
+    /// user needs.
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
-  /// reform[from][to] is the cost of making form (sharding) `to` from form
-  /// `from`; zero if both are equal.
+  /// reform[from][to]: cost of making form (sharding) `to` from form `from`;
+  /// zero if equal.
   std::vector<std::vector<Cost>> reform;
 };
 
 /// Result of addSharedValue.
 struct SharedForms {
-  /// Whether addSharedValue has added an auxiliary variable to the graph. False
-  /// if the value has at most one user, because no variable is needed then.
+  /// Whether addSharedValue has added a variable to the graph. It adds one if
+  /// the value has two or more users.
   bool hasVariable = false;
-  /// The auxiliary variable.
+  /// The variable that addSharedValue has added. Its value decides in which
+  /// forms (shardings) the shared value is made.
   Variable variable = 0;
-  /// For each value of the auxiliary variable: the list of the forms
-  /// (shardings) that are made. The first one is the form that the producer
-  /// makes. The further forms are in ascending order.
+  /// For each value of `variable`: the forms (shardings) in which the shared
+  /// value is made. The first one is the form of the producer. The others
+  /// ascend.
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the cost of a shared value (a tensor with several users) to the graph.
+/// Adds the reshards of a shared value (a tensor with several users) to the
+/// costs of the graph. Users that need equal forms (shardings) share one
+/// reshard, so it must be counted once. Therefore the function adds a variable.
+/// Each of its values is a set of forms that are made:
+///  - The first form of a set is the producer's. Each further form is made from
+///    the cheapest earlier one. The unary cost is the sum of these reshards.
+///  - A user that needs a form outside of the set makes it from the cheapest
+///    form of the set. This is a pairwise cost.
 ///
-/// Users can share the result of a reshard to one form (sharding). Pairwise
-/// costs of the producer with each user would count this reshard once per user.
-/// Therefore an auxiliary variable is added. Each value of this variable stands
-/// for a set of forms that are made:
-///  - The first form is that of the producer. Each further form is made from
-///    the cheapest form that exists before.
-///  - The unary cost is the cost of making the whole set.
-///  - A user reads its form from the set. If the set lacks the form, the user
-///    makes it from the cheapest form of the set.
+/// Parameters that limit the number of sets:
+///  - `maxValues`: sets of one or two forms are always included. Larger sets
+///    are included, size by size, as long as there are at most `maxValues`
+///    sets.
+///  - `bound`: sets that cost as much or more are left out.
 ///
-/// The graph stays sparse: the auxiliary variable is paired with the producer
-/// and with each user. If there is a single user, no variable is added, but one
-/// pair. If there are no users, nothing is added.
-///
-/// `maxValues` limits the number of sets. Sets with one further form are always
-/// included. Larger sets are included, size by size, as long as the variable
-/// has at most `maxValues` values. Sets whose forms cost `bound` or more are
-/// left out. A form that is in no set is paid once per user.
-///
-/// The minimum is exact if all sets of up to users.size() forms are included,
-/// the form of the producer counted. Larger sets are not needed, because the
-/// last user can make its form itself at equal cost.
+/// Without these limits, the least total cost is exact.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -10,10 +10,9 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses the weights to divide, for one pipeline position (rank of the
-/// pipeline) after another. Invariant: needs[p] is the number of bytes that
-/// position p must still save: its original need minus the savings of all
-/// chosen weights. It is negative if they save more.
+/// Chooses the weights to divide among ranks, for one pipeline position after
+/// another. needs[p] is the number of bytes that a rank of position p must
+/// still save. It is negative if the rank saves more than it must.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -35,16 +34,15 @@ public:
   }
 
 private:
-  /// Returns weights that together save at least the bytes that `position`
-  /// (rank of the pipeline) still needs, and little more. If all weights
-  /// together are not enough, returns all of them. Visits the weights from
-  /// large to small. Example for a need of 10 bytes and weights that save 8, 7,
-  /// 4 and 2:
+  /// Returns weights that save at least needs[position] bytes on a pipeline
+  /// position, with little excess. If all weights together save less, returns
+  /// all. Visits the weights from large to small. Example for a need of 10
+  /// bytes and weights that save 8, 7, 4 and 2:
   ///
-  ///     8   less than the need: taken
-  ///     7   8 + 7 = 15 is enough: a candidate
-  ///     4   8 + 4 = 12 is enough: a better candidate
-  ///     2   8 + 2 = 10 is enough: the best candidate
+  ///     8   too little: taken
+  ///     7   8 + 7 = 15 is enough: first solution
+  ///     4   8 + 4 = 12 is enough: better solution
+  ///     2   8 + 2 = 10 is enough: best solution
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -68,8 +66,8 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether a chosen weight can be removed: at every pipeline position
-  /// at which it saves bytes, the remaining chosen weights save enough.
+  /// Returns whether a weight need not be divided: the other chosen weights
+  /// save enough bytes on every pipeline position.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&
@@ -78,8 +76,8 @@ private:
     return true;
   }
 
-  /// Adds a weight to the chosen weights if `takes` is true. Otherwise removes
-  /// the weight from them.
+  /// Marks a weight as divided among ranks, or as whole if `takes` is false.
+  /// Updates `needs`.
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)

@@ -14,24 +14,24 @@
 
 namespace pcc::plan {
 
-/// For each pipeline position (rank of the pipeline): bytes that a rank saves
-/// if one weight is stored divided among ranks. To use the weight, the rank
-/// gathers it and receives as many bytes as it saves.
+/// Effect of dividing one weight among ranks that would hold equal copies: for
+/// each pipeline position, the bytes of memory that one of its ranks saves. A
+/// rank must then receive as many bytes for each use of the weight.
 using Savings = std::vector<int64_t>;
 
-/// Chooses the weights that are stored divided among ranks. Returns ascending
-/// indices into `weights`. weights[i][p] is the number of bytes that a rank at
-/// pipeline position p saves if weight i is divided. At each position p, the
-/// chosen weights save at least needs[p] bytes, and little more. If all weights
-/// together save fewer bytes at p, every weight that saves bytes there is
-/// chosen.
+/// Chooses weights to divide among the ranks that would hold equal copies, so
+/// that each rank saves enough memory. Returns ascending indices into
+/// `weights`.
 ///
-/// With one position, the chosen weights save at most twice the fewest possible
-/// bytes (greedy heuristic for the minimum knapsack problem; Csirik et al.
-/// 1991). Several positions are processed one after another. At the end,
-/// weights that no position needs are removed.
+///  - weights[i][p]: bytes that a rank of pipeline position p saves if weight i
+///    is divided.
+///  - needs[p]: bytes that a rank of position p must save. If even all weights
+///    save less, all weights that save bytes are chosen.
 ///
-///   need of 10 bytes, weights save 8 8 4 2:   chooses 8, then 2
+/// A greedy heuristic (minimum knapsack problem, Csirik et al. 1991) avoids
+/// large excess savings. With one position, it saves at most twice as much as
+/// the best choice. For example, for a need of 10 bytes and weights that save
+/// 8, 8, 4 and 2 bytes, it chooses 8 and 2.
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

@@ -9,32 +9,30 @@
 namespace pcc::plan {
 namespace {
 
-/// Costs of all combinations of values of the variables in `scope`, a list of
-/// variables with ascending numbers. The order is row-major: from one entry of
-/// `costs` to the next, the value of the last variable advances.
+/// A cost for each combination of values of some variables. `scope` has the
+/// numbers of these variables, ascending. In `costs`, the value of the last
+/// variable changes fastest.
 struct Table {
   std::vector<Variable> scope;
   std::vector<Cost> costs;
 };
 
-/// The best value of an eliminated variable for each combination of values of
-/// the variables in `scope`. `best` has the layout of Table::costs.
+/// An eliminated variable, with its best value for each combination of values
+/// of the variables in `scope`. In `best`, the last variable of `scope` changes
+/// fastest.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Eliminates variables until none is left, then decides their values in
-/// reverse order.
+/// Implements `minimise`. Eliminates one variable after another. A cost table
+/// over its neighbors (the variables with which it has common costs) replaces
+/// each variable. At the end, decides the values of the variables in reverse
+/// order.
 ///
-/// Invariant: let f be the sum of all remaining tables and unary costs, a
-/// function of the remaining variables. Up to a constant, f is the cost of the
-/// original graph if all eliminated variables have their best values.
-///
-/// Forbidden values and values that cannot be below the bound are left out. The
-/// other values are renumbered: value i of variable v stands for value
-/// values[v][i] of the graph.
+/// Values that are forbidden or cost too much are left out. values[v][i] is the
+/// number, in the graph, of value i of variable v.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -43,88 +41,82 @@ public:
 private:
   using Weight = int64_t;
 
-  /// Cursor in one table over a variable v and some of its neighbours
-  /// (variables in the same tables). `eliminate` moves the cursor through all
-  /// values of the neighbours. `offset` is the index of the entry for their
-  /// current values and for value 0 of v.
+  /// A place in one cost table, used to eliminate variable v. `offset` is the
+  /// index of the table entry for value 0 of v and the current values of the
+  /// other variables.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// Differences of indices in the table. `step` is the difference for
-    /// successive values of v. strides[k] is the difference for successive
-    /// values of neighbour k; 0 if neighbour k is not a variable of the table.
+    /// Distances of entries in `costs`. Entries for consecutive values of v are
+    /// `step` apart. Entries for consecutive values of v's neighbor number k
+    /// are strides[k] apart; 0 if this table does not contain the neighbor.
     size_t step;
     std::vector<size_t> strides;
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
-  /// Returns the logarithm of the number of values of `v`. For all variables of
-  /// a table, these logarithms add up to the logarithm of the table's size.
-  /// They are fixed-point numbers, so that the sum does not depend on the order
-  /// of the terms.
+  /// Returns the logarithm of the number of values of `v`, as a fixed-point
+  /// number. Sums of such numbers do not depend on the order of the addends.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
   void keepCheap(const Cost &bound);
   std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
-  /// Empties the table number `index` and removes `index` from `tablesOf`.
+  /// Clears the cost table tables[index] and unlinks it from its variables.
   void removeTable(size_t index);
-  /// Makes two variables neighbours: a table contains both. Updates `weights`
-  /// and `queue`, because eliminating either of them then makes a larger table.
+  /// Makes two variables neighbors (variables in a common cost table).
   void connect(Variable a, Variable b);
-  /// Removes a variable from the graph. Updates `weights` and `queue`, because
-  /// eliminating one of its former neighbours then makes a smaller table.
+  /// Removes a variable from the queue and from the lists of its neighbors
+  /// (variables in a common cost table).
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
   void eliminate(Variable v);
   void freeze(Variable v);
-  /// Fixes variable `v` to `value`: each table over `v` keeps only the entries
-  /// for `value` and becomes a table over its other variables. Removes `v` from
-  /// the graph.
+  /// Fixes variable `v` to `value`. Each cost table that contains `v` then
+  /// keeps only its entries for this value.
   void restrictTables(Variable v, uint32_t value);
-  /// Returns the remaining variable with the most neighbours (variables in the
-  /// same tables).
+  /// Returns the remaining variable with the most neighbors. Two variables are
+  /// neighbors if one cost table contains both.
   Variable busiest() const;
-  /// Returns the number of entries of a table over the variables in `scope`,
-  /// but at most 1e15.
+  /// Returns the number of combinations of values of the variables in `scope`,
+  /// at most 1e15.
   size_t entries(const std::set<Variable> &scope) const;
-  /// Decides the values of all variables, in the reverse order of their
-  /// elimination.
+  /// Decides the values of all variables, in reverse order of elimination.
   Assignment decideAll();
   void improve(Assignment &assignment) const;
 
   const CostGraph &graph;
   const size_t tableLimit;
-  /// For each variable: `values` lists its remaining values, by their numbers
-  /// in the graph, and `unary` lists their unary costs.
+  /// By variable: its remaining values (`values`, by number in the graph) and
+  /// their unary costs (`unary`).
   std::vector<std::vector<uint32_t>> values;
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
-  /// For each variable: indices of the tables that have it in their scope (list
-  /// of variables).
+  /// For each variable: indices of the cost tables that contain it.
   std::vector<std::vector<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
-  /// For each variable: logarithm of the number of entries of the table that
-  /// its elimination would make.
+  /// For each variable: logarithm of the size of the cost table that would
+  /// replace it. The table has an entry for each combination of values of the
+  /// variable's neighbors.
   std::vector<Weight> weights;
-  /// The remaining variables, ordered by the size of the table that their
-  /// elimination would make.
+  /// The variables that are not eliminated or fixed yet, each with its element
+  /// of `weights`. The first variable has the smallest weight.
   std::set<std::pair<Weight, Variable>> queue;
   /// Best values of the eliminated variables, in the order of elimination.
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
-  /// Whether an assignment below the bound may exist. False if some variable
-  /// has no value left.
+  /// Whether an assignment that costs less than the bound of `minimise` may
+  /// exist. False if all values of some variable cost too much.
   bool isPossible = true;
 };
 
-/// Returns, for each variable and each of its remaining values, a lower bound
-/// for the cost of an assignment with this value. The bound is a sum: the unary
-/// cost of the value and, for each pair that contains the variable, the least
-/// pairwise cost with this value.
+/// Returns a lower bound of the total cost for each remaining value of each
+/// variable. It is the unary cost of the value plus, for each pair that
+/// contains the variable, the least cost of this value with any value of the
+/// other variable.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -150,9 +142,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops a value if a lower bound proves that every assignment with it costs
-/// `bound` or more. Repeats this until no value is dropped, because a dropped
-/// value can raise the lower bounds of values of other variables.
+/// Drops each value whose lower bound from `leastCosts` is not less than
+/// `bound`. Repeats this until no value is dropped: with fewer values, the
+/// lower bounds of other variables can rise.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -170,8 +162,8 @@ void Eliminator::keepCheap(const Cost &bound) {
   }
 }
 
-/// Drops values that are forbidden or cannot lead below the bound. Then makes a
-/// table of each pair of variables.
+/// Drops values that are forbidden, and values with which every assignment
+/// costs `bound` or more. Then makes a cost table of each pair of variables.
 Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
                        const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
@@ -200,8 +192,8 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
     Table table;
-    // A variable with a single remaining value is a constant, so it is left out
-    // of the scope (list of variables) of the table.
+    // A variable with a single value is left out of the scope, because it does
+    // not change the size or the layout of the table.
     for (Variable v : {pair.a, pair.b})
       if (size(v) > 1)
         table.scope.push_back(v);
@@ -213,10 +205,12 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   }
 }
 
-/// Adds a table to the sum of costs. If the table is over one variable, its
-/// costs are added to the unary costs of that variable. If another table has
-/// the same scope (list of variables), the costs are added to that table. A
-/// table over no variable is a constant and is dropped.
+/// Adds the costs of a table (one cost for each combination of values of its
+/// variables) to the problem:
+///  - A table of no variable is a constant and is dropped.
+///  - A table of one variable is added to the unary costs of this variable.
+///  - If an earlier table has the same variables, the costs are added to it.
+///  - Any other table is kept as a new table.
 void Eliminator::addTable(Table table) {
   if (table.scope.empty())
     return;
@@ -275,9 +269,9 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns one cursor for each table over `v`. At first, each cursor is at the
-/// entry in which all variables have their first value. `scope` lists the
-/// neighbours of `v` (variables in the same tables) in ascending order.
+/// Returns a place in each cost table that contains `v`: the entry for value 0
+/// of every variable. `scope` lists all neighbors of `v`, ascending. A neighbor
+/// is a variable in the same table.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -300,11 +294,10 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   return operands;
 }
 
-/// Replaces `v` and all tables over it by one table over its neighbours
-/// (variables in the same tables). For each combination of values of the
-/// neighbours, the new table holds the minimum over the values of `v`. `at` is
-/// the current combination. It counts through all combinations like an
-/// odometer.
+/// Removes variable `v` and all cost tables that contain it. One new table over
+/// the other variables of these tables (neighbors) replaces them. Each of its
+/// entries is the least cost over all values of `v`. at[k] is the value of
+/// neighbor k for the current entry.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -355,8 +348,9 @@ Variable Eliminator::busiest() const {
   return most;
 }
 
-/// Fixes `v` to a locally best value. The cost of a value is its unary cost
-/// plus, for each table over `v`, the least entry of the table for this value.
+/// Fixes `v` to the value with the least estimated cost. The estimate is the
+/// unary cost of the value plus, for each cost table that contains `v`, the
+/// least entry with this value.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;
@@ -423,9 +417,9 @@ Assignment Eliminator::decideAll() {
   return result;
 }
 
-/// Improves an assignment by local search. In each sweep, every variable in
-/// turn takes its cheapest value, given the values of all others. Ends when a
-/// sweep changes nothing, or after 16 sweeps.
+/// Improves an assignment by local search. In a sweep, each variable in turn
+/// takes its cheapest value, given all others. Ends when a sweep changes
+/// nothing, or after 16 sweeps.
 void Eliminator::improve(Assignment &assignment) const {
   std::vector<std::vector<const CostGraph::Pair *>> pairsOf(
       graph.numVariables());
@@ -455,9 +449,10 @@ void Eliminator::improve(Assignment &assignment) const {
   }
 }
 
-/// Repeatedly eliminates the variable whose elimination makes the smallest
-/// table, until no variable is left. If even this table exceeds the limit,
-/// freezes (fixes to one value) the variable with the most neighbours instead.
+/// Eliminates the variables one by one, until none is left. The next variable
+/// is always the one for which elimination makes the smallest cost table. If
+/// this table would have more than `tableLimit` entries, fixes a variable to
+/// one value instead: the one that shares tables with the most other variables.
 Assignment Eliminator::run() {
   if (!isPossible)
     return {{}, Cost::forbidden(), true, {}, 0};

@@ -12,36 +12,30 @@
 
 namespace pcc::plan {
 
-/// One value for every variable of a cost graph, and the total cost of these
-/// values.
+/// One value for every variable of a cost graph, and the total cost.
 struct Assignment {
-  /// For each variable: its value. Empty if no assignment costs less than the
-  /// bound that was given to `minimise`.
+  /// The value of each variable. Empty if no assignment costs less than the
+  /// bound that was passed to `minimise`.
   std::vector<uint32_t> values;
   Cost cost;
-  /// Whether it is proven that no assignment is cheaper. False only if
-  /// variables were frozen (fixed to one value before they could be
-  /// eliminated).
+  /// Whether this is proven to be the cheapest assignment. False if variables
+  /// are `frozen`.
   bool exact = true;
-  /// Variables that were fixed to a locally best value before they could be
-  /// eliminated. This happens if the table of every remaining variable would be
-  /// larger than the limit.
+  /// Variables that `minimise` could not eliminate within its limit on the size
+  /// of a cost table. It has fixed them to a good value instead.
   std::vector<Variable> frozen;
-  /// Number of entries of the largest table that was made; a measure of the
-  /// treewidth of the graph.
+  /// Number of entries of the largest cost table that `minimise` made by
+  /// elimination. It measures the treewidth of the graph.
   size_t largestTable = 0;
 
   /// Returns whether an assignment was found that is not forbidden.
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Finds the values of all variables with the least cost, by variable
-/// elimination.
-///
-/// Eliminating a variable v replaces it and its costs by a table over its
-/// neighbours (the variables that share a pair with v). For each combination of
-/// values of the neighbours, the table holds the least cost over the values of
-/// v:
+/// Finds the values of all variables with the least total cost, by variable
+/// elimination. The neighbors of a variable v are the variables that are in a
+/// pair with it. To eliminate v, a cost table t replaces v and all its costs. t
+/// has an entry for each combination of values of the neighbors:
 ///
 ///     a   b             a   b
 ///      \ /      ==>      \ /       t(a, b) = min over v of
@@ -49,24 +43,16 @@ struct Assignment {
 ///       |
 ///      (u)
 ///
-/// The variable with the smallest such table is eliminated first. A chain with
-/// residuals, such as transformer blocks, then needs only tables over one to
-/// three neighbours, and the time is linear in its length.
+/// The next variable is always the one for which t is smallest. A chain of
+/// transformer blocks with residuals takes linear time. The result is
+/// deterministic.
 ///
-/// If every possible table has more than `tableLimit` entries, the variable
-/// with the most neighbours is frozen, that is, fixed to a locally best value.
-/// At the end, the assignment is improved by changing single variables. The
-/// result is then not `exact`.
-///
-/// `bound` is usually the cost of a known assignment; only cheaper assignments
-/// are of interest. Values that cannot be part of a cheaper one are dropped
-/// before the elimination. If a variable has no value left, the result is not
-/// `allowed`. The default bound drops nothing.
-///
-/// The result is deterministic. Among assignments of equal cost, each variable
-/// takes its smallest value, given the values of the variables that are
-/// eliminated after it. Among tables of equal size, the variable with the
-/// lowest number is eliminated first.
+///  - `tableLimit`: largest number of entries of t. If t would be larger for
+///    every remaining variable, the variable with the most neighbors is fixed
+///    to a good value. Local search then improves the result, and `exact` is
+///    false.
+///  - `bound`: only assignments that cost less are of interest. If there are
+///    none, `allowed` of the result is false.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

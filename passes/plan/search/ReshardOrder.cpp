@@ -9,10 +9,10 @@
 using namespace pcc;
 using plan::ReshardOrder;
 
-/// Returns the order that makes the forms (shardings) in the given sequence,
-/// with its cost. Each form is made from the cheapest source. `exists` lists
-/// the sources, as row indices of `reform`: 0 is the value itself, and i + 1 is
-/// form i.
+/// Returns the cost of making the forms (shardings) of a value in the order
+/// `sequence`. Each form is made from the cheapest source: the value itself or
+/// an earlier form. `exists` lists the sources so far, as row numbers of
+/// `reform`: 0 is the value itself, i + 1 is form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
@@ -38,8 +38,7 @@ plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
   std::vector<size_t> sequence(reform.front().size());
   std::iota(sequence.begin(), sequence.end(), 0);
   ReshardOrder best = priceOrder(reform, sequence);
-  // The sequence is sorted at first, so next_permutation visits all
-  // permutations.
+  // The sequence is sorted, so next_permutation visits all permutations.
   while (sequence.size() <= mostOrdered &&
          std::next_permutation(sequence.begin(), sequence.end()))
     if (ReshardOrder other = priceOrder(reform, sequence);

@@ -8,26 +8,27 @@
 namespace pcc::plan {
 
 /// Order in which a value is changed to the forms (shardings) that its users
-/// need. Each form is made from the cheapest form that is available at that
-/// time.
+/// need. Each form is made from the cheapest earlier one.
 struct ReshardOrder {
   struct FormStep {
     size_t form;   ///< index of the form, among the wanted ones
     size_t source; ///< 0: the value itself; i: the form made by step i - 1
   };
   std::vector<FormStep> steps;
-  /// Sum of the costs of all steps.
+  /// Sum of the costs of all reshards in `steps`.
   Cost cost;
 };
 
-/// Returns the cheapest order for making the wanted forms (shardings) of a
-/// value. The order matters: if the value is gathered first, another form may
-/// be a slice of the result, which is free.
+/// Returns the cheapest order in which to reshard one value to several forms
+/// (shardings). The order matters, because a form can be made from the value or
+/// from an earlier form. For example, a sharded form is a free slice of a
+/// replicated form.
 ///
-/// reform[0][to] is the cost of making wanted form `to` from the value itself.
-/// reform[from + 1][to] is the cost of making wanted form `to` from wanted form
-/// `from`. All orders are tried if there are at most `mostOrdered` wanted
-/// forms; otherwise the forms are made in the order of their numbers.
+///  - reform[0][to]: cost of making form `to` from the value itself.
+///  - reform[from + 1][to]: cost of making form `to` from form `from`.
+///
+/// For up to `mostOrdered` forms, tries all orders. For more forms, keeps the
+/// given order.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

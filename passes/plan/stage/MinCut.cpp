@@ -13,8 +13,7 @@ void MinCut::addEdge(size_t from, size_t to, double capacity) {
   edgesOf[from].push_back(edges.size());
   edges.push_back({to, capacity});
   edgesOf[to].push_back(edges.size());
-  // The reverse edge has capacity 0. Flow along it only cancels flow along the
-  // forward edge.
+  // The reverse edge has capacity 0; flow along it only cancels forward flow.
   edges.push_back({from, 0});
 }
 
@@ -33,9 +32,9 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Searches depth first. If an edge does not lead to the sink, `next` of its
-/// node is advanced to the next edge. Therefore the edge is not tried again
-/// before the levels are recomputed.
+/// Searches depth first. If an edge does not lead to the sink, next[node]
+/// advances past it. Later calls then skip the edge until the caller resets
+/// `next`.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;
@@ -73,8 +72,8 @@ std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
     while (augment(source, sink) > 0)
       ;
   }
-  // The last breadth-first search did not reach the sink. It reached exactly
-  // the nodes on the side of the source.
+  // The last call of findLevels has set a level for exactly the nodes on the
+  // source's side of the cut.
   std::vector<bool> side(levels.size());
   std::transform(levels.begin(), levels.end(), side.begin(),
                  [](int level) { return level >= 0; });

@@ -9,10 +9,8 @@
 
 namespace pcc::plan {
 
-/// A directed network with capacities. sourceSide finds a minimum cut: the
-/// edges with the least total capacity whose removal separates the sink from
-/// the source. It computes a maximum flow by Dinic's algorithm. This flow fills
-/// the edges of the cut to capacity.
+/// A directed network with capacities. sourceSide finds a minimum cut by
+/// Dinic's maximum-flow algorithm.
 ///
 /// Invariant: the residuals of an edge and of its reverse edge add up to the
 /// capacity of the edge.
@@ -27,26 +25,25 @@ public:
   /// Adds an edge with a capacity of at least 0. Parallel edges are allowed.
   void addEdge(size_t from, size_t to, double capacity);
 
-  /// Returns, by node, whether the node is on the side of the source in a
-  /// minimum cut. If several cuts have the least capacity, returns the one with
-  /// the fewest nodes on that side. Every path from source to sink must have an
-  /// edge that is not infinite. Must be called only once, because the network
-  /// is empty afterwards.
+  /// Returns a minimum cut: for each node, whether it is on the source's side.
+  /// If there are several minimum cuts, returns the one with the fewest nodes
+  /// on this side. Every path from source to sink must have an edge of finite
+  /// capacity. Must be called only once, because it empties the network.
   std::vector<bool> sourceSide(size_t source, size_t sink);
 
 private:
   struct FlowEdge {
     size_t to;
-    /// Residual capacity: the edge can carry this much additional flow.
+    /// Remaining capacity for more flow.
     double residual;
   };
 
   /// Sets `levels` (distances from the source) by a breadth-first search along
   /// edges with a residual. Returns whether the sink can be reached.
   bool findLevels(size_t source, size_t sink);
-  /// Sends as much flow as possible along one path from the source to the sink.
-  /// Each edge of the path leads to the next level. Returns the amount of the
-  /// flow; 0 if there is no such path.
+  /// Finds a path from source to sink on which each edge leads one level
+  /// (distance from the source) up. Sends as much flow as possible along this
+  /// path and returns the flow; 0 if there is no such path.
   double augment(size_t source, size_t sink);
 
   /// All edges. Edge 2k + 1 is the reverse of edge 2k.
@@ -56,9 +53,8 @@ private:
   /// For each node: distance from the source in edges; -1 if the node cannot be
   /// reached.
   std::vector<int> levels;
-  /// For each node: index in edgesOf[node] of the first edge that may still
-  /// lead to the sink at the current levels. The search has found that the
-  /// edges before it do not lead to the sink.
+  /// For each node: index in edgesOf[node] of the first edge that `augment` has
+  /// not rejected since `levels` was set.
   std::vector<size_t> next;
 };
 

@@ -12,13 +12,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one StageCutRequest. If a stage has the items [i, e), it starts at
-/// item i and its end is e, the first item after it.
-///
-/// limits[k][i] is the largest end that stage k can have if it starts at item
-/// i. The limit respects all constraints other than time: memory, flops, pinned
-/// cuts and the allowed stages of items. If limits[k][i] == i, stage k cannot
-/// start at item i.
+/// Solves one StageCutRequest. A stage with the items i to e - 1 starts at i
+/// and ends at e. limits[k][i] is the largest end of stage k if it starts at
+/// item i, under all constraints except time. The value i means that stage k
+/// cannot start at item i.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -30,27 +27,28 @@ public:
 private:
   std::string malformed() const;
   void sumUp();
-  /// Sets `limits` (the largest end of each stage for each start). A stage may
-  /// have at most `memoryLimit` bytes and `flopsLimit` flops.
+  /// Sets limits[k][i], the largest index at which stage k can end if it starts
+  /// at item i. A stage may have up to `memoryLimit` bytes and `flopsLimit`
+  /// flops.
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
-  /// Returns the least bound on the time of a stage, in (low, high], for which
-  /// a cut exists. The bound is found by bisection. A cut must exist for
-  /// `high`.
+  /// Returns the least number of seconds, between `low` and `high`, such that a
+  /// cut exists in which every stage takes at most this time. Searches by
+  /// bisection. A cut must exist for `high`.
   double leastFeasible(double low, double high);
   std::string explainFailure();
   double fewestBytes(double bound, std::vector<size_t> *begin);
-  /// Returns the cut whose stages begin at the given items, with its times,
-  /// bytes and memory.
+  /// Returns the cut whose stages begin at the given items, with times, bytes
+  /// and memory.
   StageCut describe(std::vector<size_t> begin) const;
 
   /// Returns the bytes that a stage receives if it starts at item `start`.
   double entry(size_t start) const {
     return start == 0 ? 0 : request.crossingBytes[start - 1];
   }
-  /// Returns the bytes that an item needs if it is on stage number `stage`: its
-  /// weights, and its activations of all microbatches in flight.
+  /// Returns the bytes of an item on stage number `stage`: its weights, and its
+  /// activations of all microbatches in flight.
   double memoryOf(size_t item, size_t stage) const {
     const WorkItem &work = request.items[item];
     const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
@@ -62,8 +60,7 @@ private:
   const StageCutRequest &request;
   const size_t numItems;
   const size_t numStages;
-  /// seconds[i] is the sum of the seconds of items 0 to i - 1, and flops[i] is
-  /// the sum of their flops.
+  /// seconds[i] and flops[i]: sums over the items 0 to i - 1.
   std::vector<double> seconds, flops;
   std::vector<std::vector<size_t>> limits;
 };
@@ -103,9 +100,8 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   const double flopsSlack = flopsLimit * (1 + 1e-9);
   for (size_t stage = 0; stage < numStages; ++stage) {
     double memory = 0;
-    // The stage has the items [i, end). Its memory and flops grow with `end`
-    // and shrink as `i` grows. Therefore the largest `end` never decreases
-    // while `i` grows (two pointers).
+    // The largest `end` of a stage never decreases while its start `i` grows
+    // (two pointers).
     for (size_t i = 0, end = 0; i < numItems; ++i) {
       if (end < i)
         memory = 0, end = i;
@@ -121,9 +117,10 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers limits[stage][i], the largest end of a stage that starts at item i,
-/// for all i. The stage must end at or before the next pinned cut, and before
-/// the next item that is not allowed on this stage.
+/// Lowers limits[stage][i], the largest end of stage `stage` if it starts at
+/// item i, for all i. The stage must end before:
+///  - the next item at which the user wants a stage to begin (pinned);
+///  - the next item that must not be on this stage (minStage, maxStage).
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -141,8 +138,8 @@ void StageCutter::limitByItems(size_t stage) {
 }
 
 /// Returns the largest end (index after the last item) of a stage that starts
-/// at item `start` and takes at most `bound` seconds. If receiving the inputs
-/// of the stage takes more than `bound` seconds, returns `start`.
+/// at item `start`, within `bound` seconds. Returns `start` if receiving its
+/// inputs takes longer.
 size_t StageCutter::endWithin(size_t start, double bound) const {
   const double last =
       seconds[start] + bound - request.secondsPerByte * entry(start);
@@ -152,9 +149,9 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
              : static_cast<size_t>(past - seconds.begin()) - 1;
 }
 
-/// Returns the smallest item index at which `stage` can begin if every stage
-/// takes at most `bound` seconds. If `stage` began at an earlier item, too much
-/// work would be left for `stage` and the stages after it.
+/// Returns the first item at which `stage` can begin if every stage takes at
+/// most `bound` seconds. An earlier start would leave too much work for the
+/// last stages.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -166,9 +163,9 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
 }
 
 /// Returns whether a cut exists in which every stage takes at most `bound`
-/// seconds. Goes stage by stage. Invariant: reached[i] is true if the stages
-/// before the current one can contain exactly the items [0, i). Only the
-/// entries reached[low] to reached[high] can be true.
+/// seconds. The outer loop visits the stages. After each round, reached[i]
+/// tells whether the stages up to the current one can hold exactly the first i
+/// items. Only the elements `low` to `high` can be true.
 bool StageCutter::feasible(double bound) {
   std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
   reached[0] = 1;
@@ -201,12 +198,11 @@ double StageCutter::leastFeasible(double low, double high) {
   return high;
 }
 
-/// Returns the fewest bytes that can cross stage boundaries if every stage
-/// takes at most `bound` seconds; infinity if there is no such cut. If `begin`
-/// is not null and a cut exists, sets `begin` to the first item of each stage.
+/// Returns the fewest bytes across stage boundaries if every stage takes at
+/// most `bound` seconds; infinity if there is no such cut. Sets `begin`, unless
+/// null, to the first item of each stage.
 ///
-/// Dynamic program, stage by stage: bytes[i] is the minimum if the stages
-/// before the current one contain exactly the items [0, i).
+/// Dynamic program: bytes[i] is the minimum for the items [0, i).
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
@@ -214,10 +210,9 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // `starts` holds the items at which the current stage can start. The start
-    // with the fewest bytes is at the top. Ends of the stage are visited in
-    // ascending order. Therefore a start that cannot reach the current end
-    // cannot reach a later end and is removed.
+    // Possible first items of this stage. The item with the fewest bytes across
+    // the stage boundaries so far is on top. An item whose `limit` is below
+    // `end` is removed for good, because `end` only grows.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -258,12 +253,11 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists even if stages may take any time. There
-/// are two possible reasons:
-///  - The pinned cuts (items at which a stage must begin) and the allowed
-///    stages of items contradict each other.
-///  - The memory limit is too small. Bisection finds the least memory for which
-///    a cut exists.
+/// Returns the reason why no cut exists, however long a stage may take:
+///  - Some items must begin a stage, and some must be on given stages. No cut
+///    meets all of these demands.
+///  - The memory limit is too small. The text then states how much memory would
+///    be enough, found by bisection.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -314,8 +308,7 @@ StageCut StageCutter::describe(std::vector<size_t> begin) const {
   return cut;
 }
 
-/// Implements cutStages. If no cut respects the limit on flops, ignores that
-/// limit.
+/// Implements cutStages. Ignores the limit on flops if no cut respects it.
 StageCut StageCutter::solve() {
   StageCut failed;
   failed.error = malformed();
@@ -343,8 +336,9 @@ StageCut StageCutter::solve() {
   double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
-  // Several time bounds within the tolerance may allow equally few bytes.
-  // Bisection finds the least of these bounds.
+  // `bytes` is the fewest bytes across stage boundaries if each stage takes at
+  // most `bound`. A smaller bound may allow equally few. Bisection finds the
+  // smallest one.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

@@ -9,15 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Returns the peers that a flight recorder entry stores, at most kMostPeers.
-/// Limits the entry's count of peers, since the entry may come from damaged
-/// memory.
+/// Returns the peers (ranks with which a rank communicates) that `entry` lists.
+/// Limits their number to kMostPeers, because `entry.numPeers` may be greater.
 static std::span<const int32_t> peersOf(const FlightEntry &entry) {
   return {entry.peers,
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
-/// Returns whether a rank with activity `place` waits for rank `rank`.
+/// Returns whether a rank whose activity is `place` waits for rank `rank`.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -32,9 +31,9 @@ static std::string seconds(double number) {
 }
 
 namespace {
-/// The activities of all ranks at one time, from the ranks' flight logs. The
-/// functions identify a rank by the index of its log in the list `flights`. The
-/// index differs from the rank if some logs are missing.
+/// The activities of all ranks at one time, from the ranks' flight logs. Logs
+/// of some ranks may be missing, so functions identify a log by its index in
+/// `flights`.
 class JobSnapshot {
 public:
   JobSnapshot(const std::vector<FlightLog> &flights, double time)
@@ -60,13 +59,13 @@ public:
     return std::nullopt;
   }
 
-  /// Returns the seconds since the last sign of life of the rank whose log has
-  /// index `index`.
+  /// Returns the seconds since a rank's last sign of life. `index` is the index
+  /// of the rank's log in `flights`.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
-  /// Returns the activity of the rank whose log has index `index` as text, such
-  /// as "step 5, action 1F3, all_reduce of h with rank 2". Action 1F3 is the
-  /// forward (F) of microbatch 3 on stage 1.
+  /// Returns the activity of the rank of log `index` as text, such as "step 5,
+  /// action 1F3, all_reduce of h with rank 2". Action 1F3 is the forward (F) of
+  /// microbatch 3 on stage 1.
   std::string where(size_t index) const {
     const FlightState &place = places[index];
     const FlightEntry *entry = place.wait ? place.wait : place.action;
@@ -86,14 +85,13 @@ public:
     return text;
   }
 
-  /// Returns the note about the rank whose log has index `index`, which is
-  /// added to the error. An example for rank 3 in action 1F3, the forward (F)
-  /// of microbatch 3 on stage 1:
+  /// Returns a note about the rank whose log is `flights[index]`, such as
   ///
   ///   rank 3: step 5, action 1F3, for 9.0 s, has not moved for 2.1 s
   ///
-  /// The action began 9.0 s ago, and the last sign of life was 2.1 s ago. The
-  /// last part is omitted unless isStill() is true for `patience`.
+  /// Action 1F3 (the forward of microbatch 3 on stage 1) began 9.0 s ago. The
+  /// last sign of life was 2.1 s ago. The note states this second time only if
+  /// it is longer than `patience` seconds.
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -109,40 +107,39 @@ public:
     return text;
   }
 
-  /// Returns whether the rank whose log has index `index` has shown no sign of
-  /// life for longer than `patience` seconds. The function needs the rank's
-  /// heartbeats. A log has only the latest heartbeat, so the function returns
-  /// false unless the snapshot shows the end of the logs.
+  /// Returns whether the rank whose log is `flights[index]` has shown no sign
+  /// of life for longer than `patience` seconds. Returns false if this object
+  /// describes a time before the end of the logs, because signs of life at that
+  /// time may be missing from the log.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
   }
 
 private:
   const std::vector<FlightLog> &flights;
-  /// Whether the snapshot shows the ranks at the end of their logs, rather than
-  /// at an earlier time.
+  /// Whether this object describes the time at the end of the flight logs, not
+  /// an earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time of the snapshot, in seconds of FlightRecorder::now(). If the snapshot
-  /// shows the end of the logs, this is the time of the last sign of life of
-  /// any rank.
+  /// Time that this object describes, in seconds of FlightRecorder::now(). For
+  /// the end of the flight logs, it is the time of the last sign of life of any
+  /// rank.
   double now = 0;
 };
 
-/// Depth-first search through the graph of waits between ranks. The graph has
-/// an edge from each waiting rank to every rank for which it waits.
+/// Depth-first search in the graph of waits, which has an edge from each
+/// waiting rank to every rank for which it waits.
 class WaitChain {
 public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
   /// Returns the log index of the rank that blocks a waiting rank. `index` is
-  /// the log index of the waiting rank. For example, rank 0 waits for rank 1,
-  /// rank 1 waits for rank 2, and rank 2 computes. Rank 2 then blocks rank 0.
+  /// the log index of the waiting rank. For example, rank 0 waits for 1, rank 1
+  /// waits for 2, and rank 2 computes: rank 2 blocks rank 0.
   ///
-  /// The search ends at the first rank that does not wait, or that shows no
-  /// sign of life. It checks all peers of a rank before the peers' peers.
-  /// Returns std::nullopt if it finds only waiting ranks.
+  /// A rank can block others if it does not wait itself, or if it is stuck
+  /// (isStill()). Returns std::nullopt if the search finds no such rank.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -169,10 +166,9 @@ private:
 };
 } // namespace
 
-/// Returns the patience: a rank counts as stuck after this number of seconds
-/// without a sign of life. The patience is a quarter of the time for which
-/// `waiter` (index of a log) has waited, at least 0.5 s. It is 0.5 s if there
-/// is no waiter.
+/// Returns the number of seconds without a sign of life after which a rank
+/// counts as stuck. It is a quarter of the time for which `waiter` (index of a
+/// log) has waited, at least 0.5 s.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;
@@ -182,9 +178,9 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
-/// Returns the index, in the list of logs, of the rank that blocks rank
-/// `waiter`: the end of a chain of ranks that wait for each other. Returns
-/// std::nullopt if `waiter` does not wait, or if there is no such rank.
+/// Returns the log index of the rank that blocks rank `waiter`. For example,
+/// rank 0 waits for 1, rank 1 waits for 2, and rank 2 computes: rank 2 blocks
+/// rank 0. Returns std::nullopt if no rank blocks `waiter`.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
@@ -193,9 +189,8 @@ static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
   return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
 }
 
-/// Returns text that is appended to the message about the lost rank `lost`. The
-/// text contains the last activity of `lost`, and the activity of one rank that
-/// waits for `lost`. Omits each rank whose log is missing.
+/// Returns text to append to the message about the lost rank `lost`: its last
+/// activity, and the activity of one rank that waits for it.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -207,9 +202,9 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   return text;
 }
 
-/// Returns text that is appended to the message about a deadline that rank
-/// `waiter` missed. The text contains the rank that blocks `waiter`, and the
-/// last activity of the blocking rank. Empty if no blocking rank is found.
+/// Returns text to append to the message about a deadline that rank `waiter`
+/// missed: the rank that blocks it, and the activity of that rank. Empty if no
+/// blocking rank is found.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

@@ -17,27 +17,20 @@ struct LossClues {
   /// The rank that reported a missed deadline, if any. Ignored if `lost` is
   /// set.
   std::optional<int> waiter = {};
-  /// Time of the failure, in seconds of FlightRecorder::now(). The report
-  /// describes the activities of the ranks at this time. kAtTheEnd selects the
-  /// end of the flight logs. For any other time, the report cannot state which
-  /// ranks were stuck, because a log has only the rank's latest heartbeat.
+  /// Time of the failure, in seconds of FlightRecorder::now(), or kAtTheEnd for
+  /// the end of the flight logs. The report states which ranks were stuck only
+  /// for kAtTheEnd.
   double time = kAtTheEnd;
 };
 
-/// Returns `status` with a longer message and more notes. The message states,
-/// in addition,
+/// Returns `status` with more text about the ranks' activities:
 ///
-/// - if a rank was lost: its last activity, and one rank that waits for it
-/// - if a rank missed a deadline: the rank that blocks it, and the last
-///   activity of the blocking rank
+/// - for a lost rank: its last activity, and one rank that waits for it
+/// - for a missed deadline: the rank that blocks the waiting rank, and its last
+///   activity
+/// - one note per rank with its last activity, for at most 16 ranks
 ///
-/// An example of a blocking rank: rank 0 waits for rank 1, rank 1 waits for
-/// rank 2, and rank 2 computes. Rank 2 then blocks rank 0. No rank is named if
-/// ranks wait for each other in a cycle, or if logs are missing.
-///
-/// Each note states the last activity of one rank, for at most 16 ranks. An
-/// example of a message, in which 1B0 is the backward (B) of microbatch 0 on
-/// stage 1:
+/// An example, in which 1B0 is the backward (B) of microbatch 0 on stage 1:
 ///
 ///   rank 2 was lost: it was ended by signal 9 (Killed); step 12, action 1B0;
 ///   rank 3 waits for it: step 12, action 1B0, all_reduce of h

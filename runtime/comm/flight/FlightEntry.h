@@ -30,7 +30,8 @@ enum class FlightKind : uint32_t {
 /// One recorded activity of a rank. Texts end with a NUL, and are cut to the
 /// size of their field.
 struct FlightEntry {
-  /// Number of peers that an entry can name.
+  /// Largest number of peers (ranks with which this rank communicates) that an
+  /// entry can list.
   static constexpr int kMostPeers = 8;
 
   double begin = 0; ///< begin, in seconds of the host's steady clock
@@ -38,15 +39,17 @@ struct FlightEntry {
   int64_t step = 0; ///< step, counted from 1; 0 before the first step
   FlightKind kind = FlightKind::Action;
   uint32_t numPeers = 0; ///< number of peers; may exceed kMostPeers
-  /// World ranks of the first kMostPeers peers. For a wait: the ranks that were
-  /// still missing when the waiting rank last checked.
+  /// World ranks of the first kMostPeers peers (ranks with which this rank
+  /// communicates). For a wait: the ranks that had not arrived when this rank
+  /// last checked.
   int32_t peers[kMostPeers] = {};
   char call[16] = {};   ///< name of the call, such as "all_reduce" or "send"
   char action[32] = {}; ///< action of the schedule
   char value[96] = {};  ///< last part of the tensor's name
 };
 
-/// Header of a flight recorder, which is followed by `capacity` entries.
+/// Header of a flight recorder (log of a rank's latest activities). A ring
+/// buffer of `capacity` entries follows it.
 struct FlightHeader {
   static constexpr uint64_t kMagic = 0x31544847494c4650; // "PFLIGHT1"
 
@@ -57,9 +60,9 @@ struct FlightHeader {
   /// the ring buffer.
   std::atomic<uint64_t> count{0};
   std::atomic<int64_t> step{0}; ///< current step, counted from 1
-  /// Time of the rank's last sign of life, in seconds of the host's steady
-  /// clock. A sign of life is the begin or the end of an entry, or a check
-  /// whether a peer that the rank waits for has arrived.
+  /// Time of the rank's last sign of life, in seconds of the steady clock.
+  /// Signs of life are the start and the end of an entry, and each poll of a
+  /// wait.
   std::atomic<double> moved{0};
   /// Whether the rank has finished all of its work.
   std::atomic<bool> hasLeft{false};

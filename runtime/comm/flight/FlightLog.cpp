@@ -37,9 +37,8 @@ static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
-/// Finds the last wait and the last action that began at or before `time`,
-/// which determine the state. Entries are ordered by their begin, so the search
-/// stops at the first entry that begins later.
+/// Finds the last wait and the last action that began at or before `time`.
+/// Entries are ordered by their start.
 FlightState stateAt(const FlightLog &log, double time) {
   FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
@@ -59,8 +58,8 @@ FlightState stateAt(const FlightLog &log, double time) {
   return place;
 }
 
-/// Reads one flight recorder file into `log`. Returns false if the file is too
-/// short, or is not a flight recorder of this version.
+/// Reads one flight recorder file into `log`. Returns false if it is too short,
+/// or no flight recorder of this version.
 static bool readFlight(const std::string &path, FlightLog &log) {
   MappedFile file;
   if (MappedFile::open(path, file).failed() ||
@@ -97,9 +96,9 @@ std::vector<FlightLog> readFlights(const std::string &folder) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns one flight recorder entry as a JSON object. Times in the object are
-/// relative to `last`, in seconds. Kind and number of peers are checked,
-/// because the entry may be damaged.
+/// Returns one flight recorder entry as a JSON object. Times are in seconds
+/// relative to `last`. Replaces invalid values of `entry.kind` and
+/// `entry.numPeers` by valid ones, because the entry may be damaged.
 static Json toJson(const FlightEntry &entry, double last) {
   static constexpr const char *kinds[] = {"action", "wait", "post"};
   Json json = {{"kind", kinds[std::min<size_t>(size_t(entry.kind), 2)]},
@@ -134,8 +133,8 @@ std::string flightsToJson(const std::vector<FlightLog> &flights,
                      {"entries", std::move(entries)}});
   }
   const Json json = {{"reason", reason}, {"ranks", std::move(ranks)}};
-  // An entry's text may be cut within a UTF-8 character. dump() replaces the
-  // incomplete character instead of throwing.
+  // An entry's text may be cut within a UTF-8 character, which dump() must
+  // replace instead of throwing.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

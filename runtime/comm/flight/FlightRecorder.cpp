@@ -17,9 +17,9 @@ std::string flightFile(const std::string &folder, int rank) {
   return folder + "/flight." + std::to_string(rank);
 }
 
-/// Creates a file of `bytes` bytes, and returns its descriptor; -1 if this
-/// fails. Allocates all disk blocks immediately. Otherwise, on a full disk, a
-/// write to the mapped file would raise SIGBUS.
+/// Creates a file of `bytes` bytes, and returns its descriptor; -1 on failure.
+/// Allocates all disk blocks at once. Otherwise writing to the mapped file
+/// could raise SIGBUS on a full disk.
 static int makeFile(const std::string &path, size_t bytes) {
   if (path.empty())
     return -1;
@@ -33,9 +33,9 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
-/// Maps the file `path` as the recorder's memory. If there is no file, uses an
-/// anonymous mapping; if mmap() fails, uses heap memory. Sets `capacity` last:
-/// a reader of the file then knows that the other fields are set.
+/// Maps the file `path` into memory; without a file, allocates memory. Other
+/// processes read the file. The header's field `capacity` is set last, so that
+/// they can recognize an incomplete header.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);
@@ -69,8 +69,8 @@ void FlightRecorder::beginStep(int64_t step) {
   header->step.store(step, std::memory_order_relaxed);
 }
 
-/// Copies `text` to a field of an entry. A text that is too long loses its
-/// beginning, because the end of a tensor's name is the most specific part.
+/// Copies `text` to a field of an entry. If it is too long, keeps the end, the
+/// most specific part of a tensor's name.
 template <size_t size>
 static void copyText(char (&to)[size], std::string_view text) {
   const size_t length = std::min(text.size(), size - 1);
@@ -78,8 +78,8 @@ static void copyText(char (&to)[size], std::string_view text) {
   to[length] = '\0';
 }
 
-/// Fills the entry, then increments `count` with release order. A reader that
-/// sees the new count therefore sees a complete entry.
+/// Fills the entry, then increments `count` (release order), so that readers
+/// see only complete entries.
 FlightRecorder::Entry FlightRecorder::add(FlightKind kind,
                                           std::string_view call,
                                           std::string_view action,

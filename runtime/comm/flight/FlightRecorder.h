@@ -11,80 +11,76 @@
 
 namespace pcc::runtime {
 
-/// Records the latest actions, waits and messages of one rank. The error
-/// message of a failed run can then state what every rank was doing:
+/// Keeps a log of one rank's latest activities: actions, waits and messages.
+/// The error message of a failed run can then state what every rank was doing.
+/// In this example, 0F3 is the forward (F) of microbatch 3 on stage 0:
 ///
 ///   action 0F3 ────────────────────────────── begin … end
 ///     wait: all_reduce of h, ranks 1 and 3 ── begin … end
 ///
-/// Action 0F3 is the forward (F) of microbatch 3 on stage 0. With a file, the
-/// entries are in a shared mapping of that file and therefore survive even
-/// SIGKILL. Only the rank's thread may write. Recording an entry costs one
-/// clock reading and a copy of the texts, and allocates nothing.
+/// Each line of the example is an entry. A log in a file survives even SIGKILL.
+/// Only the rank's thread may write. Recording allocates no memory.
 class FlightRecorder {
 public:
-  /// Number of latest entries that a recorder keeps. Further entries overwrite
-  /// the oldest ones.
+  /// Number of entries that a recorder keeps. A new entry overwrites the
+  /// oldest.
   static constexpr uint32_t kCapacity = 512;
 
-  /// Creates the file `path`, or truncates an existing file, and records in it.
-  /// If `path` is empty, or if the file cannot be created, records in memory of
-  /// this process instead.
+  /// Creates or truncates the file `path`, and records in it. If `path` is
+  /// empty or the file cannot be created, records in memory instead.
   explicit FlightRecorder(int rank, const std::string &path = {});
   /// Unmaps the recorder's memory. The file stays on disk.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// Sets the number of the training or inference step, counted from 1. Entries
-  /// that are recorded later contain this number.
+  /// Sets the number of the training or inference step, from 1, for later
+  /// entries.
   void beginStep(int64_t step);
 
-  /// Index of an entry, counted from 0 since the recorder was created. A call
-  /// for an entry that newer entries have overwritten has no effect.
+  /// Index of an entry, counted from 0. A recorder keeps only the latest
+  /// kCapacity entries, and ignores the indices of older ones.
   using Entry = uint64_t;
-  /// Begins an entry of kind Wait or Post for the call `call`, such as
-  /// "all_reduce", and returns the entry's index. The entry is in progress
-  /// until end().
+  /// Begins an entry for the call `call`, such as "all_reduce". Returns the
+  /// entry's index, for end(). The kind is Wait (the rank blocks in the call)
+  /// or Post (the call's messages are in flight).
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
-  /// Begins an entry of kind Action for the schedule action `name`, and returns
-  /// the entry's index. An example of a name is "0F3": stage 0, forward (F),
-  /// microbatch 3. The entry is in progress until end().
+  /// Begins an entry of kind Action for the schedule action `name`, such as
+  /// "0F3": stage 0, forward (F), microbatch 3. Returns the entry's index.
   Entry beginAction(std::string_view name);
   /// Ends an entry: sets its end time to the current time.
   void end(Entry entry);
 
-  /// Removes all peers of an entry. The caller then lists the current peers by
-  /// addPeer().
+  /// Removes all peers of an entry, so that addPeer() can list the current
+  /// ones.
   void clearPeers(Entry entry);
-  /// Adds world rank `rank` to the peers of an entry. An entry stores at most
-  /// FlightEntry::kMostPeers ranks. Further peers only increase the entry's
-  /// number of peers.
+  /// Adds world rank `rank` to the peers of an entry. Beyond
+  /// FlightEntry::kMostPeers ranks, only the number of peers increases.
   void addPeer(Entry entry, int rank);
 
-  /// Records that the rank is alive. Waits call this while they poll.
+  /// Stores the current time as the rank's last sign of life. A rank that waits
+  /// for other ranks calls this at each poll.
   void heartbeat();
-  /// Records that the rank has finished all of its work, and only waits for
-  /// other ranks to finish.
+  /// Records that the rank has finished its work and only waits for other
+  /// ranks.
   void leave();
 
   /// Returns a copy of the recorder's header fields and entries.
   FlightLog log() const;
 
-  /// Returns the current time of the clock of all entries: the host's steady
-  /// clock, in seconds. Processes of one host share this clock.
+  /// Returns the steady clock's time in seconds. All processes of one host
+  /// share this clock.
   static double now();
 
 private:
-  /// Returns the entry with index `entry`, or null if newer entries have
-  /// overwritten it.
+  /// Returns the entry with index `entry`; null if it has been overwritten.
   FlightEntry *find(Entry entry);
   /// Appends an entry in progress of kind `kind`, and returns its index.
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 
-  /// Memory of the header and of the ring buffer of entries. The memory is a
-  /// mapping of `bytes` bytes; if `bytes` is 0, it is heap memory.
+  /// Memory of the header and the entries: a mapping of `bytes` bytes, or heap
+  /// memory if `bytes` is 0.
   void *memory = nullptr;
   size_t bytes = 0;
   FlightHeader *header = nullptr; ///< at the beginning of `memory`
@@ -92,7 +88,7 @@ private:
 };
 
 /// Returns the path of the flight recorder file of `rank`, such as
-/// "FOLDER/flight.3". The ranks of a host share the directory `folder`.
+/// "FOLDER/flight.3".
 std::string flightFile(const std::string &folder, int rank);
 
 } // namespace pcc::runtime

@@ -10,19 +10,17 @@
 
 namespace pcc::runtime {
 
-/// Stores which entry of the flight recorder (log of a rank's latest
-/// activities) belongs to which post() call of a group. A call is identified by
-/// its ticket. When a wait for the ticket succeeds, end() ends the entry of the
-/// post() call. Only the latest kMost calls are stored. Entries of older calls
-/// are never ended.
+/// Maps the tickets of a group's latest post() calls to entries of the flight
+/// recorder (log of a rank's latest activities). When a ticket is complete,
+/// end() ends its entry. Only the latest kMost calls are stored.
 class PendingPosts {
 public:
   /// Stores a reference to `recorder`, which must outlive this object.
   explicit PendingPosts(FlightRecorder &recorder) : recorder(recorder) {}
 
-  /// Begins a flight recorder entry of kind Post for the messages of one post()
-  /// call. `members` are the world ranks of the group. Does nothing if the call
-  /// has no messages.
+  /// Begins an entry in the flight recorder (log of a rank's latest activities)
+  /// for one post() call. `ticket` is the call's handle. `members` are the
+  /// world ranks of the group. Does nothing if the call has no messages.
   void add(Ticket ticket, std::span<const PeerBuffer> sends,
            std::span<const PeerBuffer> receives, std::span<const int> members,
            const ActionId &action) {
@@ -38,8 +36,8 @@ public:
     posts[ticket % kMost] = {ticket, entry};
   }
 
-  /// Ends the flight recorder entries of `tickets`, whose messages are
-  /// complete. Ignores a ticket that has no entry.
+  /// Ends the flight recorder entries of the post() calls with the handles
+  /// `tickets`. Ignores a call that has no stored entry.
   void end(std::span<const Ticket> tickets) {
     for (Ticket ticket : tickets)
       if (Post &post = posts[ticket % kMost]; post.ticket == ticket)
@@ -54,8 +52,8 @@ private:
   };
 
   FlightRecorder &recorder;
-  /// Ring buffer of the latest posts; the post of ticket t is at index t %
-  /// kMost.
+  /// Ring buffer of the latest post() calls. The call with ticket (handle) t is
+  /// at index t % kMost.
   std::array<Post, kMost> posts = {};
 };
 

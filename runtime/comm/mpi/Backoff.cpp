@@ -9,8 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Number of timeToLookAround() calls per clock reading, during the first
-/// millisecond of a wait.
+/// In the first millisecond of a wait, timeToLookAround() reads the clock only
+/// at every 16th call.
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)
@@ -35,7 +35,8 @@ void Backoff::pause() {
       sched_yield();
     return;
   }
-  // The kernel's default timer slack would lengthen every pause by up to 50 us.
+  // The kernel may prolong a pause by the thread's timer slack: 50 us by
+  // default. Reduce the slack to 1 us, once per thread.
   thread_local const int slackIsSet = prctl(PR_SET_TIMERSLACK, 1000UL);
   static_cast<void>(slackIsSet);
   std::this_thread::sleep_for(

@@ -7,30 +7,28 @@
 
 namespace pcc::runtime {
 
-/// Controls how often a waiting rank polls. MPI makes progress only inside MPI
-/// calls, so a waiting rank must poll. Each wait needs its own Backoff object:
+/// Controls how often a waiting rank polls MPI, which makes progress only
+/// inside its calls. Each wait needs its own object:
 ///
 ///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
 ///
-/// After the first 0.2 ms of a wait, a pause lasts an eighth of the time waited
-/// so far, at most 0.5 ms. The end of a wait is thus detected soon, and a long
-/// wait leaves the core to ranks that compute.
+/// A pause lasts an eighth of the time waited so far, at most 0.5 ms. There is
+/// no pause in the first 0.2 ms.
 class Backoff {
 public:
-  /// Starts the wait. `moreRanksThanCores` is true if several ranks share a
-  /// core (MpiJob::oversubscribed()).
+  /// Creates the object at the beginning of a wait. `moreRanksThanCores`:
+  /// whether several ranks share a core.
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Returns for how many seconds the wait had lasted when timeToLookAround()
-  /// last returned true.
+  /// Returns how many seconds the wait has lasted. timeToLookAround() updates
+  /// this number whenever it returns true.
   double waited() const { return secondsWaited; }
-  /// Returns whether the caller should check its deadline, and check whether
-  /// another rank has ended the run. True for one of 16 calls in the first
-  /// millisecond of a wait, and for all later calls. Only a call that returns
-  /// true reads the clock.
+  /// Returns whether the caller should check its deadline and look for aborts.
+  /// True for one of 16 calls in the first millisecond of a wait, then for
+  /// every call.
   bool timeToLookAround();
-  /// Pauses before the next poll. In the first 0.2 ms of a wait, returns at
-  /// once, or only yields the core (sched_yield()) if ranks share cores.
+  /// Pauses before the next poll of MPI. In the first 0.2 ms of a wait, does
+  /// not pause, but yields the core if several ranks share it.
   void pause();
 
 private:

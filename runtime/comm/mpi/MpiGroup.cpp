@@ -13,11 +13,10 @@
 namespace pcc::runtime {
 
 /// Largest all-reduce, in bytes, that uses one round of messages (reduceSmall).
-/// A larger all-reduce uses two rounds, a reduce-scatter and an all-gather. Two
-/// rounds move fewer bytes, which outweighs the latency of the second round.
+/// A larger one uses two rounds, which move fewer bytes.
 static constexpr size_t kSmallReduction = 4096;
-/// Size in bytes of the blocks into which an all-reduce of more than
-/// kSmallReduction bytes is divided. The division bounds the scratch memory.
+/// Size in bytes of the blocks of a large all-reduce. Blocks bound the scratch
+/// memory.
 static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
@@ -56,9 +55,9 @@ TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   return {};
 }
 
-/// Copies the message that member `self` sends to itself, if there is one. The
-/// message must be in both `sends` and `receives`, with the same size. Returns
-/// false if it is in only one of them, or if the sizes differ.
+/// Copies the message that this member sends to itself, from `sends` to
+/// `receives`. Returns true if there is no such message. Returns false if only
+/// one of the two lists has it, or if the sizes differ.
 static bool copyOwnPiece(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives, int self) {
   auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };
@@ -84,8 +83,8 @@ Status MpiGroup::begin(std::span<const PeerBuffer> sends,
   if (underWay.pending == 0)
     underWay.clear();
   ++underWay.ticket;
-  // Post receives before sends, so that MPI can write arriving data directly to
-  // its destination.
+  // Post receives first, so that MPI can write arriving data directly to its
+  // destination.
   for (const PeerBuffer &piece : receives)
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/true); fault.kind)
@@ -127,16 +126,16 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
   const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
   noteMissing(tickets, entry);
   Status status = waitNoted(tickets, site, entry);
-  // If the wait failed, do not end its flight recorder entry: failure reports
-  // show entries in progress.
+  // After a failure, the wait's entry in the flight recorder stays in progress.
+  // A failure report then shows this wait.
   if (status.ok())
     recorder->end(entry);
   return status;
 }
 
-/// Records heartbeats while polling, and updates the missing peers in the
-/// flight recorder every 50 ms. If the run fails, the failure report shows this
-/// information.
+/// While polling, records in the flight recorder (log of a rank's latest
+/// activities) that this rank is alive. Every 50 ms, also updates the list of
+/// ranks whose messages are missing.
 Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
                            const CallSite &site, FlightRecorder::Entry entry) {
   constexpr double notesEvery = 0.05;
@@ -176,7 +175,7 @@ std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
 }
 
 /// Cancels pending receives before the run ends, because the caller may free
-/// the memory of these receives.
+/// their memory.
 Status MpiGroup::endRun(const Status &reason) {
   job->cancel(underWay);
   job->abort(reason);
@@ -196,9 +195,9 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns a message to or from member `peer`, an index in the group.
-/// PeerBuffer has one non-const pointer for sends and receives, so const is
-/// removed. Sends do not write through the pointer.
+/// Returns a message of `bytes` bytes with member `peer` (index in the group).
+/// If the message is received, `data` must be writable memory. A send only
+/// reads it.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -247,7 +246,7 @@ Status MpiGroup::broadcast(void *data, size_t bytes, int root,
   return runPieces(siteOf("broadcast", action));
 }
 
-/// Gathers in one round of messages: each rank sends its input to every member,
+/// Uses one round of messages: each member sends its input to every member,
 /// itself included.
 Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) {
@@ -262,7 +261,7 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// Arguments of an all-reduce of the whole array or of one block of the array.
+/// Arguments of an all-reduce of an array, or of one block of it.
 struct MpiGroup::Sum {
   const char *in;
   char *out;
@@ -273,8 +272,7 @@ struct MpiGroup::Sum {
 
 /// Selects the algorithm of an all-reduce:
 ///
-/// - reduceSmall() for at most kSmallReduction bytes, or if the group has only
-///   one member
+/// - reduceSmall() for at most kSmallReduction bytes, or for a single member
 /// - otherwise reduceShares(), once per block of kReductionBlock bytes
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
@@ -295,8 +293,8 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Sends all elements of this member to every other member. Each member then
-/// reduces the elements of all members itself.
+/// Sends this member's elements to every other member. Each member then reduces
+/// all elements itself.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));

@@ -22,14 +22,14 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group (fixed, ordered set of ranks) of MPI processes.
-/// All groups use MPI_COMM_WORLD; the tag of a message identifies its group.
+/// One rank's view of a group (fixed, ordered set of ranks) of MPI processes. A
+/// message's tag identifies its group.
 class MpiGroup final : public Group {
 public:
-  /// Creates the view of one member. `worldRanks` are the members in group
-  /// order, this rank included. `messageTag` must be the same on all members
-  /// and differ from the tags of all other groups. `seconds` is the longest
-  /// time of one wait; all groups of the rank share this number.
+  /// Creates this rank's view of a group. `worldRanks` are the members in group
+  /// order. `messageTag` is the group's MPI tag: equal on all members, and used
+  /// by no other group. `seconds` is the longest time that a call may block.
+  /// All groups of this rank share the object `seconds`.
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
            int messageTag, std::shared_ptr<std::atomic<double>> seconds,
            std::shared_ptr<FlightRecorder> ownRecorder);
@@ -53,59 +53,58 @@ public:
 private:
   struct Sum;
 
-  /// All-reduces an array of at most 4096 bytes, or of any size if the group
-  /// has one member. Uses one round of messages: every member receives the
-  /// elements of all members and reduces them itself.
+  /// All-reduces an array of at most 4096 bytes in one round of messages: every
+  /// member receives all elements and reduces them itself.
   Status reduceSmall(const Sum &sum, const CallSite &site);
   /// All-reduces one block of an array of more than 4096 bytes in two rounds of
   /// messages: a reduce-scatter, then an all-gather.
   Status reduceShares(const Sum &sum, const CallSite &site);
-  /// Begins to send all messages `sends` and to receive all messages `receives`
-  /// under a new ticket (handle for wait()). A message from this rank to itself
-  /// is copied.
+  /// Begins to send the messages `sends` and to receive the messages `receives`
+  /// under a new ticket (handle for wait()). Copies a message to this rank
+  /// itself.
   Status begin(std::span<const PeerBuffer> sends,
                std::span<const PeerBuffer> receives, const CallSite &site);
-  /// Executes one round of a collective: begins to send the messages `toSend`
-  /// and to receive the messages `toGet`, and waits until all are complete.
+  /// Executes one round of a collective: sends the messages `toSend`, receives
+  /// the messages `toGet`, and waits until all are complete.
   Status runPieces(const CallSite &site);
   /// Begins to receive the message `piece` if `receives` is true, otherwise to
-  /// send it. Splits the message into MPI messages of at most
-  /// MpiJob::kLargestMessage bytes.
+  /// send it. Divides it into MPI messages of at most MpiJob::kLargestMessage
+  /// bytes.
   TransferFault post(const PeerBuffer &piece, bool receives);
   /// Blocks until all transfers of `tickets` (handles of post() calls) are
-  /// complete, and records this wait in the flight recorder.
+  /// complete. Records the wait in the flight recorder (log of a rank's latest
+  /// activities).
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
   /// Polls until all transfers of `tickets` (handles of post() calls) are
-  /// complete. Returns an error if a transfer fails, if the run is aborted, or
-  /// if the deadline passes. `entry` is the flight recorder's entry of this
-  /// wait.
+  /// complete. Returns an error on a failure, an abort or a missed deadline.
+  /// `entry` is the wait's entry in the flight recorder.
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
-  /// Replaces the peers of the flight recorder's `entry` by the ranks whose
-  /// transfers of `tickets` (handles of post() calls) are incomplete.
+  /// Updates `entry`, the flight recorder entry of a wait for `tickets`
+  /// (handles of post() calls). The entry then lists the ranks whose transfers
+  /// are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
-  /// Returns whether a transfer belongs to one of `tickets` (handles of post()
-  /// calls) and is incomplete. `index` is the transfer's index in `underWay`.
+  /// Returns whether transfer number `index` of `underWay` is incomplete and
+  /// belongs to one of `tickets` (handles of post() calls).
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` (handles of post() calls) are
   /// complete.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Ends the run because a transfer failed with `fault`, and returns the error
-  /// that describes the fault. If the run has already ended, only returns the
-  /// error with which it ended.
+  /// Ends the run because a transfer failed with `fault`. Returns the error
+  /// with which the run has ended.
   Status describe(const TransferFault &fault, const CallSite &site);
-  /// Ends the run on all ranks with error `reason`, and returns `reason`. If
-  /// the run has already ended, only returns the error with which it ended.
+  /// Ends the run on all ranks with error `reason`, unless it has already
+  /// ended. Returns the error with which it has ended.
   Status endRun(const Status &reason);
-  /// Returns the world ranks, in ascending order, of the peers with which
-  /// transfers of `tickets` (handles of post() calls) are incomplete.
+  /// Returns the world ranks, ascending, whose transfers of `tickets` (handles
+  /// of post() calls) are incomplete.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the index of the member with which this rank communicates in turn
-  /// `turn`, 1 to size() - 1. Every member starts with the next higher member,
-  /// so that the members do not all send to one member at the same time.
+  /// Returns the peer of this member in turn `turn`, from 1 to size() - 1.
+  /// Members start with different peers, so they do not all send to one member
+  /// at once.
   int peerAt(int turn) const { return (self + turn) % size(); }
 
   const std::shared_ptr<MpiJob> job;
@@ -115,14 +114,13 @@ private:
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   const std::shared_ptr<FlightRecorder> recorder;
   PendingPosts posts;
-  /// Transfers in flight. Completed transfers stay in the set until none is in
-  /// flight.
+  /// Transfers in flight. Completed ones stay in the set until all are
+  /// complete.
   TransferSet underWay;
-  /// First failure of a transfer that advance() has found. The next wait()
-  /// returns this failure as an error.
+  /// First failure of a transfer that advance() has found, for the next wait().
   TransferFault found;
-  /// Messages of the current round of a collective, to send and to receive.
-  /// They are data members so that their allocations are reused.
+  /// Messages of the current round of a collective. They are data members so
+  /// that their memory is reused.
   std::vector<PeerBuffer> toSend;
   std::vector<PeerBuffer> toGet;
   /// Elements received from the other members for a reduction.

@@ -11,19 +11,17 @@
 
 namespace pcc::runtime {
 
-/// Sets environment variables that tune Open MPI for ranks on one host. `pcc
-/// run` passes some of these settings to mpirun, but ranks may be started
-/// without `pcc run`. Keeps variables that are set already.
+/// Sets environment variables that tune Open MPI for ranks on one host. Keeps
+/// variables that are already set.
 static void setDefaults() {
   constexpr const char *settings[][2] = {
       {"OMPI_MCA_mpi_yield_when_idle", "1"},
       {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-      // MPI transfers data only when it is polled, and pcc's waits pause
-      // between polls. Therefore let each poll transfer much data.
+      // MPI transfers data only when it is polled, and pcc pauses between
+      // polls. Each poll should therefore transfer much data.
       {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
       {"OMPI_MCA_btl_vader_max_send_size", "131072"},
-      // hwloc searches X displays for GPUs, which takes seconds if the name of
-      // a display's host cannot be resolved.
+      // Keeps hwloc from searching X displays for GPUs, which can take seconds.
       {"HWLOC_COMPONENTS", "-gl"},
   };
   for (const auto &[name, value] : settings)
@@ -112,10 +110,9 @@ TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
 
 /// MPI_Testsome reports errors in two ways:
 ///
-/// - MPI_ERR_IN_STATUS: the status of each transfer contains the error of that
-///   transfer.
-/// - Any other error names no transfer. The returned fault then names the peer
-///   of the first transfer in `set`.
+/// - MPI_ERR_IN_STATUS: each transfer's status contains its own error.
+/// - Any other error names no transfer. The fault then names the peer of the
+///   first transfer in `set`.
 TransferFault MpiJob::poll(TransferSet &set) {
   if (set.pending == 0)
     return {};
@@ -189,9 +186,8 @@ void MpiJob::lookForAbort() {
   rememberAbort(statusOfLines(ExitCode(incoming.code), incoming.reason));
 }
 
-// Sends an abort message to every other rank. Abort messages are small, so MPI
-// usually sends them at once. The function stops after 0.2 s, because a peer
-// may be unreachable.
+// Sends the error to every other rank. Stops after 0.2 s, because a rank may be
+// unreachable.
 void MpiJob::abort(const Status &reason) {
   {
     std::lock_guard lock(reasonMutex);

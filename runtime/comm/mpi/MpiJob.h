@@ -27,9 +27,8 @@ struct MpiTransfer {
   uint64_t ticket;   ///< ticket of the call that began the transfer
 };
 
-/// MPI transfers of one group. Entry i of `requests` belongs to entry i of
-/// `transfers`. MPI sets the request of a completed transfer to
-/// MPI_REQUEST_NULL.
+/// MPI transfers of one group. Request i belongs to transfer i; MPI sets it to
+/// MPI_REQUEST_NULL when the transfer is complete.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
   std::vector<MpiTransfer> transfers = {};
@@ -52,16 +51,16 @@ struct TransferFault {
   std::string text = {}; ///< MPI's message, if the kind is Lost
 };
 
-/// The connection of one process (one rank) to MPI, through which all calls
-/// into MPI are made. abort(), aborted() and abortReason() are thread-safe;
-/// only the rank's thread may call the other functions.
+/// The connection of one process (one rank) to MPI; makes all calls into MPI.
+/// abort(), aborted() and abortReason() are thread-safe. Only the rank's thread
+/// may call the other functions.
 class MpiJob {
 public:
   /// Loads and initializes MPI; may be called once per process. Exit code 13 if
   /// MPI is absent or lacks thread support.
   Status start();
-  /// Finalizes MPI, and blocks until all ranks do so. Does nothing if the run
-  /// was aborted, because other ranks might never finalize.
+  /// Finalizes MPI, and blocks until all ranks do so. Does nothing after an
+  /// abort, because other ranks might never finalize.
   void finish();
 
   /// Returns this process's rank in MPI_COMM_WORLD.
@@ -79,70 +78,59 @@ public:
   /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
-  /// Lets MPI make progress (MPI_Testsome), and subtracts the number of
-  /// transfers that have completed from `set.pending`. Returns the first fault
-  /// among the completed transfers.
+  /// Lets MPI make progress (MPI_Testsome), and updates `set.pending`, the
+  /// number of incomplete transfers. Returns the first fault.
   TransferFault poll(TransferSet &set);
-  /// Returns whether `request`, an element of TransferSet::requests, has
-  /// completed.
+  /// Returns whether the transfer with this request has completed.
   bool hasEnded(MPI_Request request) const {
     return request == mpi.nullRequest;
   }
-  /// Cancels the pending receives of `set`, and frees their requests. Pending
-  /// sends continue, but are no longer tracked. After the call no transfer of
-  /// `set` counts as pending.
+  /// Cancels the pending receives of `set`. Pending sends continue without
+  /// being tracked.
   void cancel(TransferSet &set);
 
-  /// Ends the run on this rank with the error `reason`, and sends the error to
-  /// all other ranks. Does nothing if the run has ended already. Blocks for at
-  /// most 0.2 s.
+  /// Ends the run on all ranks with error `reason`. Does nothing if the run has
+  /// ended already. Blocks for at most 0.2 s.
   void abort(const Status &reason);
-  /// Returns whether the run has ended by an error. The error occurred on this
-  /// rank, or another rank sent it to this rank in an abort message.
+  /// Returns whether the run has ended by an error, here or on another rank.
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the error that ended the run; success while the run goes on. The
-  /// error occurred on this rank, or another rank sent it to this rank in an
-  /// abort message.
+  /// Returns the error that ended the run, here or on another rank; success
+  /// while the run goes on.
   Status abortReason() const;
-  /// Checks whether an abort message of another rank has arrived, and if so,
-  /// ends the run on this rank.
+  /// Ends the run on this rank if an abort message of another rank has arrived.
   void lookForAbort();
 
   /// MPI tag of abort messages. The tags of groups are greater.
   static constexpr int kAbortTag = 0;
-  /// Largest message in bytes. The limit exists because MPI's counts are of
-  /// type int.
+  /// Largest message in bytes: MPI's counts are of type int.
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
-  /// Message by which a rank sends another rank the error that has ended the
-  /// run. The message is small enough for MPI's eager protocol, so MPI sends it
-  /// at once.
+  /// Message that sends the error of a run to another rank. It is small enough
+  /// for MPI's eager protocol, so it leaves at once.
   struct AbortMessage {
     int32_t code; ///< exit code
-    /// Message and notes of the error, one per line (linesOf()); ends with a
-    /// NUL. Longer texts are cut.
+    /// Message and notes of the error, one per line, with a NUL at the end. A
+    /// longer text is cut.
     char reason[2044];
   };
 
-  /// Converts `result`, the MPI result code of a transfer with world rank
-  /// `peer`, to a fault. MPI_SUCCESS gives a fault of kind None (no failure).
+  /// Converts `result`, MPI's code for a transfer with world rank `peer`, to a
+  /// fault. MPI_SUCCESS gives kind None.
   TransferFault faultOf(int result, int peer);
   /// Returns a fault if a completed receive has another number of bytes than
   /// expected.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
-  /// Stores `reason` as the error that ended the run on this rank; sends
-  /// nothing to other ranks.
+  /// Stores `reason` as the error that ended the run, on this rank only.
   void rememberAbort(const Status &reason);
-  /// Starts a receive for the abort message of any rank into `incoming`.
+  /// Begins to receive an abort message, from any rank, into `incoming`.
   void listenForAbort();
 
   MpiLibrary mpi = {};
   int ownRank = 0;
   int numRanks = 1;
   bool moreRanksThanCores = false;
-  /// Mutex that is held during every MPI call, as MPI_THREAD_SERIALIZED
-  /// requires.
+  /// Mutex held during every MPI call: MPI_THREAD_SERIALIZED requires it.
   std::mutex callMutex;
 
   /// Whether the run has ended by an error, and `reasonOfAbort` is set.
@@ -152,10 +140,10 @@ private:
   Status reasonOfAbort;
   AbortMessage incoming = {};
   AbortMessage outgoing = {};
-  /// MPI request of the receive into `incoming`.
+  /// MPI request of the receive that writes another rank's abort message to
+  /// `incoming`.
   MPI_Request incomingRequest = nullptr;
-  /// Results of MPI_Testsome. They are data members so that their allocations
-  /// are reused.
+  /// Results of MPI_Testsome; data members so that their memory is reused.
   std::vector<int> endedIndices;
   std::vector<MPI_Status> endedStatuses;
 };

@@ -6,9 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Looks up the symbols of all functions and handles of libmpi, and stores
-/// their addresses in `library`. A handle such as MPI_COMM_WORLD is the address
-/// of one of Open MPI's global variables.
+/// Looks up all functions and handles of libmpi, and stores their addresses in
+/// `library`. A handle such as MPI_COMM_WORLD is the address of a global
+/// variable of Open MPI.
 static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
   symbols.find("MPI_Init_thread", library.initThread);
   symbols.find("MPI_Finalize", library.finalize);
@@ -31,8 +31,7 @@ static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
 }
 
 Status openMpiLibrary(MpiLibrary &library) {
-  // Open with RTLD_GLOBAL, because Open MPI's plugins resolve libmpi's symbols
-  // in the global scope.
+  // Open MPI's plugins need libmpi's symbols in the global scope.
   SharedLibrary opened("libmpi.so.40", {}, SharedLibrary::Symbols::Global);
   if (!opened.isOpen())
     return Status::error(NoDevice, opened.error(),

@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one process. The constructor first creates the
-/// group of all ranks, so this group has the first message tag on all ranks.
+/// The World (communicator) of one process. The group of all ranks is created
+/// first, so it has the first message tag on all ranks.
 class MpiWorld final : public HostWorld {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -19,9 +19,8 @@ public:
     joinAll();
   }
 
-  // Waits for all ranks by a barrier before MPI_Finalize. The barrier has a
-  // deadline, so it detects a rank that does not arrive; MPI_Finalize has no
-  // deadline.
+  // A barrier precedes MPI_Finalize, because it has a deadline and can detect a
+  // missing rank. MPI_Finalize would wait forever.
   ~MpiWorld() override {
     if (everybody->barrier({"end", ""}).ok())
       job->finish();
@@ -32,9 +31,8 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of a group, with the next message tag from a
-  /// counter. Every rank creates the groups in the same order, so a group has
-  /// the same tag on all ranks.
+  /// Creates this rank's view of a group with the next message tag. Every rank
+  /// creates the same groups in the same order, so tags agree.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     const int tag = nextTag++;

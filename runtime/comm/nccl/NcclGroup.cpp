@@ -19,8 +19,8 @@ NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
   assert((edges.empty() || !lane.comm) && "a group of edges has no lane");
 }
 
-/// Returns NCCL's data type for `type`; std::nullopt if NCCL has no such type
-/// (I16, U16).
+/// Returns NCCL's data type for `type`; std::nullopt for I16 and U16, which
+/// NCCL lacks.
 static std::optional<ncclDataType_t> typeFor(ElementType type) {
   switch (type) {
   case ElementType::F32:
@@ -50,7 +50,7 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
 }
 
 /// Returns NCCL's reduction operator for `kind`. A sum of Bool values is a
-/// logical or, for which NCCL's maximum is used.
+/// logical or: NCCL's maximum.
 static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   switch (kind) {
   case dist::ReductionKind::Sum:
@@ -67,8 +67,9 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Value of the parameter `peer` for a call that depends on all members, such
-/// as a collective. For any other call, `peer` is the index of a member.
+/// Value of a parameter `peer` if an NCCL call needs all members, as a
+/// collective does. Any other value is the index of the only member that the
+/// call needs.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -76,9 +77,9 @@ static Status cannotReduce(ElementType type) {
                        "NCCL does not reduce " + std::string(nameOf(type)));
 }
 
-/// Makes lane `to` (communicator and stream) wait for the compute stream.
-/// Begins to track the call, makes the NCCL call, and enqueues the update of
-/// the lane's counter of completed calls (NcclJob::noteEnd).
+/// Makes the stream of lane `to` wait for the compute stream, then makes the
+/// NCCL call `call`. note() and noteEnd() track the NCCL call: if it hangs, an
+/// error message names it.
 template <typename Call>
 Status NcclGroup::enqueue(const NcclLane &to, const char *name,
                           const ActionId &action, int peer, Call call) {
@@ -202,8 +203,8 @@ static const char *nameOf(std::span<const PeerBuffer> sends,
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Returns the index of the only member to which or from which messages go.
-/// Returns `everybody` if there are several such members.
+/// Returns the index of the only peer of all messages, or `everybody` if there
+/// are several peers.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -216,8 +217,8 @@ static int onlyPeerOf(std::span<const PeerBuffer> sends,
   return only;
 }
 
-/// Sends and receives all messages by one NCCL group call, so that they run
-/// concurrently and cannot deadlock.
+/// Sends and receives all messages in one NCCL group, so that they cannot
+/// deadlock.
 Status NcclGroup::post(std::span<const PeerBuffer> sends,
                        std::span<const PeerBuffer> receives,
                        const ActionId &action, Ticket &ticket) {
@@ -237,14 +238,12 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
       ticket);
 }
 
-/// Enqueues each message on the lane (communicator and stream) of its edge, a
-/// pair of sender and receiver. In the lane's communicator, the sender is rank
-/// 0 and the receiver rank 1.
+/// Enqueues each message on the lane (communicator and stream) of its edge
+/// (pair of sender and receiver). In the lane, the sender is rank 0, the
+/// receiver 1.
 ///
-/// The edges have separate streams, but one post() sets only one ticket: the
-/// ticket of its last message. Each message is therefore made to wait for the
-/// message before it. The executor posts one message per call, so its messages
-/// do not wait for each other.
+/// The messages of one call run one after another. The ticket of the last
+/// message thus covers all of them.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

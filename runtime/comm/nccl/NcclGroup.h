@@ -9,27 +9,25 @@
 
 namespace pcc::runtime {
 
-/// A directed connection between two members of a group, and the lane (NCCL
-/// communicator and CUDA stream) that transfers its messages.
+/// A directed connection between two members of a group, with the lane (NCCL
+/// communicator and CUDA stream) for its messages.
 struct EdgeLane {
   World::PeerEdge edge;
   NcclLane lane;
 };
 
-/// A group on device queues (QueuedGroup) whose operations are NCCL calls.
-/// There are two kinds of groups:
+/// A group of ranks whose operations are NCCL calls on CUDA streams. A lane is
+/// an NCCL communicator with a stream. There are two kinds of groups:
 ///
-/// - A group for all operations has one lane (NCCL communicator and CUDA
-///   stream). Its operations run one after another. The messages of one post()
-///   run concurrently.
-/// - A group for pipeline messages has one lane per edge (pair of sender and
-///   receiver). A message thus never waits for a message of another edge.
+/// - For all operations: one lane; operations run one after another.
+/// - For pipeline messages: one lane per edge (pair of sender and receiver), so
+///   that messages of different edges do not wait for each other.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// Creates the group of the world ranks `members`. Member i is rank i of the
-  /// communicator of `lane`.
+  /// Creates the group of the world ranks `members`. `lane` (communicator and
+  /// stream) has the same ranks in the same order.
   ///
-  /// If `edges` (connections between two members) is not empty, `lane` must be
+  /// If there are `edges` (connections between two members), `lane` must be
   /// empty. The group then supports only wait(), and post() along these edges.
   /// Other calls fail with exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
@@ -60,9 +58,8 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
-  /// Operands of a reduction. `count` is the number of elements that is passed
-  /// to the NCCL call: the size of `in` for an all-reduce, the size of `out`
-  /// for a reduce-scatter.
+  /// Operands of a reduction. `count` is the argument of the NCCL call:
+  /// elements of `in` for an all-reduce, of `out` for a reduce-scatter.
   struct Operands {
     const void *in;
     void *out;
@@ -72,42 +69,39 @@ private:
   };
 
   /// Enqueues a reduction on the group's lane (communicator and stream), and
-  /// sets `ticket`, the handle for wait(). `reduce` is ncclAllReduce or
-  /// ncclReduceScatter, and `name` is the name of the call in messages.
+  /// sets `ticket`, the handle for wait(). `reduce` is the NCCL function,
+  /// `name` its name in messages.
   template <typename Function>
   Status postReduction(const char *name, Function reduce,
                        const Operands &operands, const ActionId &action,
                        Ticket &ticket);
-  /// Enqueues an NCCL call on lane `to` (communicator and stream). The call
-  /// starts after all work that is already enqueued on the GPU's compute
-  /// stream.
+  /// Enqueues an NCCL call on lane `to` (communicator and stream), behind all
+  /// enqueued work of the compute stream.
   ///
   /// - `name`: the call's name in messages
-  /// - `peer`: index of the only member that the call depends on; -1 if it
-  ///   depends on all members
+  /// - `peer`: index of the only member that the call needs; -1 if it needs all
   /// - `call`: function that makes the NCCL call and returns its result
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// Enqueues an NCCL call on the group's lane (communicator and stream) with
-  /// the arguments of enqueue(). Sets `ticket`, the handle for wait(). Work
-  /// that is enqueued after wait() starts after the NCCL call.
+  /// Enqueues an NCCL call on the group's lane (communicator and stream), with
+  /// the arguments of enqueue(). Sets `ticket` to the call's handle. If the
+  /// host enqueues work after wait(`ticket`), the GPU runs it after the call.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// Makes work that is enqueued later on the compute stream wait for the
-  /// operation with handle `ticket`. `given` is the result of enqueuing the
-  /// operation. If `given` is an error, only returns this error.
+  /// `given` is the result of enqueuing an operation, `ticket` its handle.
+  /// Returns `given` if it is an error. Otherwise makes later work on the
+  /// compute stream wait for the operation.
   Status finish(const Status &given, Ticket ticket);
 
-  /// Implements post() for a group that has edges (pairs of sender and
-  /// receiver). Enqueues every message on the lane (communicator and stream) of
-  /// its edge.
+  /// Implements post() for a group with edges (pairs of sender and receiver):
+  /// every message runs on the lane (communicator and stream) of its edge.
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
-  /// Calls ncclSend (if `isSend`) or ncclRecv on lane `on` (communicator and
-  /// stream). `peer` is the rank of the peer in the lane's NCCL communicator.
+  /// Calls ncclSend or ncclRecv on lane `on` (communicator and stream). `peer`
+  /// is a rank of the lane's communicator.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 
@@ -117,11 +111,10 @@ private:
   NcclLane lane; ///< empty if the group has edges
   std::vector<EdgeLane> edges;
   NcclTickets tickets;
-  /// CUDA event that makes a lane wait for the compute stream; created on first
-  /// use.
+  /// CUDA event by which an NCCL call waits for earlier work of the compute
+  /// stream. Created on first use.
   CUevent computed = nullptr;
-  /// GPU memory of 4 bytes, which barrier() all-reduces; allocated on first
-  /// use.
+  /// GPU memory of 4 bytes for barrier(); allocated on first use.
   void *word = nullptr;
 };
 

@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Longest times, in seconds, for which end() waits for NCCL. `kPatience`:
-/// after an error, when NCCL may wait forever for a lost peer.
-/// `kPatienceWithPeers`: after success, when a peer may only be late.
+/// Longest times for which end() waits for NCCL. kPatience applies after an
+/// error, when NCCL may wait forever for a lost rank. kPatienceWithPeers
+/// applies after a successful run.
 static constexpr std::chrono::seconds kPatience(2), kPatienceWithPeers(10);
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -20,12 +20,13 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Ends communicators together with the peers.
+/// Ends the communicators of `lanes` after a successful run. All ranks must
+/// call.
 ///
-/// 1. Finalizes the communicators in the order of creation. Finalizing is
-///    collective, so all ranks must use the same order.
-/// 2. Destroys the communicators in the reverse order. A communicator must be
-///    destroyed before the one from which it was split.
+/// 1. Finalizes the communicators in the order of their creation.
+///    ncclCommFinalize is collective, so all ranks need the same order.
+/// 2. Destroys them in the reverse order: a split communicator before its
+///    parent.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {
@@ -38,10 +39,9 @@ static void endWithPeers(const NcclLibrary &library,
     library.ncclCommDestroy(lanes[i].comm);
 }
 
-/// Aborts communicators without the peers. All aborts are in one NCCL group
-/// call, so that pending calls of all communicators are canceled together.
-/// Otherwise the abort of one communicator could block on a pending call of
-/// another.
+/// Aborts the communicators of `lanes` after an error. Other ranks need not
+/// take part. One NCCL group contains all calls of ncclCommAbort, because a
+/// single one could block on a call of another communicator.
 static void endAlone(const NcclLibrary &library,
                      const std::vector<NcclLane> &lanes) {
   library.ncclGroupStart();
@@ -51,8 +51,8 @@ static void endAlone(const NcclLibrary &library,
 }
 
 /// Ends the communicators on a detached thread, because NCCL may block forever.
-/// Returns when the thread is done, or when the time limit passes. If the limit
-/// passes, the GPU's resources are freed only when the process ends.
+/// If the thread does not end in time (kPatience, kPatienceWithPeers), the
+/// GPU's resources stay allocated until the process ends.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -83,8 +83,8 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   return Status::success();
 }
 
-/// Creates NCCL's unique id on rank 0, and sends it to all ranks over the
-/// rendezvous (socket connections of all ranks).
+/// Rank 0 creates NCCL's unique id, and broadcasts it over the rendezvous
+/// (sockets between all ranks).
 Status NcclJob::open() {
   PCC_RETURN_IF_ERROR(openNcclLibrary(library));
   void *counters = nullptr;
@@ -109,14 +109,14 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-/// Waits in two steps: for the parent communicator until the split is done,
-/// then for the new communicator until it is initialized.
+/// Waits twice: until ncclCommSplit on the communicator of all ranks is done,
+/// and until the new communicator is initialized.
 Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.maxCTAs = mostBlocks;
-  // NCCL sets `comm` only once all ranks have called, even if this call returns
-  // ncclSuccess. Therefore wait as for ncclInProgress.
+  // Wait even if ncclCommSplit returns ncclSuccess: NCCL sets `comm` only when
+  // all ranks have called ncclCommSplit.
   ncclComm_t &comm = splits.emplace_back(nullptr);
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
@@ -159,7 +159,8 @@ void NcclJob::note(const NcclLane &lane, const char *name,
   closeRecorded();
   QueuedCall &call =
       isRecording ? recorded.emplace_back() : calls[numCalls++ % kMostCalls];
-  // assign() reuses the strings' memory, so that a step allocates nothing.
+  // Set the strings of `call` by assign(), which reuses their memory: a step
+  // must not allocate memory.
   call.lane = lane.number;
   call.number = ++given[lane.number];
   call.name = name;
@@ -176,11 +177,9 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// Resets each lane's counter to its value before the capture, because the
-/// replay writes the numbers of the captured calls again. For example, the
-/// capture contains calls 6 and 7 of a lane. The counter is set to 5, and the
-/// replay then writes 6 and 7. No other call may be in flight, because it would
-/// write a counter, too.
+/// Resets the counters in `done`, because each execution of a CUDA graph writes
+/// the same call numbers. For example, the graph contains calls 6 and 7 of a
+/// lane. The lane's counter becomes 5, and the GPU then writes 6 and 7.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -190,8 +189,8 @@ void NcclJob::beginReplay() {
     done[lane] = before[lane];
 }
 
-/// Enqueues the write of the lane's counter on the lane's stream. The write is
-/// thus captured in a CUDA graph together with the call.
+/// Enqueues a write of the latest call's number on the lane's stream. A CUDA
+/// graph can thus capture the write together with the call.
 Status NcclJob::noteEnd(const NcclLane &lane) {
   const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
   return gpu.check(
@@ -200,17 +199,14 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
       "cuStreamWriteValue32");
 }
 
-/// Compares the call's number with the lane's counter of completed calls by
-/// their signed difference. The sign is right even if the 32-bit numbers
-/// overflow.
+/// Compares two call numbers by the sign of their difference. This works even
+/// after the 32-bit numbers have wrapped around.
 bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
-/// Ends the flight recorder's entries of all completed calls. Calls of
-/// different lanes complete in any order. `firstOpen` stops at the oldest
-/// incomplete call: if calls 3 and 5 are complete and call 4 is not,
-/// `firstOpen` is 4. Skips calls that the ring buffer has overwritten.
+/// Finds completed calls in any order, because CUDA streams run independently.
+/// If calls 3 and 5 are complete and call 4 is not, `firstOpen` becomes 4.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -225,8 +221,9 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// Keeps one flight recorder entry in progress during the replay of a CUDA
-/// graph: the entry of the oldest incomplete call of the replay.
+/// Visits the calls of the replayed CUDA graph in order. Ends the flight
+/// recorder entry of each completed call. Stops at the first incomplete call,
+/// whose entry stays in progress.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -239,9 +236,9 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // The replay is over. Set each lane's counter to the number of the lane's
-    // latest enqueued call, so that later calls outside the graph are tracked
-    // again.
+    // The GPU has completed the CUDA graph. Set each lane's counter to its
+    // latest call number: calls outside the graph may have greater numbers than
+    // those in the graph.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
     isReplaying = false;
@@ -254,9 +251,9 @@ const NcclJob::QueuedCall *NcclJob::findOpen() const {
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
-/// Returns the members that may be missing in a call. For a message, this is
-/// the peer. For a collective, NCCL does not report which members have arrived,
-/// so all other members are returned.
+/// Returns the ranks for which a call may be waiting: the peer of a message, or
+/// all other members of a collective. NCCL does not tell which of them have
+/// begun the collective.
 std::vector<int> NcclJob::awaitedBy(const QueuedCall &call) const {
   if (call.peer >= 0)
     return {call.peer};
@@ -289,8 +286,7 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
-// Transfers 4 bytes, whose value does not matter, from rank 0 to rank 1 of the
-// lane.
+// Sends 4 arbitrary bytes from rank 0 to rank 1 of the lane.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   PCC_RETURN_IF_ERROR(findWord());
   const ncclResult_t result =
@@ -314,8 +310,8 @@ Status NcclJob::waitFor(CUstream stream) {
   const auto begin = std::chrono::steady_clock::now();
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(gpu.poll(stream, isDone));
-    // A stream is also idle after its call was aborted. Therefore check for
-    // errors before `isDone` is used.
+    // Check for errors even if the stream is idle: a stream also becomes idle
+    // when NCCL aborts a call.
     if (Status status = poll(); status.failed() || isDone)
       return status;
     if (secondsSince(begin) > deadlineSeconds)

@@ -25,13 +25,12 @@ struct NcclLane {
   size_t number = 0; ///< index among the lanes of this rank
 };
 
-/// One rank's GPU, the NCCL library, and all NCCL communicators of the rank.
-/// The communicators are non-blocking: an NCCL call may return before NCCL has
-/// enqueued its work. settle() waits until NCCL has done so.
+/// One rank's GPU, NCCL library and communicators. A communicator and its
+/// stream are called a lane. The communicators are non-blocking; settle() waits
+/// until NCCL has enqueued a call.
 ///
-/// The job numbers the calls of each lane (communicator and stream), in order
-/// to find a call that hangs. After each call, the lane's stream writes the
-/// call's number to the counter `done` in pinned host memory:
+/// To find a call that hangs, the job numbers the calls of each lane. After
+/// each call, the stream writes its number to `done` in host memory:
 ///
 ///   host     note(): call 7     note(): call 8
 ///   stream   … call 7, done = 7, call 8, done = 8
@@ -46,93 +45,84 @@ public:
           std::shared_ptr<FlightRecorder> recorder)
       : gpu(gpu), rank(rank), size(size), rendezvous(std::move(rendezvous)),
         recorder(std::move(recorder)) {}
-  /// Ends all communicators. After a successful run they are finalized together
-  /// with the peers; after abort() they are aborted without the peers.
+  /// Ends all communicators of this rank, together with the other ranks. After
+  /// abort() there is nothing to do, because abort() has ended them.
   ~NcclJob() override;
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
   /// Loads NCCL, and creates the communicator of all ranks. Must be the first
-  /// call. Blocks until all ranks have called, at most for the deadline. Exit
-  /// code 13 without NCCL, 14 if a rank does not call.
+  /// call. Blocks until all ranks have called. Exit code 13 without NCCL, 14 if
+  /// a rank is late.
   Status open();
 
   /// Splits the ranks of the world into lanes (communicator and stream), like
-  /// ncclCommSplit, and sets `lane` to the lane of this rank. All ranks must
-  /// call; the call blocks until they have.
+  /// ncclCommSplit. Sets `lane` to this rank's lane. All ranks must call;
+  /// blocks until they have.
   ///
-  /// - `color`: ranks with the same color get a common lane. A rank that passes
-  ///   noColor gets no lane.
+  /// - `color`: ranks with the same color get a common lane, ranks with noColor
+  ///   none.
   /// - `key`: order of the ranks in the lane.
-  /// - `mostBlocks`: largest number of GPU thread blocks that a call on the
-  ///   lane uses (maxCTAs).
+  /// - `mostBlocks`: largest number of GPU thread blocks per call (maxCTAs).
   Status split(int color, int key, int mostBlocks, NcclLane &lane);
   /// Color of a rank that takes part in a split without joining a lane.
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
-  /// Connects the two ranks of `lane`, which is the lane of one edge (pair of
-  /// sender and receiver). Rank 0 of the lane sends a first message to rank 1.
-  /// `self` is this rank's number in the lane, 0 or 1. Both ranks must call.
+  /// Sends a first message on `lane` (communicator and stream), which has two
+  /// ranks: a sender, number 0, and a receiver, number 1. Both must call;
+  /// `self` is this rank's number.
   ///
-  /// NCCL connects two ranks at their first message, and blocks the host until
-  /// both take part. This must not happen during a step: the host of a blocked
-  /// rank could not post the message for which its peer waits.
+  /// Must be called before the first step: NCCL connects two ranks at their
+  /// first message, and may block the host until both take part.
   Status connectEdge(const NcclLane &lane, int self);
   /// Connects all members of a group's lane (communicator and stream) by a
-  /// first all-reduce, before the first step. Otherwise NCCL would connect them
-  /// at their first call during a step, and could block the host. All members
-  /// must call.
+  /// first all-reduce. All members must call, before the first step: NCCL may
+  /// block the host while it connects ranks.
   Status connectAll(const NcclLane &lane);
 
   /// Returns the lane (communicator and stream) of all ranks.
   const NcclLane &everybody() const { return lanes.front(); }
 
-  /// Blocks until NCCL has enqueued a call on `comm`. `result` is what the NCCL
-  /// call returned, and `call` is its name in messages. Returns an error if the
-  /// call failed, if another rank ends the run, or if the deadline passes.
+  /// Blocks until NCCL has enqueued a call on `comm`. `result` is the call's
+  /// result, `call` its name in messages. Returns an error if the call fails,
+  /// another rank ends the run, or the deadline passes.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Begins to track a call on `lane`. The order of the calls is note(), the
-  /// NCCL call, noteEnd(). The flight recorder has an entry for the call until
-  /// the GPU has completed it.
+  /// Begins to track an NCCL call on `lane` (communicator and stream), to
+  /// detect if the call hangs. Must be called before the NCCL call. noteEnd()
+  /// must follow the NCCL call.
   ///
-  /// - `members`: world ranks of the group. The span must stay valid as long as
-  ///   this object.
-  /// - `peer`: world rank of the only member that the call depends on; -1 if it
-  ///   depends on all members.
+  /// - `call`: name of the NCCL call in messages.
+  /// - `members`: world ranks of the group. The span must outlive this object.
+  /// - `peer`: world rank of the only member that the call needs; -1 if it
+  ///   needs all.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Enqueues a write on the lane's stream that marks the lane's latest call as
-  /// completed. The write stores the call's number in the lane's counter in
-  /// `done`. Must be called after note() and the NCCL call, so that the write
-  /// follows the NCCL call on the stream.
+  /// Must be called directly after an NCCL call on `lane`. Enqueues a write:
+  /// when the NCCL call is complete, the GPU stores the call's number in
+  /// `done`.
   Status noteEnd(const NcclLane &lane);
 
-  /// Must be called when the capture of a CUDA graph begins. note() then stores
-  /// calls in `recorded`, the list of the graph's calls, until the first
-  /// beginReplay().
+  /// Must be called when the capture of a CUDA graph begins. Until the first
+  /// beginReplay(), note() appends each call to `recorded`, the list of the
+  /// graph's calls.
   void beginRecording() override;
-  /// Prepares the tracking of one execution of the captured CUDA graph. Resets
-  /// each lane's counter in `done` to its value before the capture, because the
-  /// GPU will write the numbers of the captured calls again. All earlier calls
-  /// must be complete.
+  /// Must be called before each execution of the captured CUDA graph, when all
+  /// earlier calls are complete. Sets the counters in `done` (number of the
+  /// latest completed call of each lane) to their values before the capture.
   void beginReplay() override;
 
   /// Returns an error if a communicator of this rank has failed, or if another
-  /// rank has ended the run with an error. Also updates the state of the
-  /// tracked calls, and records a heartbeat in the flight recorder. Does not
-  /// block.
+  /// rank has ended the run. Does not block. Also records completed calls in
+  /// the flight recorder (log of a rank's latest activities).
   Status poll() override;
-  /// Returns the error (exit code 14) of a wait that missed its deadline after
-  /// `seconds`. The message names the oldest incomplete call and the peers that
-  /// this call depends on. If all calls are complete, the message names the GPU
-  /// instead.
+  /// Returns the error (exit code 14) of a wait that has lasted `seconds`. The
+  /// message names the oldest NCCL call that is incomplete, and the ranks that
+  /// the call needs. If all calls are complete, the message names the GPU.
   Status missed(double seconds) override;
-  /// Blocks until the GPU's compute stream has completed all of its work, at
-  /// most for the deadline.
+  /// Blocks until the GPU's compute stream is idle, at most for the deadline.
   Status waitForAll() { return waitFor(gpu.stream()); }
-  /// Returns a counter that changes whenever the GPU completes an NCCL call of
-  /// this rank.
+  /// Returns a counter that changes whenever the GPU completes an NCCL call.
   uint64_t progress() const override;
   /// Ends the run on all ranks with error `why`, and aborts this rank's
   /// communicators. A second call does nothing.
@@ -143,11 +133,12 @@ public:
   const std::shared_ptr<Rendezvous> rendezvous;
   const std::shared_ptr<FlightRecorder> recorder;
   NcclLibrary library;
-  /// Deadline: longest time of one wait, in seconds.
+  /// Longest time, in seconds, that this rank waits for other ranks or the GPU.
   std::atomic<double> deadlineSeconds{600.0};
 
 private:
-  /// A tracked NCCL call: the arguments of note(), and the state of the call.
+  /// An NCCL call that has been enqueued, with the arguments of note(). The job
+  /// stores it to name the call if it hangs.
   struct QueuedCall {
     size_t lane = 0;            ///< number of the lane
     uint32_t number = 0;        ///< number of the call on its lane, from 1
@@ -158,68 +149,69 @@ private:
     FlightRecorder::Entry entry = 0; ///< the wait in the recorder
     bool isOpen = false;             ///< whether `entry` has not ended
   };
-  /// Number of most recent calls that are tracked. It equals the number of
-  /// entries that the flight recorder keeps.
+  /// Number of NCCL calls that the job stores. A new call overwrites the
+  /// oldest. The flight recorder (log of a rank's latest activities) has as
+  /// many entries.
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
-  /// Creates a CUDA stream for `comm`, appends both to `lanes`, and returns
-  /// them in `lane`.
+  /// Creates a CUDA stream for `comm`. Appends both to `lanes`, and sets
+  /// `lane`.
   Status openLane(ncclComm_t comm, NcclLane &lane);
-  /// Allocates `word`, the 4 bytes of GPU memory for first messages, unless it
-  /// is allocated already.
+  /// Allocates the 4 bytes of GPU memory that connectEdge() and connectAll()
+  /// send, and sets `word` to their address. A second call does nothing.
   Status findWord();
-  /// Blocks until `stream` has completed all of its work. Returns an error as
-  /// soon as poll() returns one, or if the deadline passes.
+  /// Blocks until `stream` is idle. Returns an error if poll() returns one, or
+  /// if the deadline passes.
   Status waitFor(CUstream stream);
-  /// Ends all NCCL communicators of this rank. If `isSound` (the run was
-  /// successful), they are finalized together with the peers. Otherwise they
-  /// are aborted without the peers. Waits only for a fixed time (some seconds)
-  /// for NCCL.
+  /// Ends all NCCL communicators of this rank. After a successful run
+  /// (`isSound`), finalizes them together with the other ranks. After an error,
+  /// aborts them without the other ranks. Waits at most 10 s.
   void end(bool isSound);
   /// Returns whether the GPU has completed the call.
   bool isDone(const QueuedCall &call) const;
-  /// Ends the flight recorder's entries of all calls that the GPU has
-  /// completed.
+  /// Finds NCCL calls that the GPU has completed, and ends their entries in the
+  /// flight recorder (log of a rank's latest activities).
   void closeCalls();
-  /// Updates the flight recorder while the GPU executes the captured CUDA
-  /// graph. Ends the entries of the completed calls, in order, and begins the
-  /// entry of the next call. After the last call the replay is over.
+  /// Updates the flight recorder (log of a rank's latest activities) while the
+  /// GPU executes a captured CUDA graph. Only the oldest incomplete call of the
+  /// graph has an entry in progress.
   void closeRecorded();
-  /// Returns the oldest call that the GPU has not completed, or null if all
-  /// calls are complete.
+  /// Returns the oldest call that the GPU has not completed; null if there is
+  /// none.
   const QueuedCall *findOpen() const;
-  /// Begins the flight recorder's entry of a call.
+  /// Begins an entry for `call` in the flight recorder (log of a rank's latest
+  /// activities).
   void tellRecorder(QueuedCall &call);
   /// Returns the world ranks that a call depends on.
   std::vector<int> awaitedBy(const QueuedCall &call) const;
 
-  /// GPU memory of 4 bytes, which connectEdge() and connectAll() transfer.
+  /// GPU memory of 4 bytes for the first messages of connectEdge() and
+  /// connectAll().
   void *word = nullptr;
-  /// All lanes (communicator and stream) of this rank by number; the lane of
-  /// all ranks has number 0.
+  /// All lanes (communicator and stream) of this rank by number. Number 0 has
+  /// all ranks.
   std::vector<NcclLane> lanes;
-  /// Communicator handles that ncclCommSplit sets asynchronously. A deque,
-  /// because NCCL keeps the addresses of the elements.
+  /// Communicator handles, which ncclCommSplit sets asynchronously. A deque
+  /// keeps their addresses valid.
   std::deque<ncclComm_t> splits;
-  /// Per lane (communicator and stream): number of the latest call that was
-  /// enqueued, counted from 1.
+  /// Per lane (communicator and stream): number of the latest enqueued call,
+  /// from 1.
   std::vector<uint32_t> given;
-  /// Per lane (communicator and stream): number of the latest call that the GPU
-  /// has completed. An array of kMostLanes counters in pinned host memory,
-  /// which the GPU writes.
+  /// Per lane (communicator and stream): number of the latest completed call.
+  /// The GPU writes these counters in pinned host memory.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
-  /// Ring buffer of the calls that are not part of a CUDA graph; call i is at
-  /// index i % kMostCalls.
+  /// Ring buffer of calls outside CUDA graphs; call i is at index i %
+  /// kMostCalls.
   std::vector<QueuedCall> calls;
-  /// `numCalls`: number of tracked calls so far, without calls of a CUDA graph.
-  /// `firstOpen`: number of the oldest of these calls that may be incomplete.
-  /// The calls are numbered from 0.
+  /// `numCalls`: number of NCCL calls so far, without those in CUDA graphs. All
+  /// calls with an index (from 0) below `firstOpen` are complete or no longer
+  /// stored.
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;
-  /// Per lane: number of the latest call that was enqueued before the capture
-  /// of the CUDA graph began.
+  /// Per lane (communicator and stream): number of the latest call enqueued
+  /// before the capture of the CUDA graph.
   std::vector<uint32_t> before;
   /// Number of captured calls that the GPU has completed in the current replay.
   size_t numReplayed = 0;

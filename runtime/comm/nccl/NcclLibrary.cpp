@@ -27,9 +27,8 @@ static std::string versionText(int version) {
          std::to_string(version % 100);
 }
 
-/// Replaces every function pointer of `library` by a wrapper that counts the
-/// begin and the end of calls. A watchdog detects hanging calls from these
-/// counts (WatchedCalls.h).
+/// Replaces every function pointer of `library` by a wrapper that counts calls.
+/// A watchdog detects hanging calls by these counts (WatchedCalls.h).
 static void watchTable(NcclLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
   PCC_NCCL_FUNCTIONS(PCC_WATCH)
@@ -63,9 +62,9 @@ Status findNccl(std::string &version) {
   return status;
 }
 
-/// Returns notes for the user that are added to an NCCL system error. The notes
-/// state the free space in /dev/shm: NCCL needs tens of megabytes of shared
-/// memory per communicator, and a container often has only 64 MiB in all.
+/// Returns hints for the error message of a failed NCCL call, such as the free
+/// space in /dev/shm. Each communicator needs tens of MiB there, and a
+/// container often has only 64 MiB.
 static std::vector<std::string> notesOfSystem() {
   std::vector<std::string> notes = {"set NCCL_DEBUG=WARN for more details"};
   struct statvfs memory = {};

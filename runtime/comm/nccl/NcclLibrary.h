@@ -36,21 +36,21 @@ constexpr bool isBegun(ncclResult_t result) {
 
 /// Addresses of the NCCL functions that pcc calls, one member per function.
 struct NcclLibrary {
-// The argument is the name that is declared.
+// clang-tidy asks for parentheses around the argument of a macro. Here they
+// would be wrong, because the argument is the name of a data member.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_NCCL_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Returns success if isBegun(`result`). Otherwise returns an error that
-  /// names the call and NCCL's reason: exit code 14 for a remote, system or
-  /// CUDA error, exit code 1 for any other error.
+  /// Returns success if `result` means that the call is complete or in
+  /// progress. Otherwise returns an error with the call's name and NCCL's
+  /// reason: exit code 14 for a remote, system or CUDA error, 1 for any other.
   Status check(ncclResult_t result, const char *call) const;
 };
 
 /// Opens libnccl.so.2, and fills `library` with functions that count their
-/// calls, so that a watchdog detects a call that hangs (WatchedCalls.h). Exit
-/// code 13 if NCCL is absent or older than 2.27.
+/// calls (WatchedCalls.h). Exit code 13 if NCCL is absent or older than 2.27.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

@@ -10,20 +10,18 @@
 
 namespace pcc::runtime {
 
-/// Issues tickets: handles of the operations that a group has enqueued on CUDA
-/// streams. A ticket is the index of a CUDA event. redeem() frees the event for
-/// reuse, so each ticket must be redeemed exactly once.
+/// Issues tickets: handles of operations on CUDA streams. A ticket is the index
+/// of a CUDA event, which redeem() frees for reuse. Redeem each ticket exactly
+/// once.
 class NcclTickets {
 public:
-  /// Stores `gpu`, on which issue() creates CUDA events. `gpu` must outlive
-  /// this object.
+  /// Stores `gpu`, which must outlive this object.
   explicit NcclTickets(CudaContext &gpu) : gpu(gpu) {}
 
-  /// Sets `ticket` to the handle of all work that has been enqueued on `stream`
-  /// so far.
+  /// Sets `ticket` to the handle of all work enqueued on `stream` so far.
   Status issue(CUstream stream, Ticket &ticket);
-  /// Makes work that is enqueued later on the GPU's compute stream wait for the
-  /// work of `ticket`. Does not block the host.
+  /// Makes later work on the GPU's compute stream wait for the work of
+  /// `ticket`. Does not block the host.
   Status redeem(Ticket ticket);
 
 private:

@@ -12,32 +12,28 @@
 
 namespace pcc::runtime {
 
-// Limits on the GPU thread blocks that each NCCL communicator of a rank may
-// use. Without limits, two ranks could deadlock:
+// Limits on the GPU thread blocks per NCCL communicator, so that one call of
+// every communicator fits on the GPU. Otherwise two ranks could deadlock:
 //
 // - A call of rank 0 waits for rank 1, and occupies all blocks of GPU 0.
 // - Rank 1 waits for another call of rank 0, which finds no free block.
 //
-// One call of every communicator must therefore fit on the GPU at the same
-// time. A tenth of the GPU remains for kernels. All limits are powers of two,
-// because NCCL rounds a number of blocks up to a power of two.
+// All limits are powers of two, because NCCL rounds other numbers up.
 
-/// Number of GPU thread blocks that all edges of one rank share. An edge is a
-/// connection on which one rank sends pipeline messages to another rank.
+/// Number of GPU thread blocks for the NCCL calls of all edges of one rank. An
+/// edge carries pipeline messages from one rank to another.
 static constexpr int blocksOfAllWays = 32;
 
-/// Returns the number of GPU thread blocks per communicator if `count`
-/// communicators share `blocks` blocks: a power of two from 1 to `most`.
+/// Divides `blocks` GPU thread blocks among `count` communicators. Returns the
+/// number of blocks for each: a power of two from 1 to `most`.
 static int share(int blocks, int count, int most) {
   const int each = std::clamp(blocks / std::max(count, 1), 1, most);
   return int(std::bit_floor(unsigned(each)));
 }
 
 /// Returns the number of GPU thread blocks for a message on one edge (pair of
-/// sender and receiver). The member with the most edges divides
-/// `blocksOfAllWays` among them. For example, 6 edges get 32 / 6 = 5 blocks
-/// each, rounded down to 4, a power of two. The result is at most 8, and is the
-/// same for all edges.
+/// sender and receiver). The rank with the most edges determines it. If that
+/// rank has 6 edges and 32 blocks, each edge gets 5, rounded down to 4.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -47,11 +43,9 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Returns the number of GPU thread blocks for a call of a group. The rank that
-/// is in the most groups divides the blocks among its groups. For example, a
-/// GPU has 86 blocks for groups, and a rank is in 3 groups. Each group then
-/// gets 86 / 3 = 28 blocks, rounded down to 16. The result is the same on all
-/// ranks.
+/// Returns the number of GPU thread blocks for a call of a group. It depends on
+/// the rank that is in the most groups. If 3 groups share 86 blocks, each gets
+/// 28, rounded down to 16.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -63,8 +57,8 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
-/// The World (communicator) of one rank. Groups are created by splitting the
-/// NCCL communicator of all ranks (ncclCommSplit).
+/// The World (communicator) of one rank. ncclCommSplit creates its groups from
+/// the communicator of all ranks.
 class NcclWorld final : public World {
 public:
   explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
@@ -118,7 +112,7 @@ public:
 
 private:
   /// Returns the largest index `end` such that no rank is in two of the groups
-  /// [first, end). One ncclCommSplit can create all of these groups.
+  /// [first, end). One ncclCommSplit creates all of them.
   static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
                               size_t first) {
     std::set<int> taken;
@@ -132,9 +126,8 @@ private:
     return end;
   }
 
-  /// Creates the groups with indices [first, end) by one split (ncclCommSplit)
-  /// of the communicator of all ranks. No rank may be in two of these groups.
-  /// The split's color for a member of group i is i - `first`.
+  /// Creates the groups with indices [first, end) by one ncclCommSplit. No rank
+  /// may be in two of them. A member of group i has color i - `first`.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -157,10 +150,9 @@ private:
     return Status::success();
   }
 
-  /// Creates one lane (communicator and stream) per group for `edge`, a pair of
-  /// sender and receiver. A single ncclCommSplit creates the lanes of all
-  /// groups. In each lane the sender is rank 0 and the receiver rank 1. If this
-  /// rank is the sender or the receiver in group i, the new lane is appended to
+  /// Creates one lane (communicator and stream) per group for the connection
+  /// `edge`, whose two ends are indices in a group. One ncclCommSplit creates
+  /// all lanes. If this rank is an end in group i, appends its lane to
   /// `lanes[i]`. No rank may be in two groups.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,

@@ -13,14 +13,13 @@ namespace pcc::runtime {
 class CudaContext;
 
 /// Creates the World (communicator) of rank `rank` in a job of `size` ranks,
-/// each with its own GPU, `gpu`. All ranks must call. The call blocks until
-/// they have, at most for `seconds`, which is also the initial deadline of the
-/// world's waits.
+/// each with its own GPU. All ranks must call. Blocks until they have, at most
+/// for `seconds`, which is also the world's initial deadline.
 ///
-/// - Groups: QueuedGroups on device memory. Only the buffers of all() are in
-///   host memory.
+/// - Groups: buffers are in GPU memory (QueuedGroup). Only the group all() has
+///   buffers in host memory.
 /// - Errors: exit code 13 if NCCL is absent; 14 if a rank does not call in
-///   time. World::abort() ends the run through `rendezvous`.
+///   time.
 ///
 /// `gpu` must outlive the world.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,

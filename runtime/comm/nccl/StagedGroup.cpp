@@ -18,9 +18,9 @@ static size_t aligned(size_t bytes) {
 Status StagedGroup::reserve(size_t bytes) {
   if (bytes <= reserved)
     return Status::success();
-  // Old buffers, which are too small, are freed only with the GPU's context.
-  // Each new buffer is at least twice as large as the buffer before it, so all
-  // old buffers together are smaller than the current one.
+  // Old buffers are freed only with the GPU's context. Each new buffer is at
+  // least twice as large, so all old ones together are smaller than the new
+  // one.
   reserved = std::max(bytes, 2 * reserved);
   PCC_RETURN_IF_ERROR(job->gpu.allocatePinned(reserved, pinned));
   return job->gpu.allocate(reserved, staging);
@@ -60,8 +60,8 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
   return download(out, 0, bytes);
 }
 
-// Uses the staging buffer for this rank's input, followed by the gathered
-// inputs of all members.
+// Layout of the staging buffer on the GPU: the input of this rank, followed by
+// the gathered inputs of all members.
 Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
                               const ActionId &action) {
   const size_t all = bytes * size_t(size());
@@ -85,8 +85,8 @@ Status StagedGroup::barrier(const ActionId &action) {
   return status.failed() ? status : job->waitForAll();
 }
 
-/// Uses the staging buffer for all messages to send, followed by space for all
-/// messages to receive, each at an aligned offset.
+/// Layout of the staging buffer on the GPU: all messages to send, followed by
+/// all messages to receive.
 Status StagedGroup::post(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives,
                          const ActionId &action, Ticket &ticket) {

@@ -4,8 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Top bit of `arrivals`, the number of arrivals at the group's barrier. The
-/// bit is set if the barrier is broken.
+/// Top bit of `arrivals`, the barrier's number of arrivals. If it is set, the
+/// barrier is broken.
 static constexpr uint64_t kBroken = uint64_t(1) << 63;
 
 GroupState::GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks)
@@ -27,9 +27,9 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Either all members pass the barrier step, or none does. The last arrival and
-/// the break are atomic updates of one variable, `arrivals`, so all members see
-/// the two in the same order.
+/// Sets a bit of `arrivals` to break the barrier. arrive() increments
+/// `arrivals`. Both changes are atomic, so either all members pass the barrier
+/// step, or none does.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

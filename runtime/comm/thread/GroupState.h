@@ -29,8 +29,8 @@
 
 namespace pcc::runtime {
 
-/// The arguments that one member passes to a collective call. Everything except
-/// the pointers must be equal on all members.
+/// The arguments of one member's call of a collective. Except for pointers, all
+/// members must pass equal arguments.
 struct MemberCall {
   std::string_view name = {}; ///< such as "all_reduce"
   size_t size = 0;            ///< elements of a reduction, otherwise bytes
@@ -40,16 +40,16 @@ struct MemberCall {
   const void *in = nullptr; ///< borrowed until `leave`
   void *out = nullptr;      ///< borrowed until `leave`
 
-  /// Returns whether this call and `other` are the same collective with equal
-  /// sizes, element types, reductions and roots.
+  /// Returns whether this call and `other` are the same collective, with equal
+  /// arguments except for pointers.
   bool matches(const MemberCall &other) const {
     return name == other.name && size == other.size && type == other.type &&
            kind == other.kind && root == other.root;
   }
 };
 
-/// Slot that holds at most one message from one member to another. The receiver
-/// copies directly from the sender's memory. States of the slot:
+/// Slot for one message from one member to another. The receiver copies
+/// directly from the sender's memory. States of the slot:
 ///
 ///   Empty   no message
 ///   Full    the sender has stored the address and the size of its message
@@ -59,8 +59,8 @@ struct MemberCall {
 ///     ^                                                      │
 ///     └───────────────── receiver has copied ────────────────┘
 ///
-/// The sender may also withdraw its message (Full to Empty). While the state is
-/// Taken, the sender must wait before it frees the message's memory.
+/// The sender may withdraw a message (Full to Empty). It must not free the
+/// memory in state Taken.
 struct Mailbox {
   enum State : uint32_t { Empty, Full, Taken };
   std::atomic<uint32_t> state{Empty};
@@ -68,18 +68,17 @@ struct Mailbox {
   size_t size = 0;            ///< bytes
 };
 
-/// The state that all members of one group share: a reusable barrier, the
-/// current collective call of each member, and the mailboxes. Thread-safe.
-/// Members are addressed by their index in the group.
+/// State that all members of one group share: a barrier, the current call of
+/// each member, and the mailboxes of messages. Thread-safe.
 ///
-/// Each use of the barrier is a step. A collective uses two steps; the members'
-/// buffers are accessed between enter() and leave():
+/// Each use of the barrier is a step. A collective uses two steps, and accesses
+/// the members' buffers between them:
 ///
 ///   first collective    enter() is step 1, leave() is step 2
 ///   second collective   enter() is step 3, leave() is step 4
 ///
-/// If a member gives up in enter(), because of its deadline or an abort, the
-/// barrier is broken forever. enter() then fails on all members.
+/// enter() has a deadline. If one member misses it, or if the run is aborted,
+/// the barrier breaks: enter() fails on all members, now and later.
 class GroupState {
 public:
   /// Creates the state of the group whose members are `worldRanks`, in group
@@ -89,16 +88,14 @@ public:
   /// Returns the number of members.
   int size() const { return int(members.size()); }
 
-  /// Publishes the call of member `index`, and blocks until all members have
-  /// entered barrier step `step`. Returns false if not all have arrived by the
-  /// deadline, or if the run has been aborted. All members get the same result,
-  /// because the first member that gives up breaks the barrier. Calls `advance`
-  /// again and again while it waits; see ThreadRank.h for the reason.
+  /// Stores `call`, the call of member `index`, for all members to read. Blocks
+  /// until all members have entered barrier step `step`. Calls `advance`, which
+  /// transfers messages, repeatedly while it waits. If a member misses
+  /// `deadline`, or if the run is aborted, returns false on all members.
   bool enter(int index, uint64_t step, const MemberCall &call,
              Clock::time_point deadline, const std::function<void()> &advance);
-  /// Blocks, without a deadline, until all members have arrived in barrier step
-  /// `step`. After the return no other member accesses the buffers of member
-  /// `index`.
+  /// Blocks until all members have arrived in barrier step `step`. No other
+  /// member accesses the buffers of member `index` afterwards.
   void leave(int index, uint64_t step);
 
   /// Returns the call that member `index` has published. Valid between enter()
@@ -108,43 +105,41 @@ public:
   /// step `step`.
   std::vector<int> missing(uint64_t step) const;
 
-  /// Returns the mailbox for messages from member `from` to member `to`.
-  /// Allocates all mailboxes of the group at the first call.
+  /// Returns the mailbox for messages from member `from` to member `to`. The
+  /// first call allocates all mailboxes.
   Mailbox &mailbox(int from, int to);
-  /// Returns the event count (counter with sleep and wake-up) on which the
-  /// thread of member `index` sleeps.
+  /// Returns the object on which the thread of member `index` sleeps.
   Sleeper &sleeperOf(int index) { return job.sleeper(members[index]); }
 
   /// World ranks of the members, in group order.
   const std::vector<int> members;
 
 private:
-  /// Data that one member of the group publishes to all members. Each slot has
-  /// its own cache line, which avoids false sharing.
+  /// Data that one member publishes to the group. A cache line of its own
+  /// avoids false sharing.
   struct alignas(64) Slot {
     MemberCall call;
-    /// Latest barrier step that the member has entered.
+    /// Latest barrier step that the slot's member has entered.
     std::atomic<uint64_t> arrivedFor{0};
   };
 
-  /// Counts the arrival of one member in barrier step `step`. The last arrival
-  /// wakes all members. Returns false if the barrier is broken.
+  /// Counts the arrival of one member in barrier step `step`, and wakes all
+  /// members at the last arrival. Returns false if the barrier is broken.
   bool arrive(uint64_t step);
   /// Returns whether all members have arrived in barrier step `step`.
   bool complete(uint64_t step) const;
-  /// Breaks the barrier, unless all members have arrived in barrier step
-  /// `step`. Returns whether the barrier is broken.
+  /// Breaks the barrier, unless step `step` is complete. Returns whether the
+  /// barrier is broken.
   bool breakUnlessComplete(uint64_t step);
 
   ThreadJob &job;
   std::unique_ptr<Slot[]> slots;
-  /// Number of arrivals of members, summed over all barrier steps so far. Step
-  /// s (from 1) is complete when the number is at least s * size(). The top bit
-  /// is set if the barrier is broken.
+  /// Number of arrivals in all barrier steps so far. Step s (from 1) is
+  /// complete at s * size() arrivals. The top bit means that the barrier is
+  /// broken.
   std::atomic<uint64_t> arrivals{0};
   std::once_flag mailboxesMade;
-  /// One mailbox per ordered pair of members. The mailbox for messages from
-  /// member `from` to member `to` has index from * size() + to.
+  /// One mailbox per ordered pair of members, at index from * size() + to.
   std::unique_ptr<Mailbox[]> mailboxes;
 };
 

@@ -11,8 +11,7 @@
 
 namespace pcc::runtime {
 
-/// Converts a time of the steady clock (CLOCK_MONOTONIC on Linux) to a timespec
-/// for futex(2).
+/// Converts a time of the steady clock to a timespec for futex(2).
 static timespec toTimespec(Clock::time_point time) {
   const auto sinceBoot = time.time_since_epoch();
   const auto seconds =
@@ -38,8 +37,8 @@ static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
 //   sleep()   1. increments `sleepers`   2. compares `word` with `seen`
 //   wake()    1. increments `word`       2. reads `sleepers`
 //
-// In any order of these steps, sleep() finds that `word` has changed, or wake()
-// finds a sleeper to wake. The kernel does the comparison.
+// In any order of these steps, sleep() sees the changed `word`, or wake() sees
+// the sleeper.
 void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (deadline == kNever) {
@@ -70,8 +69,8 @@ bool SpinPolicy::spin() {
   if (!oversubscribed || attempts > maxYields)
     return false;
   sched_yield();
-  // A long yield means that another thread had work for this core. Make the
-  // next call return false, so that the wait sleeps.
+  // If sched_yield() takes long, other threads need this core. Let the next
+  // spin() return false, so that this thread sleeps.
   if (Clock::now() - now > microseconds(100))
     attempts = maxYields;
   return true;

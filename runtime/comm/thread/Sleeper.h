@@ -21,22 +21,21 @@ using Clock = std::chrono::steady_clock;
 /// Value of a deadline that never passes.
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
-/// Event count (counter with sleep and wake-up) on which the thread of one rank
-/// sleeps; built on a Linux futex. A thread that changes a condition for which
-/// the rank may wait must call wake() after the change. The waiting thread must
-/// take these steps in this order, so that it misses no wake():
+/// Object on which the thread of one rank sleeps (a Linux futex). Another
+/// thread calls wake() after it has changed an awaited condition. To miss no
+/// wake(), the rank's thread takes these steps:
 ///
 ///   ticket() → check the condition → sleep(ticket)
 ///
 /// If wake() is called after ticket(), sleep() returns at once.
 class alignas(64) Sleeper {
 public:
-  /// Returns the number of wake() calls so far, to be passed to sleep().
+  /// Returns the number of wake() calls so far, for sleep().
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
-  /// Blocks until wake() is called, or until `deadline`. `seen` is the result
-  /// of an earlier ticket() call. Returns at once if wake() has been called
-  /// since that ticket() call. May also return early.
+  /// Blocks until wake() or `deadline`; may also return early. `seen` is the
+  /// result of an earlier ticket(). If another thread has called wake() after
+  /// that ticket(), sleep() returns at once.
   void sleep(uint32_t seen, Clock::time_point deadline);
 
   /// Wakes the thread that is in sleep(), if there is one. May be called from
@@ -48,17 +47,17 @@ private:
   std::atomic<uint32_t> sleepers{0}; ///< number of threads in sleep()
 };
 
-/// Decides when a waiting thread stops polling and sleeps instead. The thread
-/// first spins for 20 us or, if ranks share cores, yields the core up to 100
-/// times. Each wait needs its own SpinPolicy object.
+/// Decides when a waiting thread stops polling and sleeps. It polls for 20 us;
+/// if ranks share cores, it yields up to 100 times instead. Each wait needs its
+/// own object.
 class SpinPolicy {
 public:
-  /// Starts a wait. `moreRanksThanCores` is true if several ranks share a core.
+  /// Starts a wait. `moreRanksThanCores`: whether several ranks share a core.
   explicit SpinPolicy(bool moreRanksThanCores)
       : oversubscribed(moreRanksThanCores) {}
 
-  /// Returns true, after a short pause, if the caller should poll again.
-  /// Returns false if the caller should sleep instead.
+  /// Pauses briefly, and returns true if the caller should poll again, false if
+  /// it should sleep.
   bool spin();
 
 private:
@@ -67,10 +66,10 @@ private:
   Clock::time_point start = {}; ///< time of the first call
 };
 
-/// Blocks until `ready()` returns true, and returns true. Returns false if
-/// `deadline` passes first. `ready` is called many times, and may do a part of
-/// the work at each call. A thread that changes the condition that `ready`
-/// tests must call `sleeper.wake()` after the change.
+/// Calls `ready` repeatedly until it returns true, and sleeps between the
+/// calls. Returns false if `deadline` passes first. A thread that changes the
+/// result of `ready` must call `sleeper.wake()`. `ready` may have effects, such
+/// as copying a message.
 template <typename Ready>
 bool waitUntil(Sleeper &sleeper, bool moreRanksThanCores,
                Clock::time_point deadline, Ready ready) {

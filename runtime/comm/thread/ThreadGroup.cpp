@@ -74,8 +74,8 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
-  // Find the first member whose call differs from that of member 0. Every
-  // member compares the same list of calls, so all members find the same `odd`.
+  // Find the first member whose call differs from that of member 0. All members
+  // find the same one.
   int odd = 0;
   while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;
@@ -89,10 +89,9 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   return endRun(mismatchedCalls(site, groupState->members[other]));
 }
 
-// Reduces one share of the elements on each member. The member reads the share
-// from the inputs of all members, and writes the result to the outputs of all
-// members. No other member accesses this share. A share has at least 2048
-// elements, so if there are few elements, some members have no share.
+// Each member reduces one share of the elements, and writes the result to the
+// outputs of all members. A share has at least 2048 elements, so some members
+// may have none.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
@@ -175,8 +174,8 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// Sets the mailbox to state Taken during the copy. In this state the sender
-/// must not free the message's memory.
+/// The mailbox is in state Taken during the copy, so that the sender does not
+/// free the message's memory.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
@@ -197,11 +196,12 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
-/// Advances all messages in three steps:
+/// Advances the messages between this rank and each peer. A mailbox per sender
+/// and receiver holds one message.
 ///
-/// 1. Receives the next message of each peer, if it is in the mailbox.
-/// 2. Removes from `sends` the messages that their receivers have copied.
-/// 3. Puts the next messages of `sends` into the mailboxes.
+/// 1. Copies the peer's next message from the mailbox, if there is one.
+/// 2. Removes a message from the list `sends` if the peer has copied it.
+/// 3. Puts the next message of `sends` into the mailbox for the peer.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {
@@ -233,8 +233,8 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Withdraws messages that no receiver has begun to copy. Waits without a
-/// deadline for copies in progress, because a copy takes bounded time.
+/// Withdraws messages that no receiver has begun to copy. Waits for copies in
+/// progress.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
     Mailbox &box = groupState->mailbox(self, pending.piece.peer);
@@ -264,9 +264,9 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
-/// Every poll of the wait advances all pending messages of the rank, also those
-/// of other tickets and other groups. On failure all pending messages of the
-/// group are withdrawn before the run ends.
+/// While waiting, advances the messages of all groups of this rank. After a
+/// failure, removes this group's messages from the mailboxes, because the
+/// caller may free their memory.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);

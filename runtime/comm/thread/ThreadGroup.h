@@ -15,19 +15,18 @@
 namespace pcc::runtime {
 
 /// One rank's view of a group (fixed, ordered set of ranks) whose members are
-/// threads of this process. In a collective, the members access each other's
-/// buffers directly (GroupState.h). For messages, every pair of sender and
-/// receiver has a mailbox, which holds one message. Further messages wait in
-/// `sends` and `receives`.
+/// threads of this process. Collectives access the members' buffers directly.
+/// The lists `sends` and `receives` hold this rank's pending messages. A
+/// message passes through the mailbox of its sender and receiver, which holds
+/// one message.
 class ThreadGroup final : public Group {
 public:
-  /// Creates the view of a group that the rank `owner` has. `place` is the
-  /// state that the members of the group share, and `ownIndex` the rank's index
-  /// in the group.
+  /// Creates one rank's view of a group. `owner` is the rank, `ownIndex` its
+  /// index in the group. `place` is the state that all members share.
   ThreadGroup(std::shared_ptr<ThreadRank> owner,
               std::shared_ptr<GroupState> place, int ownIndex);
-  /// Withdraws the messages that their receivers have not taken yet, because
-  /// the caller may free the memory of these messages.
+  /// Withdraws the messages that no receiver has taken, because the caller may
+  /// free their memory.
   ~ThreadGroup() override;
 
   int size() const override { return groupState->size(); }
@@ -54,57 +53,62 @@ private:
     bool isOffered = false; ///< whether the piece is in its mailbox
   };
 
-  /// Returns whether entry `index` of `list` is the first entry with its peer.
-  /// Only the first pending message of each peer may use the mailbox.
+  /// Returns whether entry `index` of `list` is the first with its peer. Only
+  /// this message may use the peer's mailbox.
   static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
-  /// For each peer, calls `moved` for the first message in `list` with that
-  /// peer. Removes the message from `list` if `moved` returns true.
+  /// Calls `moved` for messages of `list`, and removes a message if `moved`
+  /// returns true. Keeps the order of messages with the same peer: `moved` gets
+  /// only the first one that is still in the list.
   template <typename Moved>
   static void drop(std::vector<Pending> &list, Moved moved);
   /// Puts a message into the mailbox for its receiver, and wakes the receiver.
   void offer(Pending &pending);
-  /// Puts the first pending message for each peer into the mailbox for that
-  /// peer, unless the message is there already.
+  /// Puts the first pending message for each peer into the peer's mailbox,
+  /// unless it is there already.
   void publish();
-  /// Copies a message from the mailbox to `piece`, if the sender has put a
-  /// message there. Returns whether there was a message. A message of the wrong
-  /// size is not copied; `mismatchedPeer` is set instead.
+  /// Copies a message from the mailbox to `piece`. Returns whether there was a
+  /// message. If its size is wrong, sets `mismatchedPeer` instead of copying.
   bool receive(const PeerBuffer &piece);
-  /// Returns whether the receiver has copied the message `piece` that is in the
-  /// mailbox.
+  /// Returns whether the receiver has copied `piece` from the mailbox.
   bool wasTaken(const PeerBuffer &piece) const;
-  /// Returns whether all messages of `tickets` (handles of post() calls) have
-  /// been transferred.
+  /// Returns whether all messages of `tickets` (handles of post() calls) are
+  /// transferred.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Returns the world ranks, in ascending order, of the peers with which
-  /// messages of `tickets` (handles of post() calls) are pending.
+  /// Returns the world ranks, ascending, whose messages of `tickets` (handles
+  /// of post() calls) are pending.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Removes all of this rank's pending messages. After the return no peer
-  /// accesses the memory of these messages.
+  /// Removes all pending messages of this rank. Peers no longer access their
+  /// memory.
   void withdraw();
 
-  /// Executes one collective: publishes `call`, calls `work` while the buffers
-  /// of all members may be accessed, and waits until all members have finished.
-  /// Ends the run with an error if the members' calls do not match.
+  /// Executes one collective in three steps:
+  ///
+  /// 1. Shows `call` to all members, and waits until all members have called.
+  /// 2. Calls `work`, which may access the buffers of all members.
+  /// 3. Waits until all members have finished `work`.
+  ///
+  /// If the calls of the members differ, skips step 2 and ends the run.
   template <typename Work>
   Status together(const MemberCall &call, const ActionId &action, Work work);
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the current time plus the longest time of one wait.
+  /// Returns the time at which a wait that begins now must end.
   Clock::time_point deadline() const;
-  /// Ends the run on all ranks with error `reason`, and returns `reason`. If
-  /// the run had ended before, returns the error of that earlier end instead.
+  /// Ends the run on all ranks with error `reason`, unless it has already
+  /// ended. Returns the error with which it has ended.
   Status endRun(const Status &reason);
-  /// Begins an entry in the flight recorder for a wait for the world ranks
-  /// `peers`, and returns the number of the entry.
+  /// Begins an entry in the flight recorder (log of a rank's latest
+  /// activities). The entry states that this rank waits for the world ranks
+  /// `peers`.
   FlightRecorder::Entry beginWait(const CallSite &site,
                                   std::span<const int> peers);
-  /// Replaces the peers of a flight recorder entry by the ranks in `missing`,
-  /// except for this rank.
+  /// Updates `entry`, a wait in the flight recorder (log of a rank's latest
+  /// activities). The entry then lists the world ranks `missing`, without this
+  /// rank.
   void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
-  /// Returns the error of a wait that failed. If the run was aborted, returns
-  /// the reason of the abort. Otherwise ends the run with the error of a missed
-  /// deadline, which names the world ranks `missing`, and returns this error.
+  /// Returns the error of a failed wait: the reason of an abort, or a missed
+  /// deadline. A missed deadline ends the run; its message names the world
+  /// ranks `missing`.
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
   const std::shared_ptr<ThreadRank> rank;
@@ -113,16 +117,15 @@ private:
   ThreadJob &job;
   FlightRecorder &recorder;
   PendingPosts posts;
-  /// Number of uses of the group's barrier in which this rank has taken part;
-  /// every collective uses the barrier twice.
+  /// Number of barrier steps in which this rank has taken part, two per
+  /// collective.
   uint64_t steps = 0;
-  /// Buffers of all members in a reduction, by member index. They are data
-  /// members so that their allocations are reused.
+  /// Buffers of all members in a reduction, by member index; data members so
+  /// that their memory is reused.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  /// Messages that are pending, in the order in which they were posted. A
-  /// mailbox holds one message, so only the first message of each peer can be
-  /// transferred.
+  /// Pending messages in the order in which they were posted. Only the first
+  /// one of each peer uses the mailbox.
   std::vector<Pending> sends;
   std::vector<Pending> receives;
   Ticket newest = 0;       ///< latest ticket; tickets begin with 1

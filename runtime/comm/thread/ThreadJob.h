@@ -17,9 +17,9 @@ namespace pcc::runtime {
 
 class GroupState;
 
-/// State that all ranks of a job share if they are threads of one process: the
-/// event counts (counters with sleep and wake-up) on which their threads sleep,
-/// the states of their groups, and the error of an abort. Thread-safe.
+/// State that all ranks share if they are threads of one process: the objects
+/// on which they sleep, the states of their groups, and the error of an abort.
+/// Thread-safe.
 class ThreadJob {
 public:
   /// Creates the state of a job of `size` ranks.
@@ -30,23 +30,21 @@ public:
   int size() const { return numRanks; }
   /// Returns whether there are more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
-  /// Returns the event count (counter with sleep and wake-up) on which the
-  /// thread of `rank` sleeps.
+  /// Returns the object on which the thread of `rank` sleeps.
   Sleeper &sleeper(int rank) { return sleepers[rank]; }
 
-  /// Ends the run on all ranks with error `reason`, and wakes all ranks that
-  /// wait. Does nothing if the run has ended already.
+  /// Ends the run on all ranks with error `reason`, and wakes waiting ranks.
+  /// Does nothing if the run has ended already.
   void abort(const Status &reason);
   /// Returns whether the run has been ended by abort().
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// Returns the error with which abort() ended the run; success while the run
-  /// goes on.
+  /// Returns the error with which abort() has ended the run; success if abort()
+  /// has not been called.
   Status abortReason() const;
 
-  /// Returns the shared state of group number `number` of the run. The first
-  /// call for a number creates the state. All ranks create their groups in the
-  /// same order, so equal numbers mean the same group. Returns null if another
-  /// rank created group `number` with members other than `members`.
+  /// Returns the shared state of group number `number`, counted in the order of
+  /// creation. The first call creates the state. Returns null if another rank
+  /// created the group with other members than `members`.
   std::shared_ptr<GroupState> groupState(size_t number,
                                          const std::vector<int> &members);
 
@@ -59,8 +57,7 @@ private:
   /// Guards the members that are declared after it.
   mutable std::mutex mutex;
   Status reasonOfAbort;
-  /// Shared states of the groups, by group number; null until a rank creates
-  /// the group.
+  /// Shared states of the groups, by group number.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

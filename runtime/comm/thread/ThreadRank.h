@@ -16,24 +16,25 @@ namespace pcc::runtime {
 /// State that all groups of one rank share, if ranks are threads of one
 /// process. Only the rank's thread may call.
 ///
-/// A rank that waits in one group must go on with its messages in all groups.
-/// Otherwise ranks wait for each other in a circle, as here with the groups
-/// {0,1}, {2,3} of reductions and {0,2}, {1,3} of messages:
+/// A rank that waits in one group must also transfer its messages in all other
+/// groups. Otherwise ranks could wait for each other in a circle:
 ///
-///   rank 0 sends to 2 and waits    rank 2 has posted, reduces with 3
-///   rank 3 sends to 1 and waits    rank 1 has posted, reduces with 0
+///   rank 0 waits until rank 2 copies a message
+///   rank 2 waits for rank 3 in a reduction
+///   rank 3 waits until rank 1 copies a message
+///   rank 1 waits for rank 0 in a reduction
 class ThreadRank {
 public:
-  /// `sharedJob` is the state of all ranks. `seconds` is the longest time of
-  /// one wait of this rank. `ownRecorder` is the rank's flight recorder (log of
-  /// its latest activities).
+  /// Stores the arguments. `sharedJob` is the state of all ranks, `seconds` the
+  /// longest time that a call may block, and `ownRecorder` the log of this
+  /// rank's latest activities.
   ThreadRank(std::shared_ptr<ThreadJob> sharedJob,
              std::shared_ptr<std::atomic<double>> seconds,
              std::shared_ptr<FlightRecorder> ownRecorder)
       : job(std::move(sharedJob)), deadlineSeconds(std::move(seconds)),
         recorder(std::move(ownRecorder)) {}
 
-  /// Adds a group of this rank. The group must call remove() before its end.
+  /// Adds a group of this rank. The group's destructor must call remove().
   void add(Group &group) { groups.push_back(&group); }
   /// Removes a group that was added by add().
   void remove(Group &group) { std::erase(groups, &group); }

@@ -11,9 +11,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one rank. Every rank numbers its groups in the
-/// order of their creation. The group objects of different ranks find their
-/// shared state by this number.
+/// The World (communicator) of one rank. The ranks find the shared state of a
+/// group by its number in the order of creation.
 class ThreadWorld final : public HostWorld {
 public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
@@ -29,9 +28,9 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of the group that consists of `members`
-  /// (HostWorld::join). Returns an error if another rank has created this
-  /// group, or an earlier group, with other members.
+  /// Creates this rank's view of the group of `members`; none if the rank is no
+  /// member. Returns an error if another rank has listed other members for this
+  /// group.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     std::shared_ptr<GroupState> groupState =

@@ -11,19 +11,15 @@
 namespace pcc::runtime {
 
 /// Creates one World (communicator of one rank) for each of `size` ranks that
-/// are threads of this process. Entry r of the result is the world of rank r.
-/// Only one thread at a time may use an entry, except that any thread may call
-/// World::abort(). The caller creates the threads. The worlds may be destroyed
-/// in any order when no thread is in a call.
+/// are threads of this process. The caller creates the threads. Only one thread
+/// at a time may use a world, but any thread may call World::abort().
 ///
-/// If a wait misses its deadline on one rank, the run ends with an error on all
-/// ranks, as after World::abort(). After a call has returned an error, no other
-/// rank accesses the buffers of that call.
+/// If a call of one rank misses its deadline, the run ends on all ranks. After
+/// a call has failed, no other rank accesses the buffers of that call.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
-/// Creates the World (communicator) of a run with a single rank. `recorder` is
-/// the rank's flight recorder (log of its latest activities); it must not be
-/// null.
+/// Creates the World (communicator) of a run with a single rank. `recorder`,
+/// the log of the rank's latest activities, must not be null.
 std::unique_ptr<World>
 createOnlyWorld(std::shared_ptr<FlightRecorder> recorder);
 

@@ -26,8 +26,8 @@ using dnnl::memory;
 
 namespace {
 /// Executes a convolution with a oneDNN primitive and up to three reorders
-/// (copies between memory formats). A residual is first copied to the memory of
-/// the result y; the primitive then adds the convolution to y (post-op sum).
+/// (copies between memory formats). A residual is first copied to the result y,
+/// and the primitive adds to y (post-op sum).
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -38,9 +38,8 @@ public:
         x(dense(bufferOf(conv.x).shape)), y(dense(bufferOf(conv.y).shape)),
         w(weightDesc()) {}
 
-  /// Creates the oneDNN primitives and sets `created` to true. If oneDNN has no
-  /// fast implementation, sets `created` to false; the caller must then discard
-  /// this object.
+  /// Creates the oneDNN primitives. Sets `created` to false if oneDNN has no
+  /// fast implementation; the caller must then discard this object.
   Status create(bool &created) {
     return conv.transposed ? createAs<dnnl::deconvolution_forward>(
                                  dnnl::algorithm::deconvolution_direct, created)
@@ -53,8 +52,7 @@ public:
       bool isNeeded;
       DnnlCall &call;
     };
-    // Calls in the order of execution; calls with isNeeded = false are skipped.
-    // The residual is copied to y before the convolution adds to y.
+    // Calls in the order of execution. A call with isNeeded = false is skipped.
     const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
                                             {conv.residual >= 0, residualCall},
                                             {true, call},
@@ -89,13 +87,14 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns oneDNN's description of the filter as the parameter stores it. If
-  /// there is one group, oneDNN's shape lacks the first dim. The filter of a
-  /// transposed convolution needs two dims exchanged:
+  /// Returns oneDNN's description of the filter, which is a parameter in
+  /// memory. oneDNN and the parameter have different orders of dims:
   ///
-  ///   oneDNN                 [groups, out / groups, in / groups, spatial …]
-  ///   stored, plain          [out, in / groups, spatial …]
-  ///   stored, transposed     [in, out / groups, spatial …]
+  ///   oneDNN                      [groups, out / groups, in / groups, spatial …]
+  ///   parameter, convolution      [out, in / groups, spatial …]
+  ///   parameter, transposed       [in, out / groups, spatial …]
+  ///
+  /// If there is only one group, oneDNN's shape lacks the dim `groups`.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -113,9 +112,8 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns the attributes of the primitive. If there is a residual, the
-  /// result is added to the contents of the output memory before the activation
-  /// is applied.
+  /// Returns the attributes of the primitive: it adds its result to y if there
+  /// is a residual, then applies the activation.
   dnnl::primitive_attr postOps() const {
     dnnl::post_ops ops;
     if (conv.residual >= 0)
@@ -125,9 +123,8 @@ private:
   }
 
   /// Creates the oneDNN primitives. `Primitive` is oneDNN's class of a
-  /// convolution or of a transposed convolution. A dilation d of the program
-  /// becomes d - 1, because adjacent elements have dilation 0 in oneDNN and
-  /// dilation 1 in programs.
+  /// convolution or transposed convolution. A dilation d of the program is d -
+  /// 1 in oneDNN.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -161,9 +158,10 @@ private:
     return bind<Primitive>(description, bias);
   }
 
-  /// Packs the weights into oneDNN's format and adds the operands of all calls.
-  /// `description` has the memory formats that oneDNN selected. All calls share
-  /// one scratch memory with three sections:
+  /// Packs the weights into oneDNN's memory format. Adds the operands of the
+  /// convolution and of the reorders (copies between memory formats). oneDNN
+  /// has selected the formats in `description`. All calls share one scratch
+  /// memory with three sections:
   ///
   ///   | x in oneDNN's format | y in oneDNN's format | the primitive's scratch |
   template <typename Primitive>
@@ -237,9 +235,9 @@ private:
   /// the program's buffers.
   memory::desc x, y, w;
   WeightOperand weight;
-  /// `reordersX`: whether the primitive's format of x differs from that of x's
-  /// buffer, so that a reorder (copy to another format) is needed. `reordersY`:
-  /// whether this holds for y.
+  /// `reordersX`: whether the primitive reads the input x in another memory
+  /// format than the buffer of x has. `reordersY`: whether it writes the output
+  /// y in another format than the buffer of y has.
   bool reordersX = false, reordersY = false;
 };
 
@@ -247,16 +245,14 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim of a convolution. PlainConv always has three of them. If the
-/// convolution has fewer spatial dims, the remaining ones get sizes and window
-/// 1. `before` is the padding at the beginning of the dim.
+/// One spatial dim of a convolution. There are always three; missing dims have
+/// size 1 and window 1. `before` is the padding at the beginning of the dim.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
 
-/// Executes a convolution with loops, for any element type and padding. A plane
-/// is the set of elements of y for one batch index and one channel. The planes
-/// are divided over the threads.
+/// Executes a convolution with loops, for any element type and padding. The
+/// threads share the planes of y (elements of one batch index and channel).
 class PlainConv : public Operation {
 public:
   PlainConv(CpuResources &resources, const LoadContext &context,
@@ -294,8 +290,9 @@ private:
                             context.buffers.at(buffer, run.microbatch));
   }
 
-  /// Computes the elements of y in one plane: convolution, bias, residual and
-  /// activation. Integers have no activation.
+  /// Computes one plane (elements of one batch index and channel) of the
+  /// output: convolution, bias, residual and activation. Integers have no
+  /// activation.
   template <typename T> void runPlane(const RunContext &run, int64_t plane) {
     using C = Computed<T>;
     const int64_t channel = plane % y.shape[1], batch = plane / y.shape[1];
@@ -324,13 +321,12 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index in x that a tap (an element of the window) reads along
-  /// one spatial dim. `at` is the index in y, and `w` is the index of the tap
-  /// in the window. Returns -1 if the tap reads no element of x:
+  /// Returns the index of the input element that is multiplied by filter
+  /// element `w` to compute output element `at`. All are indices along one
+  /// spatial dim. Returns -1 if there is no such input element:
   ///
-  /// - it reads padding;
-  /// - in a transposed convolution, it reads a zero between two elements of x
-  ///   (there are stride - 1 of them).
+  /// - The index is in the padding.
+  /// - In a transposed convolution, it is between two input elements.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {
@@ -344,10 +340,10 @@ private:
     return from >= 0 && from < dim.in ? from : -1;
   }
 
-  /// Returns one element of y without bias: the sum of products over all input
-  /// channels of the group and all taps (elements of the window). `input` is
-  /// the part of x for one batch index. `at` has the spatial indices of the
-  /// element of y.
+  /// Returns one output element without bias: a sum over the filter window and
+  /// over the input channels of one group. `input` is the address of the input
+  /// at one batch index. `channel` and `at` are the channel and the spatial
+  /// indices of the output element.
   template <typename T>
   Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
                     const std::array<int64_t, 3> &at) const {
@@ -389,8 +385,11 @@ private:
 };
 } // namespace
 
-/// Returns whether oneDNN may compute the convolution: no padding is negative,
-/// all tensors have elements, and oneDNN supports the element type.
+/// Returns whether oneDNN may compute the convolution:
+///
+/// - no padding is negative;
+/// - all tensors have elements;
+/// - oneDNN supports the element type.
 static bool isForDnnl(const LoadContext &context, const program::ConvT &conv) {
   for (const auto *pads : {&conv.pads_begin, &conv.pads_end})
     for (int64_t pad : *pads)

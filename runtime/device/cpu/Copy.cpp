@@ -12,9 +12,10 @@ namespace pcc::runtime {
 static constexpr int64_t kBytesPerThread = 65536;
 
 namespace {
-/// Executes a strided copy between two buffers. The iterations of its outermost
-/// loop are divided over the threads. The first element in each buffer may
-/// depend on the mesh coordinates of the rank and the microbatch.
+/// Executes a strided copy (nested loops over elements) between two buffers.
+/// The threads share the iterations of the outermost loop. The place in each
+/// buffer may depend on the mesh coordinates of the rank, and on the
+/// microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -46,9 +47,10 @@ public:
   }
 
 private:
-  /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression over mesh coordinates; it is evaluated at the
-  /// coordinates of the run. A null `offset` means 0.
+  /// Returns the address of one element of the buffer with index `buffer`.
+  /// `offset` is an expression for the index of the element. It may contain
+  /// mesh coordinates, for which `run` has the values. A null `offset` means
+  /// index 0.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =
@@ -64,7 +66,8 @@ private:
   /// Size of an element in bytes.
   size_t size;
   StridedCopy loops;
-  /// Whether a loop has extent 0, so that the operation copies nothing.
+  /// Whether one of the copy's nested loops has extent 0, so that no element is
+  /// copied.
   bool isEmpty = false;
 };
 
@@ -76,9 +79,9 @@ public:
       : context(context), fill(fill),
         bytes(size_t(context.program.buffers[fill.buffer]->bytes)) {}
 
-  /// Stores one element, then repeatedly copies the filled bytes to the bytes
-  /// after them. Each copy doubles the number of filled bytes, until the slot
-  /// (the memory of one microbatch) is full.
+  /// Fills the memory of one microbatch. Stores one element, then doubles the
+  /// filled part with each copy. For example, an element of 4 bytes fills 4, 8,
+  /// 16 bytes and so on.
   Status run(const RunContext &run) override {
     char *target =
         static_cast<char *>(context.buffers.at(fill.buffer, run.microbatch));

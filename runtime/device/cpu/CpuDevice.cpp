@@ -53,8 +53,8 @@ static constexpr Prepare prepares[] = {
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device on the host's cores. Its memory is host memory, so transfers are
-/// plain copies. It has no queue: all work is complete when a function returns.
+/// Device on the host's cores. Its memory is host memory. All work is complete
+/// when a function returns.
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(int numThreads) : resources(numThreads) {}
@@ -71,8 +71,8 @@ public:
                                          " bytes for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
-    // Memory is zeroed because kernels may read padding that no instruction has
-    // written. The results that they compute from padding are not used.
+    // Zeroes the memory, because kernels may read padding that no instruction
+    // writes.
     return clear(data, size_t(bytes));
   }
 

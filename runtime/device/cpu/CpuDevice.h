@@ -17,7 +17,7 @@ namespace pcc::runtime {
 ///
 /// One operation runs at a time, divided over `numThreads` threads (at least
 /// one). All calls must come from the thread that created the device, because
-/// oneDNN's number of threads is set for that thread.
+/// oneDNN stores the number of threads per thread.
 std::unique_ptr<Device> createCpuDevice(int numThreads);
 
 } // namespace pcc::runtime

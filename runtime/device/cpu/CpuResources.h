@@ -11,7 +11,7 @@
 #include <memory>
 
 namespace dnnl {
-// The names of oneDNN.
+// Classes of oneDNN, which does not use pcc's naming rules.
 // NOLINTBEGIN(readability-identifier-naming)
 struct engine;
 struct stream;
@@ -20,18 +20,17 @@ struct stream;
 
 namespace pcc::runtime {
 
-/// Thread team (the threads of one rank), oneDNN engine and scratch memory of
-/// one rank. The operations of a rank (its prepared instructions) execute one
-/// at a time, so they share one scratch memory. The scratch memory has the
-/// largest size that any operation has requested. The order of calls is:
+/// Threads, oneDNN engine and scratch memory of one rank. Operations run one at
+/// a time, so they share one scratch memory. Its size is the largest requested
+/// size. The order of calls is:
 ///
 ///   reserveScratch() …    while instructions are prepared
 ///   allocateScratch()     once, after the last instruction is prepared
 ///   scratch()             while an operation runs
 class CpuResources {
 public:
-  /// Creates a team of `numThreads` threads. oneDNN uses the same threads for
-  /// calls that come from the thread that calls this constructor.
+  /// Creates a team of `numThreads` threads. oneDNN also uses these threads,
+  /// but only in calls from the thread that called this constructor.
   explicit CpuResources(int numThreads);
   ~CpuResources();
 
@@ -93,8 +92,7 @@ Status prepareCopy(CpuResources &, const LoadContext &,
 Status prepareFill(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 /// Creates the operation of a HostOp instruction: a rare op, such as top_k,
-/// with a hand-written loop. A table (HostOps.h) maps the op's name to the
-/// loop.
+/// with a hand-written loop.
 Status prepareHostOp(CpuResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

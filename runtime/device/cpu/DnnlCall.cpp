@@ -63,8 +63,9 @@ bool mayPack(const LoadContext &context, int32_t index) {
          context.parameters.isExclusive(buffer.index);
 }
 
-/// Packs the weight immediately by executing a reorder (copy to another memory
-/// format). The dense copy is freed only after the packed copy is complete.
+/// If the formats `plain` and `wanted` differ, a reorder (copy to another
+/// memory format) makes a packed copy of the weight. The original is freed
+/// after the reorder is complete.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const memory::desc &plain,
                   const memory::desc &wanted, WeightOperand &weight) {
@@ -126,9 +127,8 @@ void DnnlCall::finish(const dnnl::primitive &created,
 }
 
 /// Sets the addresses of the buffers and the scratch, and executes the
-/// primitive. Operands at fixed addresses already have their addresses.
-/// oneDNN's C interface is called with the array `arguments`, because the C++
-/// interface would allocate an array in each run.
+/// primitive. oneDNN's C interface is used, because the C++ interface would
+/// allocate memory in each run.
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   for (CallOperand &operand : operands) {
     void *base = nullptr;

@@ -14,9 +14,8 @@
 
 namespace pcc::runtime {
 
-/// Returns oneDNN's name for the element type `type`: f32 or bf16. Returns
-/// std::nullopt for all other types, because pcc does not use oneDNN primitives
-/// for these types.
+/// Returns oneDNN's name for `type` if it is f32 or bf16, otherwise
+/// std::nullopt.
 std::optional<dnnl::memory::data_type> dnnlTypeOf(ElementType type);
 
 /// Appends `activation` to `ops`, the operations that a primitive applies to
@@ -28,8 +27,8 @@ void appendActivation(dnnl::post_ops &ops, program::Activation activation);
 /// primitive's scratch memory.
 dnnl::primitive_attr attributes(const dnnl::post_ops &ops);
 
-/// Returns whether `implementation`, the name that oneDNN reports for a
-/// primitive's implementation, is that of a slow reference implementation.
+/// Returns whether `implementation`, a name that oneDNN reports, denotes a slow
+/// reference implementation.
 bool isReference(const char *implementation);
 
 /// Owns memory and frees it with std::free.
@@ -38,35 +37,37 @@ using AlignedMemory = std::unique_ptr<void, decltype(&std::free)>;
 /// there is not enough memory.
 AlignedMemory allocateAligned(size_t bytes);
 
-/// A weight in the memory format that a primitive prefers. The weight is either
-/// in a buffer of the program, or in a packed copy (a copy in the preferred
-/// format). If there is a packed copy, the dense weight has been freed.
+/// A weight in the memory format that a oneDNN primitive prefers. If the
+/// program's buffer of the weight has this format, the primitive reads the
+/// buffer. Otherwise it reads a packed copy (in the preferred format), and the
+/// original has been freed.
 struct WeightOperand {
   /// Shape, element type and memory format of the weight.
   dnnl::memory::desc desc;
   /// Index of the program's buffer that holds the weight; -1 if the weight is
-  /// packed.
+  /// in `packed`.
   int32_t buffer = -1;
-  /// Bytes from the beginning of the buffer to the weight; unused if the weight
-  /// is packed.
+  /// Bytes from the beginning of the program's buffer to the weight; unused if
+  /// the weight is in `packed`.
   size_t offset = 0;
-  /// The packed copy; null if the weight is in a buffer.
+  /// Copy of the weight in the memory format that the primitive prefers; null
+  /// if the primitive reads the program's buffer.
   AlignedMemory packed{nullptr, &std::free};
 };
 
-/// Returns whether the weight in the buffer with index `buffer` may be replaced
-/// by a packed copy (a copy in the memory format that oneDNN prefers):
+/// Returns whether a packed copy (in the memory format that oneDNN prefers) may
+/// replace the weight in the buffer with index `buffer`:
 ///
 /// - the buffer is this rank's whole shard of a parameter;
 /// - the parameter is not trainable;
 /// - exactly one operand of the program reads the parameter.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
-/// Sets `weight` to the weight in the buffer with index `buffer`. `plain` is
-/// the format of the buffer, and `wanted` is the format that the primitive
-/// prefers. If the formats differ, mayPack() must be true; the weight is then
-/// copied to the format `wanted`, and the dense copy is freed. Exit code 13
-/// (NoDevice) if there is not enough memory.
+/// Sets `weight` to a weight in oneDNN's memory format `wanted`. The program's
+/// buffer with index `buffer` has the weight in the format `plain`. If the
+/// formats differ, makes a copy in the format `wanted` and frees the original;
+/// mayPack() must allow this. Exit code 13 (NoDevice) if there is not enough
+/// memory.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
                   const dnnl::memory::desc &wanted, WeightOperand &weight);
@@ -77,9 +78,6 @@ Status makeWeight(CpuResources &resources, const LoadContext &context,
 /// - a buffer of the program;
 /// - memory at a fixed address;
 /// - the scratch memory that all operations share.
-///
-/// run() only sets the addresses of buffers and scratch in oneDNN's memory
-/// objects, so it allocates nothing.
 class DnnlCall {
 public:
   /// Creates a call without operands. `resources` must outlive the call.
@@ -101,9 +99,9 @@ public:
   /// the weight if there is one, otherwise the weight's buffer. The packed copy
   /// must outlive this object.
   void addWeight(int argument, const WeightOperand &weight);
-  /// Sets the primitive to execute. `scratchpad` describes the scratch memory
-  /// that the primitive itself needs. The primitive's scratch memory begins
-  /// `scratchpadOffset` bytes after the beginning of the shared scratch.
+  /// Sets the primitive to execute. `scratchpad` describes the primitive's own
+  /// scratch memory, which begins at byte `scratchpadOffset` of the shared
+  /// scratch.
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 

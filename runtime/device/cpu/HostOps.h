@@ -20,14 +20,13 @@ namespace pcc::runtime {
 struct HostOperand {
   ElementType type;
   std::vector<int64_t> shape;
-  /// Address of the elements in the microbatch of the current run; null before
-  /// the first run.
+  /// Address of the first element; null before the first run. It depends on the
+  /// microbatch, so it is set before each run.
   void *data;
 };
 
 /// Operands and attributes of one call of a host op (a rare op with a
-/// hand-written loop), such as top_k. The file comment of each source file in
-/// hostops/ documents the operands and attributes of its ops.
+/// hand-written loop). The files in hostops/ document them for each op.
 struct HostOpCall {
   std::vector<HostOperand> inputs;
   std::vector<HostOperand> outputs;
@@ -45,9 +44,8 @@ struct HostOpRow {
   /// Name of the op in HostOp instructions, such as "top_k".
   std::string_view name;
   /// Checks the types, shapes and attributes of a call, and sets the size of
-  /// the workspace. The operands have no addresses yet. Returns null if the
-  /// call is valid, otherwise a description of the fault, such as "needs one
-  /// input".
+  /// the workspace. Operands have no addresses yet. Returns null if the call is
+  /// valid, otherwise the fault, such as "needs one input".
   const char *(*prepare)(HostOpCall &call);
   /// Executes a call for which prepare() returned null.
   void (*run)(HostOpCall &call);

@@ -12,9 +12,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Row of a table of names of CPU features. `from` is the name in LLVM or a
-/// level such as "x86-64-v3". `to` is the name in /proc/cpuinfo (for example
-/// "pni" for LLVM's "sse3"), or the list of the features of the level.
+/// Translation of LLVM's name `from` into names `to` in /proc/cpuinfo. For
+/// example, "sse3" is "pni", and the level "x86-64-v3" is a list of features.
 struct Renaming {
   std::string_view from;
   std::string_view to;
@@ -73,8 +72,8 @@ static const Renaming *find(const std::array<Renaming, N> &table,
   return row == table.end() ? nullptr : row;
 }
 
-/// Returns whether the host's processor has the feature `name` or, if `name` is
-/// a level such as "x86-64-v3", all features of that level.
+/// Returns whether the host's processor has the feature `name`. A level such as
+/// "x86-64-v3" stands for all its features.
 static bool hasFeature(std::string_view name) {
   if (const Renaming *level = find(levels, name))
     return hostSupports(level->to);

@@ -10,17 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Returns whether the host's processor has every feature in the list `cpu`,
-/// for example "x86-64-v3,+avx512bf16". The entries are separated by commas. An
-/// entry is a level from "x86-64" to "x86-64-v4", or the name of a feature in
-/// LLVM, with or without a leading "+".
+/// Returns whether the host's processor has every feature in the
+/// comma-separated list `cpu`, for example "x86-64-v3,+avx512bf16". An entry is
+/// a level ("x86-64" to "x86-64-v4") or LLVM's name of a feature. A leading "+"
+/// is optional.
 bool hostSupports(std::string_view cpu);
 
-/// Sets `kernels` to the kernels of the best variant that the host's processor
-/// supports. A variant has the `numKernels` kernels compiled for one
-/// instruction set. Variants are ordered from the least to the most capable
-/// one. If `numKernels` is 0, sets `kernels` to null. If the host supports no
-/// variant, returns exit code 13 (NoDevice) with the names of the variants.
+/// Sets `kernels` to the last variant in `image` that the host's processor
+/// supports. A variant is a compilation of all kernels for one instruction set.
+/// Later variants are better. Exit code 13 (NoDevice) if the processor supports
+/// no variant. A program without kernels (`numKernels` is 0) needs no variant.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

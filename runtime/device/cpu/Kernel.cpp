@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Calls one kernel that pcc has compiled. The kernel's independent iterations
-/// are divided over the threads, in pieces of at least `grain` iterations. The
-/// arrays of pointers and scalars are allocated once and filled in each run.
+/// Calls one kernel that pcc has compiled. The threads share its independent
+/// iterations, in pieces of at least `grain` iterations. The arrays of
+/// arguments are allocated once.
 class KernelOperation : public Operation {
 public:
   KernelOperation(const ThreadTeam &threads, const LoadContext &context,

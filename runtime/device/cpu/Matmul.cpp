@@ -32,15 +32,16 @@ struct MatmulAddresses {
   void *c;
 };
 
-/// Offsets, in elements from the beginnings of the buffers, of the operands of
-/// one product of a batch.
+/// Offsets of the operands of one product, in elements from the beginning of
+/// each buffer.
 struct BatchOffsets {
   int64_t a = 0, b = 0, c = 0, residual = 0;
 };
 } // namespace
 
-/// Returns the offsets of the operands of one product. `batch` is the row-major
-/// index of the product in the batch dims.
+/// Returns the indices in the buffers at which the operands of one matrix
+/// product begin. `batch` is the row-major index of the product in the batch
+/// dims. For example, 5 is the index (1, 2) in batch dims [2, 3].
 static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   BatchOffsets offsets{problem.a.offset, problem.b.offset};
   for (size_t dim = problem.batch.size(); dim-- > 0;) {
@@ -54,7 +55,8 @@ static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   return offsets;
 }
 
-/// Returns the addresses of the operands' buffers for a microbatch.
+/// Returns the addresses that the operands' buffers have in the microbatch with
+/// index `microbatch`.
 static MatmulAddresses addressesOf(const program::MatmulT &matmul,
                                    const BufferTable &buffers,
                                    int64_t microbatch) {
@@ -71,9 +73,9 @@ static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
 
-/// Computes c = activation(c + bias) + residual in place, with all threads.
-/// Bias or residual is skipped if the product has none. If `withActivation` is
-/// false, computes only c = c + residual.
+/// Computes c = activation(c + bias) + residual in place, with all threads. A
+/// product without bias or residual skips that term. If `withActivation` is
+/// false, only adds the residual.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
                        const MatmulAddresses &at, bool withActivation) {
@@ -121,10 +123,10 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// Creates the oneDNN primitive and sets `created` to true. The residual is
-  /// added by the primitive if `residualInPrimitive` is true, otherwise by a
-  /// loop in run(). If oneDNN has no fast implementation, sets `created` to
-  /// false; the caller then uses another kind of operation.
+  /// Creates the oneDNN primitive. Sets `created` to false if oneDNN has no
+  /// fast implementation; the caller must then discard this object.
+  /// `residualInPrimitive`: whether the primitive adds the residual; otherwise
+  /// a loop does.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -166,9 +168,12 @@ public:
   }
 
 private:
-  /// Returns whether oneDNN supports the strides of the operands. In a and in
-  /// b, either the stride from row to row or the stride from column to column
-  /// must be 1. c must be row-major, and no stride within a matrix may be 0.
+  /// Returns whether oneDNN supports the strides of the operands:
+  ///
+  /// - a and b are row-major or column-major;
+  /// - c is row-major;
+  /// - no stride within a matrix is 0;
+  /// - there are at most four batch dims.
   bool isSupported() const {
     for (const MatrixStrides *matrix : {&problem.a, &problem.b})
       if (matrix->row <= 0 || matrix->column <= 0 ||
@@ -207,16 +212,14 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns whether the bias is an operand of the primitive; otherwise it is a
-  /// post-op (an operation on the primitive's result). oneDNN adds a bias
-  /// operand before the post-ops. The multiplication by alpha is a post-op, so
-  /// it would multiply the bias as well. The bias is therefore an operand only
-  /// if alpha is 1.
+  /// Returns whether the primitive receives the bias as an operand. oneDNN
+  /// would multiply this operand by alpha, so alpha must be 1. With any other
+  /// alpha, a post-op (an operation on the result) adds the bias.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
-  /// Returns the post-ops (operations that the primitive applies to the
-  /// product). Their order is: multiplication by alpha, bias, activation,
-  /// residual. bind() numbers the operands of the post-ops in this order.
+  /// Returns the post-ops (operations on the product) in the order in which the
+  /// primitive applies them: multiplication by alpha, bias, activation,
+  /// residual.
   dnnl::post_ops postOps(memory::data_type type) const {
     dnnl::post_ops ops;
     if (problem.alpha != 1)
@@ -231,8 +234,8 @@ private:
     return ops;
   }
 
-  /// Packs the weight into oneDNN's memory format if that is possible, and adds
-  /// the operands of the primitive to the member `call`.
+  /// Adds the operands of the primitive to the member `call`. Packs the weight
+  /// into oneDNN's memory format if possible.
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -348,8 +351,7 @@ private:
 
 /// Executes a batched product of f16 or bf16 matrices with WidenedProduct,
 /// which computes in f32. If there are enough products, each thread computes
-/// some of them with scratch memory of its own. Otherwise the products are
-/// computed one after another, each with all threads.
+/// some of them. Otherwise all threads compute one product after another.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -404,7 +406,8 @@ private:
     finishRows<T>(problem, threads, at, /*withActivation=*/true);
   }
 
-  /// Computes the products with the indices [begin, end) on the calling thread.
+  /// Computes the matrix products with the batch indices [begin, end). Uses
+  /// only the calling thread.
   template <typename T>
   void multiplyBatches(const MatmulAddresses &at, int64_t begin, int64_t end,
                        float *scratch) const {

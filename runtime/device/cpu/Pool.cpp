@@ -10,9 +10,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// One spatial dim of a pool. PoolOperation always has three of them. If the
-/// pool has fewer spatial dims, the remaining ones get sizes and window 1.
-/// `before` and `after` are the padding at both ends of the dim.
+/// One spatial dim of a pool. There are always three; missing dims have size 1
+/// and window 1. `before` and `after` are the padding at both ends of the dim.
 struct PoolDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
           after = 0;
@@ -37,9 +36,8 @@ struct SumOf {
   template <typename T> static T add(T sum, T value) { return sum + value; }
 };
 
-/// Executes a pool of x [batch, channels, spatial …] into y. A plane is the set
-/// of elements for one batch index and one channel. The planes are divided over
-/// the threads.
+/// Executes a pool of x [batch, channels, spatial …] into y. The threads share
+/// the planes (elements of one batch index and channel).
 class PoolOperation : public Operation {
 public:
   PoolOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -75,8 +73,8 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Computes all elements of y in one plane. `x` and `y` are the addresses of
-  /// the plane's first elements.
+  /// Computes one plane (elements of one batch index and channel) of the
+  /// output. `x` is the address of the plane in the input, `y` in the output.
   template <typename T> void runPlane(const T *x, T *y) const {
     std::array<int64_t, 3> at;
     for (at[0] = 0; at[0] < dims[0].out; ++at[0])
@@ -87,9 +85,10 @@ private:
                    : average(x, at);
   }
 
-  /// Returns the average of the window of output element `at`: the sum divided
-  /// by the number of window elements inside x. If the kind of the pool is
-  /// AverageWithPadding, window elements in the padding of x count as well.
+  /// Returns the average of the input elements in one window. `x` is the input,
+  /// and `at` has the spatial indices of the output element. The divisor is the
+  /// number of window elements inside the input. If the pool is of the kind
+  /// AverageWithPadding, elements in the padding count as well.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -102,8 +101,9 @@ private:
         sum / Computed<T>(std::max<int64_t>(count, 1))));
   }
 
-  /// Returns the number of window elements along one dim that are inside x.
-  /// `at` is the index of the output along this dim.
+  /// Returns the number of elements of a window along one dim that are inside
+  /// the input, not in its padding. `at` is the index of the output element
+  /// along this dim.
   static int64_t countInside(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i) {
@@ -112,10 +112,9 @@ private:
     }
     return count;
   }
-  /// Returns the number of window elements along one dim that are inside x or
-  /// its padding. `at` is the index of the output along this dim. A window
-  /// never begins before the padding, but may extend beyond the end of the
-  /// padding.
+  /// Returns the number of elements of a window along one dim that are inside
+  /// the input or its padding. `at` is the index of the output element along
+  /// this dim. Elements beyond the padding at the end of the dim do not count.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)

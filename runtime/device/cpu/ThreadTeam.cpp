@@ -28,9 +28,9 @@ struct ParallelLoop {
 };
 } // namespace
 
-/// Executes the calling thread's share of a loop; `data` points to the
-/// ParallelLoop. The iterations are divided evenly. If there is a remainder of
-/// r iterations, each of the first r threads gets one iteration more.
+/// Executes one thread's part of a loop. `data` is the address of a
+/// ParallelLoop, which describes the loop. For example, 10 iterations on 4
+/// threads are divided into 3, 3, 2 and 2.
 static void runPiece(void *data) {
   const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();

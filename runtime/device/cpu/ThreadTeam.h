@@ -7,9 +7,8 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank, which share the iterations of loops. The threads
-/// belong to libgomp. oneDNN uses the same threads, so that a rank never has
-/// two sets of threads that compete for its cores.
+/// The threads of one rank, which share the iterations of loops. They belong to
+/// libgomp, so that oneDNN uses the same threads.
 class ThreadTeam {
 public:
   /// Creates a team of `numThreads` threads. The calling thread counts as one
@@ -24,11 +23,10 @@ public:
   /// Affects only calls from the current thread.
   void adopt() const;
 
-  /// Divides the iterations [0, extent) into at most size() contiguous pieces
-  /// of nearly equal size. Calls `body(begin, end)` for each piece on a
-  /// separate thread, and blocks until all pieces are complete. A piece has at
-  /// least `grain` iterations, unless `extent` is smaller. For example, extent
-  /// 100 gives one piece for grain 64, and at most two pieces for grain 50.
+  /// Calls `body(begin, end)` for contiguous pieces of [0, extent), each on its
+  /// own thread. Blocks until all pieces are complete. There are at most size()
+  /// pieces, each with at least `grain` iterations. For example, extent 100
+  /// gives one piece for grain 64, and at most two pieces for grain 50.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(

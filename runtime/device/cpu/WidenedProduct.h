@@ -23,9 +23,9 @@
 
 namespace pcc::runtime {
 
-/// One matrix product c = alpha * a b of elements of type T (f16 or bf16),
-/// computed in f32. a is [m, k], b is [k, n] and c is [m, n]. The rows of c are
-/// contiguous. All strides are in elements.
+/// One matrix product c = alpha * a b of f16 or bf16 elements, computed in f32.
+/// a is [m, k], b is [k, n] and c is [m, n]. The rows of c are contiguous. All
+/// strides are in elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
   /// Matrix a: the address of its first element. `aRow` and `aColumn` are the
@@ -42,8 +42,7 @@ template <typename T> struct WidenedProduct {
   int64_t cRow;
   float alpha;
 
-  /// Returns the number of floats that run() needs as scratch memory for a
-  /// product with these values of m and k.
+  /// Returns the number of floats that run() needs as scratch memory.
   static int64_t scratchSize(int64_t m, int64_t k) {
     return m * k + (k + m) * blockColumns;
   }
@@ -72,8 +71,7 @@ private:
   static constexpr int64_t blockColumns = 256;
 
   /// Converts `columns` columns of b, from column `first` on, to f32. `block`
-  /// receives them as a dense matrix [k, columns]. The inner loop iterates
-  /// along the dim of b with the smaller stride.
+  /// receives them as a dense matrix [k, columns].
   void widenBlock(float *block, int64_t first, int64_t columns) const {
     const auto widen = [&](int64_t p, int64_t j) {
       block[p * columns + j] =

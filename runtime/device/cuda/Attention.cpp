@@ -30,14 +30,13 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-/// Operands of an attention instruction. Each operand is paired with the tensor
-/// of the cuDNN graph whose elements it holds.
+/// Operands of an attention instruction, each paired with the cuDNN tensor that
+/// it holds.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
-/// Returns the operands of an attention instruction. If `part` is
-/// AttentionPart::Result, these are the inputs and the output of the forward
-/// pass, otherwise those of the backward pass.
+/// Returns the operands of an attention instruction. AttentionPart::Result is
+/// the forward pass; other parts belong to the backward pass.
 static OperandList operandsOf(const program::AttentionT &attention) {
   OperandList operands = {{AttentionTensor::Query, attention.query.get()},
                           {AttentionTensor::Key, attention.key.get()},
@@ -70,9 +69,9 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // In the backward pass, Result is recomputed as a dense tensor in scratch
-  // memory. In the forward pass, Result is an operand, so the following loop
-  // replaces these strides.
+  // Sets dense strides for the backward pass, which stores Result in scratch
+  // memory. In the forward pass, Result is an operand, and the loop below sets
+  // its strides.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -93,10 +92,9 @@ namespace {
 /// cuDNN. A subclass executes one or two plans (compiled cuDNN graphs).
 class AttentionOperation : public Operation {
 public:
-  /// Executes the plans once, because cuDNN loads code when a plan is first
-  /// executed. Does nothing if the buffer of an output is not in the arena (the
-  /// memory of intermediate results), because that buffer must keep its
-  /// contents.
+  /// Executes the attention once, because cuDNN loads code at the first
+  /// execution. Does nothing if an output is outside the arena (memory of
+  /// intermediate results), because a warm-up may overwrite only the arena.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -123,8 +121,8 @@ protected:
     scratchBytes += aligned(bytes);
     add(tensor, nullptr);
   }
-  /// Requests scratch memory for all tensors that addScratch() has placed there
-  /// and, after them, for a workspace of `workspaceBytes` bytes.
+  /// Requests scratch memory for all tensors that addScratch() has placed in
+  /// it. A workspace for cuDNN of `workspaceBytes` bytes follows them.
   void reserve(int64_t workspaceBytes) {
     resources.reserve(scratchBytes + workspaceBytes);
   }
@@ -145,8 +143,9 @@ protected:
   }
 
 private:
-  /// Appends `tensor` to `places`, the tensors of the plans. `data` is the
-  /// address of the tensor, or null if execute() sets the address.
+  /// Appends `tensor` to `places`, the tensors that cuDNN reads or writes.
+  /// `data` is the address of the tensor. If `data` is null, each call of
+  /// execute() sets the address.
   void add(AttentionTensor tensor, void *data) {
     places.ids.push_back(int64_t(tensor));
     places.data.push_back(data);
@@ -155,17 +154,17 @@ private:
   CudaResources &resources;
   LoadContext context;
   OperandList operands;
-  /// Numbers in host memory that the plans read. `scale`: factor of the scores.
-  /// `lowest`: score of a masked key. `one`: the number 1.
+  /// Numbers in host memory that cuDNN reads. `scale`: factor of the scores.
+  /// `lowest`: score of a key that the mask hides. `one`: the number 1.
   float scale, lowest, one = 1;
-  /// Ids and addresses of all tensors of the plans. The tensors of `operands`
-  /// come first, in the order of `operands`.
+  /// Ids and addresses of all tensors that cuDNN reads or writes. The tensors
+  /// of `operands` come first, in the order of `operands`.
   CudnnAddresses places;
-  /// For each tensor in scratch memory, its index in `places` and its offset in
-  /// bytes from the beginning of the scratch.
+  /// For each tensor in scratch memory, its index in `places` and its byte
+  /// offset in the scratch.
   std::vector<std::pair<size_t, int64_t>> inScratch;
-  /// Total bytes of the tensors in scratch memory. The workspace of the plans
-  /// begins at this offset.
+  /// Total bytes of the tensors in scratch memory. cuDNN's workspace begins
+  /// after them, at this offset.
   int64_t scratchBytes = 0;
 };
 
@@ -186,9 +185,9 @@ private:
   const CudnnPlan &plan;
 };
 
-/// Executes the backward pass. Programs do not store the log-sum-exp of the
-/// forward pass (Statistics). A first plan therefore recomputes Result and
-/// Statistics, and a second plan computes the gradients.
+/// Executes the backward pass with two plans (compiled cuDNN graphs). The first
+/// plan recomputes Result and Statistics (the log-sum-exp of the scores). The
+/// second plan computes the gradients.
 class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,
@@ -215,9 +214,9 @@ private:
   const CudnnPlan &result, &gradients;
 };
 
-/// Executes nothing. One cuDNN call computes all gradients of an attention. The
-/// instruction of the key's gradient makes this call (GradientsOperation), so
-/// the instruction of the query's gradient has nothing to do.
+/// Operation of the instruction for the query's gradient. It executes nothing:
+/// the instruction for the gradients of key and value computes all three with
+/// one cuDNN call.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

@@ -21,9 +21,8 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
-  /// Adds the forward pass. If `withStatistics` is true, the statistics
-  /// (log-sum-exp of each query's scores) are stored in memory. Otherwise they
-  /// are an intermediate tensor of the graph.
+  /// Adds the forward pass. Stores the statistics (log-sum-exp of each query's
+  /// scores) in memory only if `withStatistics` is true.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -33,7 +32,7 @@ public:
     const Tensor total = row();
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, weights, total);
     // cuDNN's engines require that the graph computes the statistics
-    // (log-sum-exp of each query's scores), even if no operation reads them.
+    // (log-sum-exp of the scores), even if no operation reads them.
     const Tensor logarithm = row();
     graph.compute(CUDNN_POINTWISE_LOG, total, logarithm);
     graph.compute(CUDNN_POINTWISE_ADD, top, logarithm,
@@ -73,14 +72,14 @@ private:
     return dims;
   }
 
-  /// Makes the tensor `name` in memory. The member `shape` has the strides of
-  /// the tensor.
+  /// Makes the tensor `name`, which is in memory. The member `shape` has the
+  /// strides of this tensor.
   Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
-  /// Makes a tensor for the memory of `name` with the last two dims exchanged,
-  /// so that operations read its transpose. `dims` are the dims before the
-  /// exchange.
+  /// Makes the transpose of the tensor `name`. The transpose uses the memory of
+  /// `name`. `dims` are the dims of `name`, for example [batch, heads, keys,
+  /// depth].
   Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
@@ -90,9 +89,10 @@ private:
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
                         denseCudnnStrides(shape.rowDims()));
   }
-  /// Makes an intermediate tensor with one f32 per query.
+  /// Makes an intermediate tensor (without an address) with one f32 per query.
   Tensor row() { return graph.between(CUDNN_DATA_FLOAT, shape.rowDims()); }
-  /// Makes an intermediate tensor with one f32 per pair of query and key.
+  /// Makes an intermediate tensor (without an address) with one f32 per pair of
+  /// query and key.
   Tensor table() { return graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()); }
 
   /// Returns the matrix product a b. The result has one f32 per pair of query
@@ -122,9 +122,8 @@ private:
     return made;
   }
 
-  /// Applies a causal mask: if i < j, the score of query i and key j becomes
-  /// Lowest, the score of a masked key. If the attention is not causal, returns
-  /// `scores` unchanged.
+  /// Applies a causal mask: for i < j, the score of query i and key j becomes
+  /// Lowest. Returns `scores` unchanged if the attention is not causal.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -139,9 +138,10 @@ private:
     return made;
   }
 
-  /// Returns D, the sum of dO ∘ O for each query. The engine accepts D only as
-  /// a tensor in memory, but the result of a reduction is an intermediate
-  /// tensor. A multiplication by 1 therefore stores D in memory.
+  /// Returns the tensor Sums: for each query, the sum of the elementwise
+  /// product of `gradient` and Result. cuDNN's engine keeps this sum in an
+  /// intermediate tensor, which has no address. A multiplication by 1 stores it
+  /// in memory.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);
@@ -163,10 +163,10 @@ private:
     return made;
   }
 
-  /// Stores the matrix product of `scores` and `factor` as the tensor `name`,
-  /// with the dims `dims`. `name` is the gradient of the key or of the value.
-  /// In grouped-query attention, adds the products of all query heads that
-  /// share a key head.
+  /// Multiplies `scores`, which has one row per key, by `factor`. Stores the
+  /// product as the tensor `name`, KeyGradient or ValueGradient. In
+  /// grouped-query attention, adds the products of all query heads that share a
+  /// key head.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

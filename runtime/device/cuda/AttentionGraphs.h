@@ -29,14 +29,16 @@
 
 namespace pcc::runtime {
 
-/// Tensors of the attention graphs that are in memory. An enumerator's value is
-/// the tensor's id in the graph, for which each run provides an address. A
-/// gradient has the shape of its tensor:
+/// Ids of the tensors that attention graphs read or write in memory. Each run
+/// provides one address per id. The shapes are:
 ///
 ///   Query    [batch, heads, queries, depth]
 ///   Key      [batch, keyHeads, keys, depth]
 ///   Value    [batch, keyHeads, keys, width]
 ///   Result   [batch, heads, queries, width]
+///
+/// Gradients have the shapes of their tensors. For example, KeyGradient has the
+/// shape of Key, and Gradient that of Result.
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,
@@ -48,9 +50,9 @@ enum class AttentionTensor : int64_t {
   QueryGradient,
   KeyGradient,
   ValueGradient,
-  /// Tensors [batch, heads, queries, 1] of f32. Statistics is m + log l, the
-  /// log-sum-exp of each query's scores. Sums is D = Σ dO ∘ O, the sum over the
-  /// width of Result.
+  /// Tensors [batch, heads, queries, 1] of f32, with one number per query.
+  /// Statistics: the log-sum-exp of the query's scores. Sums: the sum of the
+  /// elementwise product of Gradient and Result.
   Statistics,
   Sums,
   // Single f32 numbers in host memory. Scale: the factor of the scores. Lowest:
@@ -102,15 +104,14 @@ struct AttentionShape {
   auto operator<=>(const AttentionShape &) const = default;
 };
 
-/// Adds the operations of the forward pass to `graph`. They compute Result from
-/// Query, Key and Value. With `withStatistics`, they also store Statistics, the
-/// log-sum-exp of each query's scores.
+/// Adds the forward pass to `graph`, which computes Result from Query, Key and
+/// Value. With `withStatistics`, also stores Statistics, the log-sum-exp of
+/// each query's scores.
 void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
-/// Adds the operations of the backward pass to `graph`. They compute
-/// QueryGradient, KeyGradient and ValueGradient from Query, Key, Value, Result,
-/// Statistics and Gradient. The tensor Sums is scratch memory for D = Σ dO ∘ O,
-/// one number per query.
+/// Adds the backward pass to `graph`, which computes QueryGradient, KeyGradient
+/// and ValueGradient. The graph stores an intermediate result in the tensor
+/// Sums. All other tensors are inputs.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime

@@ -8,8 +8,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Copies contiguous elements from one buffer to another. The first element in
-/// each buffer may depend on the mesh coordinates of the rank and the
+/// Copies contiguous elements from one buffer to another. The place in each
+/// buffer may depend on the mesh coordinates of the rank, and on the
 /// microbatch.
 class CopyOperation : public Operation {
 public:
@@ -31,9 +31,10 @@ public:
   }
 
 private:
-  /// Returns the address of element `offset` of the buffer with index `buffer`.
-  /// `offset` is an expression over mesh coordinates; it is evaluated at the
-  /// coordinates of the run. A null `offset` means 0.
+  /// Returns the address of one element of the buffer with index `buffer`.
+  /// `offset` is an expression for the index of the element. It may contain
+  /// mesh coordinates, for which `run` has the values. A null `offset` means
+  /// index 0.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -50,7 +51,7 @@ private:
 };
 
 /// Sets all elements of a buffer slot (the memory of one microbatch) to one
-/// value of 1, 2, 4 or 8 bytes, with the driver's memset.
+/// value with the driver's memset. An element has 1, 2, 4 or 8 bytes.
 class FillOperation : public Operation {
 public:
   FillOperation(const CudaContext &gpu, const LoadContext &context,
@@ -87,9 +88,9 @@ private:
     return gpu.check(result, "a memset of the driver");
   }
 
-  /// Fills the buffer slot at the address `at` with an element of 8 bytes, for
-  /// which the driver has no memset. One strided memset writes the low 32 bits
-  /// of all elements, and another one writes the high 32 bits.
+  /// Fills the memory of one microbatch with an element of 8 bytes. The driver
+  /// has no memset for 8 bytes. One strided memset writes the low 32 bits of
+  /// all elements, another one the high 32 bits.
   Status fillHalves(CUdeviceptr at) const {
     for (size_t half = 0; half < 2; ++half)
       PCC_RETURN_IF_ERROR(check(gpu.driver().cuMemsetD2D32Async(

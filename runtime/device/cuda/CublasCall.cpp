@@ -40,17 +40,16 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the cuBLASLt epilogue of `problem`: bias and activation, or the
-/// sums. Returns std::nullopt if cuBLASLt has no such epilogue. In particular,
-/// a product with both an activation and a residual has none: cuBLASLt would
-/// apply the activation after adding the residual, but the problem requires the
-/// activation first.
+/// Returns the epilogue (work after the product) by which cuBLASLt computes
+/// bias and activation, or MatmulProblem::Sums. Returns std::nullopt if
+/// cuBLASLt has no such epilogue. For example, cuBLASLt cannot add a residual
+/// after an activation.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // BGRADA sums cuBLASLt's first operand, and BGRADB the second one. The first
-  // operand is b if the result is row-major, otherwise a.
+  // If c is row-major, cuBLASLt's first operand is b, otherwise it is a. BGRADA
+  // sums the first operand, BGRADB the second one.
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -69,10 +68,10 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns an alignment in bytes (a power of two, at most kAlignment) of the
-/// addresses of all matrices of an operand. The operand's buffer has the
-/// alignment kAlignment. The alignment is reduced by the offset of the first
-/// matrix, and by the strides of all batch dims except the innermost one.
+/// Returns the alignment of an operand in bytes: a power of two, at most
+/// kAlignment, that divides all addresses that CublasCall::run() receives for
+/// the operand. The innermost batch stride does not matter, because run()
+/// computes all products along the innermost batch dim.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -81,9 +80,9 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns cuBLASLt's description of a matrix of `rows` by `columns`. If
-/// `isSwapped` is true, describes the transpose of the matrix. Returns
-/// std::nullopt if neither the rows nor the columns are contiguous.
+/// Returns cuBLASLt's description of a matrix of `rows` by `columns`, or of its
+/// transpose if `isSwapped` is true. Returns std::nullopt if neither the rows
+/// nor the columns are contiguous.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -102,9 +101,9 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Returns the strides of `matrix`, made row-major if the matrix has only one
-/// column. A single column is both row-major and column-major, but a bias
-/// requires row-major order.
+/// Returns the strides of `matrix`. If it has only one column, sets the column
+/// stride to 1, so that the matrix counts as row-major. A bias requires a
+/// row-major result.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -131,9 +130,9 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // cuBLASLt adds a bias vector to each column of its result. The bias [n] must
-  // be added to each row of c. The rows of c are cuBLASLt's columns only if c
-  // is row-major.
+  // A bias [n] has one number per column of c. cuBLASLt expects one number per
+  // row of its own result. Its result is cᵀ if c is row-major, so only a
+  // row-major c may have a bias.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -160,9 +159,9 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// The address of the bias is known only in each run. A placeholder is set
-/// here, because cuBLASLt's heuristics use the alignment of this address. The
-/// placeholder has the alignment of buffers.
+/// Creates the descriptor of the product, with a placeholder as the address of
+/// the bias. cuBLASLt's heuristics need only the alignment of this address.
+/// setVector() later sets the real address.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -292,9 +291,8 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// The matrix at `addedData` has the strides of the problem's residual. If
-/// `addedData` equals `resultData`, the result is also the added matrix and has
-/// the strides of c.
+/// The matrix at `addedData` has the strides of c if `addedData` equals
+/// `resultData`. Otherwise it has the strides of the residual.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

@@ -10,12 +10,13 @@
 
 namespace pcc::runtime {
 
-/// Owns a cuBLASLt object and destroys it in the destructor. cuBLASLt's create
-/// function stores the object at the address that place() returns.
+/// Owner of a cuBLASLt object, such as a descriptor. One of cuBLASLt's create
+/// functions stores the object at the address that place() returns. The owner's
+/// destructor destroys the object.
 template <typename Handle> class OwnedHandle {
 public:
-  /// Creates an owner without an object. If an object is stored at place()
-  /// later, the destructor calls `destroy` on it.
+  /// Creates an owner that does not yet own an object. Its destructor calls
+  /// `destroy` on the object, if cuBLASLt has stored one at place().
   explicit OwnedHandle(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
   ~OwnedHandle() {
     if (handle)
@@ -24,8 +25,8 @@ public:
   OwnedHandle(const OwnedHandle &) = delete;
   OwnedHandle &operator=(const OwnedHandle &) = delete;
 
-  /// Returns the address at which to store a new object. The owner must not
-  /// have an object yet.
+  /// Returns the address at which a create function of cuBLASLt stores its new
+  /// object. This owner must not yet own an object.
   Handle *place() { return &handle; }
   Handle get() const { return handle; }
 
@@ -41,24 +42,22 @@ struct CublasTypes {
   ElementType factors;
   /// Element type of bias, residual and c.
   ElementType stored;
-  /// Type in which products are summed. It also determines whether a and b may
-  /// be rounded to tf32.
+  /// Type in which products are summed. Also selects whether a and b may be
+  /// rounded to tf32.
   cublasComputeType_t compute;
   /// Type of the scalars alpha and beta of the product.
   cudaDataType_t scale;
 };
 
-/// Returns the types for a matrix product. The operands a and b have the
-/// element type `factors`, the result has the element type `stored`. Returns
-/// std::nullopt if cuBLASLt has no product with these types. If
-/// `mayRoundFactors` is true, a and b of type f32 may be rounded to tf32.
+/// Returns the types of a product with factors of type `factors` and a result
+/// of type `stored`. Returns std::nullopt if cuBLASLt has no such product. If
+/// `mayRoundFactors` is true, f32 factors may be rounded to tf32.
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
-/// A matrix in column-major order, the only order that pcc uses with cuBLASLt.
-/// Element (i, j) has index i + j * ld. `rows` and `columns` are the sizes of
-/// the matrix in memory. If `isTransposed` is true, the product uses the
-/// transpose of the matrix in memory.
+/// A matrix in column-major order: element (i, j) has index i + j * ld. `rows`
+/// and `columns` are its sizes in memory. If `isTransposed` is true, the
+/// product uses its transpose.
 struct ColumnMatrix {
   ElementType type;
   /// Number of rows, number of columns, and stride from one column to the next
@@ -67,49 +66,46 @@ struct ColumnMatrix {
   bool isTransposed;
   /// Stride, in elements, from one matrix of the batch to the next.
   int64_t batchStride;
-  /// Largest known power of two, in bytes, that divides the address of each
-  /// matrix of the operand.
+  /// Alignment of the operand in bytes: a power of two that divides all
+  /// addresses at which run() finds the operand.
   uint32_t alignment;
 };
 
-/// Executes one matrix product with cuBLASLt, or a batch of products (the
-/// innermost batch dim of a MatmulProblem). The epilogue of the same kernel
-/// computes bias and activation, or the sums of a's rows or b's columns
-/// (MatmulProblem::Sums).
+/// Executes one matrix product, or a batch of them, with cuBLASLt. The batch is
+/// the innermost batch dim of a MatmulProblem. The kernel's epilogue (work
+/// after the product) computes bias and activation, or MatmulProblem::Sums.
 ///
-/// cuBLASLt uses column-major order, so it reads a row-major matrix as the
-/// transposed matrix. A row-major result c is therefore computed as
+/// cuBLASLt's results are column-major. For a row-major c, it computes
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
-/// where b is cuBLASLt's first operand (`x`) and a is its second operand (`y`).
+/// with b as its first operand (`x`) and a as its second operand (`y`).
 class CublasCall {
 public:
   /// Creates a call without a product. CudaResources::useCublas() must have
   /// been called.
   explicit CublasCall(CudaResources &resources);
 
-  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm.
-  /// Candidates, in this order:
+  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm:
   ///
-  /// - the algorithm that the bundle stores from an earlier run, if cuBLASLt
+  /// - the algorithm that an earlier run stored in the bundle, if cuBLASLt
   ///   accepts it;
-  /// - the first algorithm that cuBLASLt's heuristics propose.
+  /// - otherwise the first algorithm that cuBLASLt's heuristics propose.
   ///
-  /// If there is none, returns an error. If `mayLack` is true, returns success
-  /// instead, and canRun() returns false.
+  /// If the heuristics propose no algorithm, returns an error. If `mayLack` is
+  /// true, returns success instead, and canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
   bool canRun() const { return isChosen; }
   /// Sets the address of a vector for the next run(). If the problem has sums
-  /// (of a's rows or b's columns), run() writes the sums to `vector`. Otherwise
-  /// run() reads the bias from `vector`.
+  /// (MatmulProblem::Sums), run() writes them to `vector`. Otherwise run()
+  /// reads the bias from `vector`.
   Status setVector(const void *vector);
   /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
-  /// compute stream. `alpha` and `beta` are addresses in host memory of numbers
-  /// of type CublasTypes::scale. `addedData` equals `resultData`, or is the
-  /// address of a matrix with the strides of the problem's residual.
+  /// compute stream. `alpha` and `beta` are in host memory, of type
+  /// CublasTypes::scale. `added` is the matrix at `addedData`: a residual, or
+  /// the old result if `addedData` equals `resultData`.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
@@ -143,15 +139,14 @@ private:
   /// Creates the descriptor of a batch of `batch` matrices and stores it in
   /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  /// Sets the member `algorithm`. `problem` is a key of the cache of
-  /// algorithms. Uses the cached algorithm if cuBLASLt accepts it. Otherwise
-  /// uses one that the heuristics propose, and adds it to the cache. If the
-  /// heuristics propose none, returns success if `mayLack` is true, otherwise
-  /// an error.
+  /// Sets the member `algorithm` to the cached algorithm for the key `problem`
+  /// if cuBLASLt accepts it. Otherwise asks cuBLASLt's heuristics, and adds the
+  /// algorithm that they propose to the cache. If they propose none, returns an
+  /// error; with `mayLack`, returns success instead.
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
-  /// Sets the member `algorithm` to the first one that cuBLASLt's heuristics
-  /// propose for matrices with the alignments in `shapes`. If the heuristics
-  /// propose none, returns success if `mayLack` is true, otherwise an error.
+  /// Sets the member `algorithm` to the first algorithm that cuBLASLt's
+  /// heuristics propose for the matrices `shapes`. If they propose none,
+  /// returns an error; with `mayLack`, returns success instead.
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
   /// Returns whether cuBLASLt can compute the product with `known`, an
   /// algorithm from the cache.

@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of the cuBLASLt library with the major version of the
-/// headers with which pcc was compiled.
+/// Returns the file name of cuBLASLt, such as "libcublasLt.so.13". The number
+/// is the major version of the cuBLASLt headers with which pcc was compiled.
 static std::string soname() {
   return "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
 }

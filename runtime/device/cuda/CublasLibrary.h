@@ -32,22 +32,23 @@ namespace pcc::runtime {
 /// function to which it points. All members are null before
 /// openCublasLibrary().
 struct CublasLibrary {
-// The argument is the name that is declared.
+// The macro's argument is the name of a function and of a member. A name in
+// parentheses would not compile.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, the return value of the cuBLASLt function with the name
-  /// `call`, to a Status. Exit code 13 (NoDevice) if the library cannot use the
-  /// GPU or has no memory, exit code 1 (Defect) for any other error.
+  /// Converts `result`, which the cuBLASLt function `call` returned, to a
+  /// Status. Exit code 13 (NoDevice) if the library cannot use the GPU or has
+  /// no memory. Exit code 1 (Defect) for any other error.
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens cuBLASLt and sets the pointers of `library`. The functions are wrapped
-/// with watchCalls(), which detects calls that do not return. Exit code 13
-/// (NoDevice) if the library is absent, or if its major version differs from
-/// the headers with which pcc was compiled.
+/// Opens cuBLASLt and sets the pointers of `library`. Wraps each function with
+/// watchCalls(), which detects calls that do not return. Exit code 13
+/// (NoDevice) if the library is absent, or if pcc was compiled for another
+/// major version.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

@@ -70,8 +70,7 @@ Status CudaContext::open(int number) {
   PCC_RETURN_IF_ERROR(
       check(functions.cuDeviceGet(&device, number % count), "cuDeviceGet"));
   PCC_RETURN_IF_ERROR(describe());
-  // Uses the GPU's primary context, because cuBLASLt and NCCL, which are based
-  // on the CUDA runtime, use that context.
+  // Uses the GPU's primary context, which cuBLASLt and NCCL also use.
   PCC_RETURN_IF_ERROR(
       check(functions.cuDevicePrimaryCtxRetain(&context, device),
             "cuDevicePrimaryCtxRetain"));
@@ -98,9 +97,8 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// The host does not wait: cuStreamWaitEvent makes the stream `later` wait on
-/// the GPU. The wait refers to the last recording of `event` before the call.
-/// The caller may therefore record `event` again immediately.
+/// Does not block the host: cuStreamWaitEvent makes only the GPU's stream
+/// `later` wait. The caller may record `event` again immediately.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

@@ -14,8 +14,8 @@
 namespace pcc::runtime {
 
 /// The GPU of one rank, and all memory, streams and events that the rank
-/// creates on the GPU. All functions are called by the rank's thread. Only the
-/// function that adopter() returns may be called by other threads.
+/// creates on the GPU. Only the rank's thread may call the member functions.
+/// Other threads may call the function object that adopter() returns.
 class CudaContext {
 public:
   CudaContext() = default;
@@ -25,19 +25,18 @@ public:
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
 
-  /// Opens the driver, and makes the GPU with index `number` modulo the number
-  /// of visible GPUs the current one of the calling thread. Exit code 13
-  /// (NoDevice) if there is no driver or no GPU.
+  /// Opens the driver and selects a GPU for the calling thread: index `number`
+  /// modulo the number of visible GPUs. Exit code 13 (NoDevice) if there is no
+  /// driver or no GPU.
   Status open(int number);
   /// Makes the destructor free nothing: the operating system frees everything
   /// when the process ends. Used if another thread may still be inside a call
   /// that needs the memory or the streams.
   void leaveToProcess() { isLeft = true; }
 
-  /// Sets `data` to `bytes` bytes of new GPU memory, aligned to 256 bytes, or
-  /// to null if `bytes` is 0. A memset to 0 is enqueued on stream(). This
-  /// object owns the memory. Exit code 13 (NoDevice) if there is not enough
-  /// memory.
+  /// Sets `data` to `bytes` bytes of new GPU memory, aligned to 256 bytes; null
+  /// for 0 bytes. Enqueues a memset to 0 on stream(). This object owns the
+  /// memory. Exit code 13 (NoDevice) if there is not enough memory.
   Status allocate(size_t bytes, void *&data);
   /// Sets `data` to `bytes` bytes of new, zeroed, page-locked host memory, or
   /// to null if `bytes` is 0. Transfers between such memory and the GPU can be
@@ -50,14 +49,12 @@ public:
   /// Sets `event` to a new CUDA event without timing. This object owns the
   /// event.
   Status createEvent(CUevent &event);
-  /// Makes the stream `later` wait for the stream `earlier`: work that is
-  /// enqueued on `later` after this call starts when all work that is already
-  /// enqueued on `earlier` is complete. `event` is recorded on `earlier`; the
-  /// caller may use it again when order() returns.
+  /// Makes later work on the stream `later` wait for all work that is already
+  /// enqueued on `earlier`. Records `event` on `earlier`. The caller may use
+  /// `event` again after this call.
   Status order(CUstream earlier, CUstream later, CUevent event) const;
-  /// Returns a function that makes this GPU the current one of the thread that
-  /// calls the function. The function may be called after the destruction of
-  /// this object.
+  /// Returns a function that makes this GPU the current one of the calling
+  /// thread. The function may be called after the destruction of this object.
   std::function<void()> adopter() const {
     return [set = functions.cuCtxSetCurrent, gpu = context] { set(gpu); };
   }
@@ -77,8 +74,8 @@ public:
 
   /// Returns the functions of the driver.
   const CudaDriver &driver() const { return functions; }
-  /// Converts `result`, the return value of the driver function with the name
-  /// `call`, to a Status (see CudaDriver::check).
+  /// Converts `result`, which the driver function `call` returned, to a Status
+  /// (see CudaDriver::check).
   Status check(CUresult result, const char *call) const {
     return functions.check(result, call);
   }
@@ -87,12 +84,11 @@ public:
   CUstream stream() const { return computeStream; }
   /// Returns the model of the GPU, such as "NVIDIA H100 80GB HBM3".
   const std::string &name() const { return model; }
-  /// Returns the text that denotes the GPU in messages, such as "GPU 0 (NVIDIA
-  /// H100 80GB HBM3, compute capability 9.0)".
+  /// Returns the name of the GPU in messages, such as "GPU 0 (NVIDIA H100 80GB
+  /// HBM3, compute capability 9.0)".
   const std::string &description() const { return text; }
-  /// Sets `bus` to the PCI bus address of the GPU, such as "0000:01:00.0". GPUs
-  /// of one host have different addresses, so two ranks of a host with equal
-  /// addresses share a GPU.
+  /// Sets `bus` to the PCI bus address of the GPU, such as "0000:01:00.0". Two
+  /// ranks of a host with equal addresses share a GPU.
   Status findBus(std::string &bus) const;
   /// Returns the latest CUDA version that the driver supports, such as "13.0".
   std::string driverVersion() const;
@@ -119,7 +115,8 @@ private:
   /// Results of name() and of description().
   std::string model, text;
   int capabilityNumber = 0, multiprocessorCount = 0;
-  /// Whether leaveToProcess() was called.
+  /// Whether the destructor must free nothing, because leaveToProcess() was
+  /// called.
   bool isLeft = false;
 };
 

@@ -20,18 +20,17 @@ static Status prepareCheck(CudaResources &, const LoadContext &context,
 }
 
 /// Functions that create the operation of an instruction, one per kind in
-/// program::InstructionBody. Null for kinds that pcc does not emit for GPUs
-/// (convolutions, pools, host ops), and for collectives, which the engine
-/// executes.
+/// program::InstructionBody. Null for kinds that a GPU device does not execute,
+/// such as convolutions and collectives.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device whose queue is the compute stream of a CudaContext. Inputs of the
-/// next step are uploaded on a second stream, so that the uploads overlap with
-/// the kernels of the current step. Events order the two streams:
+/// Device whose queue is the compute stream of a CudaContext. A second stream
+/// uploads inputs of the next step during the kernels of the current step.
+/// Events order the two streams:
 ///
 ///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
 ///   uploads   beginUpload() … ────┘                  └── beginUpload() …
@@ -69,9 +68,9 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// Enqueues the copies after all earlier uploads, because the copies read the
-  /// uploaded data. Later uploads wait for the copies, because they overwrite
-  /// the data that the copies read.
+  /// Orders `copies` after all earlier beginUpload() calls, because the copies
+  /// read the uploaded data. Orders later beginUpload() calls after `copies`,
+  /// because these calls overwrite the data.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -131,9 +130,9 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  /// Writes the file of cuBLASLt's selected algorithms and allocates the
-  /// scratch memory. All algorithms and sizes are known after the last
-  /// prepare().
+  /// Writes the algorithms that cuBLASLt selected to a file. Allocates scratch
+  /// memory of the largest size that an operation needs. Called after prepare()
+  /// has created all operations.
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();
@@ -143,17 +142,16 @@ public:
 
   QueuedDevice *queued() override { return this; }
 
-  /// Begins to capture the work that this thread enqueues on the compute
-  /// stream. The capture includes another stream once that stream waits for an
-  /// event of the compute stream.
+  /// Begins to capture this thread's work on the compute stream. Another stream
+  /// joins the capture when it waits for an event of the compute stream.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                      "cuStreamBeginCapture");
   }
 
-  /// Ends the capture and compiles the captured CUDA graph, which replay()
-  /// launches.
+  /// Ends the capture that beginRecording() has begun. Compiles the captured
+  /// CUDA graph, so that replay() can launch it.
   Status endRecording() override {
     CUgraph graph = nullptr;
     PCC_RETURN_IF_ERROR(
@@ -198,12 +196,13 @@ private:
     return status.failed() ? status : gpu.order(gpu.stream(), uploads, order);
   }
 
-  /// The recorded step as an executable CUDA graph; null if no step is
-  /// recorded.
+  /// Executable CUDA graph with the captured work of one step (one run of the
+  /// program); null if there is none.
   CUgraphExec step = nullptr;
   /// Stream on which beginUpload() copies; null before its first call.
   CUstream uploads = nullptr;
-  /// Event that makes uploads and copyWithin() wait for each other.
+  /// Event with which one of two streams waits for the other: the compute
+  /// stream and the stream `uploads`.
   CUevent order = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();

@@ -10,9 +10,8 @@ namespace pcc::runtime {
 
 static constexpr const char *soname = "libcuda.so.1";
 
-/// Expands to the name of a driver function in libcuda, as a string:
-/// "cuMemAlloc_v2" for cuMemAlloc. Many names are macros in cuda.h, so PCC_TEXT
-/// quotes the argument after it is expanded.
+/// Expands to the name of a driver function as a string: "cuMemAlloc_v2" for
+/// cuMemAlloc. Macros of cuda.h in `function` are expanded first.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
@@ -38,9 +37,8 @@ static std::string versionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
-/// Initializes the driver, and fails if it is too old or finds no GPU. The
-/// version is checked first, because cuInit of an older driver reports a less
-/// helpful error.
+/// Initializes the driver. Fails if the driver is too old or finds no GPU. The
+/// version is checked first, because cuInit reports a less helpful error.
 static Status start(const CudaDriver &driver) {
   int version = 0;
   if (driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&
@@ -79,9 +77,9 @@ Status openCudaDriver(CudaDriver &driver) {
   return start(driver);
 }
 
-/// Converts `result` to a Status. An error that the machine causes, such as a
-/// missing GPU or a lack of memory, gets exit code 13 (NoDevice). Any other
-/// error is a defect of pcc and gets exit code 1.
+/// Converts `result` to a Status. An error of the machine, such as a lack of
+/// memory, gets exit code 13 (NoDevice). Any other error is a defect of pcc and
+/// gets exit code 1.
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();

@@ -14,9 +14,8 @@
 
 namespace pcc::runtime {
 
-/// Expands to X(name) for each driver function that pcc calls. Some of the
-/// names are macros in cuda.h that stand for one version of a function, such as
-/// cuMemAlloc_v2.
+/// Expands to X(name) for each driver function that pcc calls. Some names are
+/// macros in cuda.h, such as cuMemAlloc for cuMemAlloc_v2.
 #define PCC_CUDA_DRIVER_FUNCTIONS(X)                                           \
   X(cuInit)                                                                    \
   X(cuDriverGetVersion)                                                        \
@@ -65,23 +64,22 @@ namespace pcc::runtime {
 /// the function to which it points. All members are null before
 /// openCudaDriver().
 struct CudaDriver {
-// The argument is the name that is declared.
+// clang-tidy wants parentheses around `function`. They are not needed, because
+// `function` is the name of a member here.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, the return value of the driver function with the name
-  /// `call`, to a Status. Exit code 13 (NoDevice) if the GPU or its memory is
-  /// unavailable or the GPU cannot execute the code, exit code 1 (Defect) for
-  /// any other error.
+  /// Converts `result`, which the driver function `call` returned, to a Status.
+  /// Exit code 13 (NoDevice) if the GPU or its memory is unavailable or the GPU
+  /// cannot execute the code. Exit code 1 (Defect) for any other error.
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens and initializes the driver, and sets the pointers of `driver`. The
-/// functions are wrapped with watchCalls(), which detects calls that do not
-/// return. Exit code 13 (NoDevice) if the driver is absent or too old, or if it
-/// finds no GPU.
+/// Opens the driver and sets the pointers of `driver`. Each function is wrapped
+/// with watchCalls(), which detects calls that do not return. Exit code 13
+/// (NoDevice) if the driver is absent or too old, or finds no GPU.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

@@ -21,9 +21,8 @@ static int capabilityOf(const char *arch) {
   return int(std::strtol(arch + std::strlen("sm_"), nullptr, 10));
 }
 
-/// Prefers the machine code (cubin), which runs on GPUs whose compute
-/// capability has the same major number and no lower minor number. PTX runs on
-/// all GPUs of its architecture and later ones; the driver compiles it.
+/// Loads the machine code (cubin) if the GPU has its major compute capability.
+/// Otherwise loads the PTX, which the driver compiles for this GPU.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();
@@ -60,8 +59,8 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
   PCC_RETURN_IF_ERROR(
       gpu.check(gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
                 "cuModuleGetFunction"));
-  // By default the driver loads a kernel at its first launch, which may
-  // deadlock in a step: see Operation::warmUp().
+  // Loads the kernel immediately, because a load at the first launch may
+  // deadlock (Operation::warmUp()).
   return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
 }
 

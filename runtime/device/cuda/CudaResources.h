@@ -13,33 +13,31 @@
 
 namespace pcc::runtime {
 
-/// The GPU of one rank, the kernels of its program, cuBLASLt, cuDNN, and
-/// scratch memory. The kernels and each library are loaded when
-/// Device::prepare() first gets an instruction that needs them. Operations run
-/// in order on one stream, so all of them can share one cuBLASLt workspace and
-/// one scratch memory.
+/// The GPU of one rank, the kernels of its program, cuBLASLt, cuDNN and scratch
+/// memory. Kernels and libraries are loaded when first needed. Operations run
+/// in order on one stream, so they share one cuBLASLt workspace and one scratch
+/// memory.
 class CudaResources {
 public:
   /// Creates the resources without opening the GPU; the caller must then call
-  /// context().open(). `bundle` is the path of the directory in which the
-  /// algorithms of cuBLASLt are stored.
+  /// context().open(). `bundle` is the directory in which the algorithms of
+  /// cuBLASLt are stored.
   explicit CudaResources(std::string bundle) : bundle(std::move(bundle)) {}
   ~CudaResources();
 
   /// Returns the GPU of the rank.
   CudaContext &context() { return gpu; }
 
-  /// Sets `function` to the kernel with index `kernel` in the program `image`.
-  /// The kernel's code is then on the GPU, so that a launch loads no code. The
-  /// first call loads the code of all kernels. Exit code 13 (NoDevice) if the
-  /// GPU is too old for the code.
+  /// Sets `function` to the kernel with index `kernel` in the program `image`,
+  /// ready to launch. The first call loads the code of all kernels. Exit code
+  /// 13 (NoDevice) if the GPU is too old for the code.
   Status findKernel(const ProgramImage &image, int32_t kernel,
                     CUfunction &function);
 
-  /// Opens cuBLASLt, allocates its workspace and reads the cache of algorithms
-  /// on the first call. Later calls do nothing. blas(), cublasHandle(),
-  /// workspace() and algorithms() require an earlier call. Exit code 13
-  /// (NoDevice) if the library is absent.
+  /// Opens cuBLASLt, allocates its workspace, and reads a file of algorithms
+  /// that earlier runs selected. Later calls do nothing. Must be called before
+  /// blas(), cublasHandle(), workspace() and algorithms(). Exit code 13
+  /// (NoDevice) if cuBLASLt is absent.
   Status useCublas();
   /// Returns the functions of cuBLASLt.
   const CublasLibrary &blas() const { return library; }
@@ -48,8 +46,9 @@ public:
   /// Returns the GPU memory that cuBLASLt may use as scratch in each matrix
   /// product.
   void *workspace() const { return workspaceData; }
-  /// Returns the size of workspace() in bytes. NVIDIA recommends 32 MiB for
-  /// GPUs since Hopper (compute capability 9.0), and 4 MiB for older ones.
+  /// Returns the size, in bytes, of the GPU memory that cuBLASLt uses as
+  /// scratch. NVIDIA recommends 32 MiB for GPUs since Hopper (compute
+  /// capability 9.0), and 4 MiB for older ones.
   size_t workspaceBytes() const {
     return size_t(gpu.capability() >= 90 ? 32 : 4) << 20;
   }
@@ -58,14 +57,15 @@ public:
   AlgorithmCache &algorithms() { return algorithmCache; }
 
   /// Opens cuDNN on the first call, if it is installed. Returns the object that
-  /// finds plans (compiled cuDNN graphs) for attention. If cuDNN is not
-  /// installed, the returned object finds no plans.
+  /// finds plans (compiled cuDNN graphs) for attention. Without cuDNN, the
+  /// object finds no plans.
   CudnnAttention &useCudnn();
   /// Returns the object that finds cuDNN plans, without opening cuDNN. Until
   /// useCudnn() is called, the object finds no plans.
   CudnnAttention &attention() { return dnn; }
-  /// Requests that scratch() have at least `bytes` bytes. Must not be called
-  /// after allocateScratch().
+  /// Requests `bytes` bytes of scratch memory in GPU memory for one operation.
+  /// All operations share the scratch memory, so allocateScratch() later
+  /// allocates the largest request.
   void reserve(int64_t bytes) { scratchBytes = std::max(scratchBytes, bytes); }
   /// Allocates scratch memory of the largest size that was requested. Called
   /// once, after the last instruction is prepared.
@@ -97,10 +97,8 @@ private:
   void *scratchData = nullptr;
 };
 
-/// Returns whether the buffer with index `buffer` is in the arena, the memory
-/// of intermediate results. Arena buffers hold no data before the first step,
-/// so a warm-up may overwrite them. Buffers of parameters and constants must
-/// not be overwritten.
+/// Returns whether the buffer with index `buffer` is in the arena (memory of
+/// intermediate results). A warm-up may overwrite only arena buffers.
 inline bool isInArena(const LoadContext &context, int32_t buffer) {
   return context.program.buffers[size_t(buffer)]->memory ==
          program::Memory::Arena;
@@ -112,9 +110,8 @@ using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
                                const program::InstructionT &,
                                std::unique_ptr<Operation> &);
 
-/// Creates the operation that launches a kernel that pcc has compiled. If the
-/// kernel computes attention and cuDNN supports that attention, the operation
-/// calls cuDNN instead.
+/// Creates the operation that launches a kernel that pcc has compiled.
+/// Attention that cuDNN supports is computed by cuDNN instead.
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

@@ -43,8 +43,9 @@ void CudnnAttention::open(cudaStream_t stream) {
     library.cudnnDestroy(std::exchange(handle, nullptr));
 }
 
-/// Compiles each kind of graph at most once per shape: if a graph cannot be
-/// compiled, an empty plan is stored in the cache `plans`.
+/// Compiles at most one graph per `kind` and `shape`, and keeps the compiled
+/// plan in a map. If cuDNN cannot compile the graph, keeps an empty plan, so
+/// that later calls do not try again.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;

@@ -10,9 +10,8 @@
 namespace pcc::runtime {
 
 /// Uses cuDNN for the attention of one rank (FlashAttention, Dao et al. 2022).
-/// A plan is a compiled cuDNN graph for attention of one shape. If cuDNN is
-/// absent or has no engine for a shape, the functions return no plan, which is
-/// not an error. The kernels that pcc compiled then compute the attention.
+/// A plan is a compiled cuDNN graph for one shape. Without a plan, the kernels
+/// that pcc compiled compute the attention.
 class CudnnAttention {
 public:
   CudnnAttention() = default;
@@ -20,15 +19,15 @@ public:
   CudnnAttention(const CudnnAttention &) = delete;
   CudnnAttention &operator=(const CudnnAttention &) = delete;
 
-  /// Opens cuDNN and sets `stream` as the stream on which cuDNN enqueues all
-  /// work. If cuDNN cannot be opened, or if the environment variable PCC_CUDNN
-  /// is "off", findResult() and findGradients() return null.
+  /// Opens cuDNN, which enqueues all work on `stream`. If cuDNN cannot be
+  /// opened or the environment variable PCC_CUDNN is "off", findResult() and
+  /// findGradients() return null.
   void open(cudaStream_t stream);
 
-  /// Returns the plan of the forward pass of attention of `shape`, or null if
-  /// there is none. If `withStatistics` is true, the plan also stores the
-  /// log-sum-exp of each query's scores, which the plan of the gradients reads.
-  /// The plan is valid as long as this object exists.
+  /// Returns the plan of the forward pass for `shape`, or null if there is
+  /// none. With `withStatistics`, the plan also stores the log-sum-exp of each
+  /// query's scores, for the gradients. The plan is valid as long as this
+  /// object exists.
   const CudnnPlan *findResult(const AttentionShape &shape, bool withStatistics);
   /// Returns the plan that computes the gradients of query, key and value, or
   /// null if there is none. The plan is valid as long as this object exists.
@@ -41,14 +40,17 @@ public:
              void *workspace) const {
     return plan.run(library, handle, places, workspace);
   }
-  /// Returns the score of a masked key in the plans. The score is minus
-  /// infinity or, for versions of cuDNN that cannot subtract infinities, the
-  /// smallest finite f32. Requires that cuDNN is open.
+  /// Returns the score of a masked key: minus infinity or, for old versions of
+  /// cuDNN, the smallest finite f32. Requires that cuDNN is open.
   float lowest() const;
 
 private:
-  /// Kinds of graphs that this class compiles: the forward pass without and
-  /// with statistics, and the backward pass.
+  /// Kind of a graph that this class compiles:
+  ///
+  /// - Result: forward pass
+  /// - ResultAndStatistics: forward pass that also stores the log-sum-exp of
+  ///   each query's scores
+  /// - Gradients: backward pass
   enum class Kind { Result, ResultAndStatistics, Gradients };
   /// Returns the plan for `kind` and `shape`. Compiles the plan unless `plans`
   /// already has it. Returns null if cuDNN has no engine for the graph.

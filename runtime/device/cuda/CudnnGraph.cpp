@@ -4,16 +4,16 @@
 
 namespace pcc::runtime {
 
-/// Id of the first intermediate tensor of a graph. Tensors in memory have
-/// smaller ids, which the callers choose.
+/// Smallest id of the tensors that CudnnGraph::between() makes, which have no
+/// address. Tensors with an address have smaller ids, which the caller chooses.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
   return {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
 }
 
-/// Returns whether the error `result` means that cuDNN has no implementation of
-/// the request, so that another engine may be tried.
+/// Returns whether the error `result` means that cuDNN has no implementation.
+/// Another engine may then be tried.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -107,9 +107,8 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
-/// cuDNN describes an elementwise operation by two descriptors. The first has
-/// the kind (such as addition); the second has the tensors to which the kind is
-/// applied.
+/// Creates cuDNN's two descriptors of an elementwise operation: one for its
+/// kind (such as addition), one for its tensors.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
@@ -153,9 +152,8 @@ void CudnnGraph::reorder(Tensor tensor, Tensor result) {
   add(operation);
 }
 
-/// Requests from cuDNN's heuristics the engines that support the graph, ordered
-/// by estimated speed (mode A). If no engine supports the graph, returns
-/// success and leaves `plan` empty.
+/// Requests from cuDNN's heuristics the engines that support the graph, fastest
+/// first (mode A). If there are none, returns success and leaves `plan` empty.
 Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                           cudnnBackendDescriptor_t properties) {
   const auto graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -226,8 +224,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
-/// Creates a new descriptor of the addresses (cuDNN's variant pack) in each
-/// run, because a finalized descriptor cannot be changed.
+/// Creates a new descriptor of the addresses (cuDNN's variant pack), because
+/// the attributes of an old one cannot be changed.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

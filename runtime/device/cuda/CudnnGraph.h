@@ -45,9 +45,9 @@ private:
   std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
 };
 
-/// Addresses of the tensors of a plan in one run: data[i] is the address of the
-/// tensor with id ids[i]. The address is in GPU memory. One exception: a number
-/// that CudnnGraph::number() made is in host memory.
+/// Addresses of a plan's tensors in one run: data[i] is the address of the
+/// tensor with id ids[i]. Numbers made by CudnnGraph::number() are in host
+/// memory, all other tensors in GPU memory.
 struct CudnnAddresses {
   std::vector<int64_t> ids;
   std::vector<void *> data;
@@ -88,13 +88,14 @@ public:
   /// Makes a tensor of a single f32 in host memory, with the id `id`. Each run
   /// provides the address of the tensor.
   Tensor number(int64_t id);
-  /// Makes a dense intermediate tensor, which one operation of the graph writes
-  /// and others read. Intermediate tensors have no address.
+  /// Makes a tensor for a value that one operation of the graph passes to
+  /// another. The tensor has no address. Its strides are those of a dense
+  /// row-major tensor.
   Tensor between(cudnnDataType_t type, const CudnnDims &dims) {
     return between(type, dims, denseCudnnStrides(dims));
   }
-  /// Makes an intermediate tensor with the given strides. One operation of the
-  /// graph writes the tensor and others read it; it has no address.
+  /// Makes a tensor for a value that one operation of the graph passes to
+  /// another. The tensor has no address.
   Tensor between(cudnnDataType_t type, const CudnnDims &dims,
                  const CudnnDims &strides);
 
@@ -125,17 +126,20 @@ public:
   void select(Tensor condition, Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_BINARY_SELECT, a, b, condition, result});
   }
-  /// Adds a reduction of `tensor`, such as a sum or maximum, over the dims
-  /// whose size in `result` is 1.
+  /// Adds a reduction of `tensor`, such as a sum, over the dims whose size in
+  /// `result` is 1.
   void reduce(cudnnReduceTensorOp_t kind, Tensor tensor, Tensor result);
   /// Adds an operation that copies `tensor` to `result`, which has the same
   /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph with the first engine, of those that cuDNN proposes,
-  /// that supports the graph. If none supports it, leaves `plan` empty and
-  /// returns success. `properties` may describe a GPU that is not present;
-  /// `handle` may then be null. After this call, only engines() may be called.
+  /// Compiles the graph with the first engine proposed by cuDNN that supports
+  /// the graph. If no engine does, leaves `plan` empty and returns success.
+  /// After this call, only engines() may be called.
+  ///
+  /// If `properties` is null, compiles for the GPU of `handle`. Otherwise
+  /// ignores `handle`, and compiles for the GPU that `properties` describes.
+  /// This host need not have that GPU.
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
   /// Returns the number of engines that cuDNN proposed in finish().
@@ -172,7 +176,8 @@ private:
                                       const CudnnDims &strides);
   /// An elementwise operation. `b` and `condition` are null if the operation
   /// has no such operand. `type` is the element type of the computation. `dim`
-  /// is the dim of CudnnGraph::count(); it is -1 for other operations.
+  /// is -1, except for the operation that CudnnGraph::count() adds: it writes
+  /// each element's index along `dim`.
   struct Pointwise {
     cudnnPointwiseMode_t mode;
     Tensor a, b, condition, result; ///< null where there is none
@@ -183,9 +188,8 @@ private:
   void add(const Pointwise &pointwise);
   /// Finalizes the descriptor of an operation and adds it to the graph.
   void add(cudnnBackendDescriptor_t operation);
-  /// Sets `plan` to the plan of the first proposed engine that supports the
-  /// graph. cuDNN's proposals are read from the descriptor `heuristics`. Leaves
-  /// `plan` empty if no proposed engine supports the graph.
+  /// Sets `plan` to the plan of the first engine proposed by `heuristics` that
+  /// supports the graph. Leaves `plan` empty if there is none.
   Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 
@@ -196,8 +200,8 @@ private:
   /// the plan.
   std::vector<CudnnDescriptor> descriptors;
   std::vector<cudnnBackendDescriptor_t> operations;
-  /// Number of intermediate tensors so far, and number of engines that cuDNN
-  /// proposed.
+  /// `numBetween` is the number of tensors without an address, which between()
+  /// has made. `numEngines` is the number of engines that cuDNN proposed.
   int64_t numBetween = 0, numEngines = 0;
 };
 

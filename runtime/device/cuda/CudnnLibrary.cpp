@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of the cuDNN library with the major version of the
-/// headers with which pcc was compiled.
+/// Returns the file name of the cuDNN library, with the major version of pcc's
+/// headers.
 static std::string soname() {
   return "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 }

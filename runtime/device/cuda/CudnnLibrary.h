@@ -26,21 +26,22 @@ namespace pcc::runtime {
 /// Pointers to the functions of cuDNN. Each member has the name of the function
 /// to which it points. All members are null before openCudnnLibrary().
 struct CudnnLibrary {
-// The argument is the name that is declared.
+// clang-tidy wants parentheses around `function`. They are not needed, because
+// `function` is the name of a member here.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, the return value of the cuDNN function with the name
-  /// `call`, to a Status. Exit code 1 (Defect) for every error.
+  /// Converts `result`, which the cuDNN function `call` returned, to a Status.
+  /// Exit code 1 (Defect) for every error.
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens cuDNN and sets the pointers of `library`. The functions are wrapped
+/// Opens cuDNN and sets the pointers of `library`. Each function is wrapped
 /// with watchCalls(), which detects calls that do not return. Exit code 13
-/// (NoDevice) if the library is absent, or if its major version differs from
-/// the headers with which pcc was compiled.
+/// (NoDevice) if the library is absent or has another major version than pcc's
+/// headers.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

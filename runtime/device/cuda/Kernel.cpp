@@ -40,18 +40,17 @@ private:
   CUfunction function;
   std::vector<void *> pointers;
   std::vector<int64_t> scalars;
-  /// Addresses of the kernel's parameters: first the addresses of the elements
-  /// of `pointers`, then those of the elements of `scalars`.
+  /// Parameters of the kernel, as the driver expects them: a pointer to each
+  /// buffer address in `pointers`, then a pointer to each number in `scalars`.
   std::vector<void *> arguments;
 };
 } // namespace
 
 namespace {
-/// Launches one kernel that updates many tensors, such as all weights in an
-/// optimizer step (like multi-tensor apply in NVIDIA's Apex). A part is one
-/// group of tensors that are updated together, for example one weight and its
-/// moments. Each block computes one tile (a fixed number of elements) of one
-/// part. The kernel has two kinds of parameters:
+/// Launches one kernel that updates many parts, like multi-tensor apply in
+/// NVIDIA's Apex. A part is, for example, one weight and its moments. Each
+/// block computes one tile (a fixed number of elements) of one part. The
+/// kernel's parameters are:
 ///
 /// - a TensorTable with the addresses and sizes of all parts;
 /// - the addresses of the buffers that all parts read.
@@ -88,11 +87,13 @@ public:
   }
 
 private:
-  /// Sets the entries of the table that are equal in every run: each part's
-  /// first tile (a tile is a fixed number of elements) and number of elements.
-  /// In unused entries, the first tile is the largest integer. The kernel finds
-  /// the part of a tile by binary search over the first tiles, and therefore
-  /// never finds an unused entry.
+  /// Sets the entries of the kernel's table that are equal in every run: the
+  /// number of elements and the first tile of each part. A part is a group of
+  /// tensors, and a tile is a block of its elements. For example, the first
+  /// tiles of three parts of 2, 4 and 1 tiles are 0, 2 and 6.
+  ///
+  /// Unused entries get the largest integer as first tile, so that the kernel's
+  /// binary search skips them.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =
@@ -109,15 +110,16 @@ private:
   LoadContext context;
   const program::KernelT &kernel;
   CUfunction function;
-  /// Addresses, in the current run, of the buffers that all parts (groups of
-  /// tensors) read.
+  /// Addresses, in the current run, of the buffers that the kernel reads for
+  /// every part. A part is a group of tensors that the kernel updates together,
+  /// such as a weight and its moments.
   std::vector<void *> shared;
   TensorTable table;
-  /// The entries of the TensorTable. The member `table` computes the index of
-  /// each entry.
+  /// Contents of the table that is the kernel's first parameter. The member
+  /// `table` computes the index of each entry.
   std::vector<int64_t> words;
-  /// Addresses of the kernel's parameters: first the address of the array
-  /// `words`, then the addresses of the elements of `shared`.
+  /// Parameters of the kernel, as the driver expects them: a pointer to the
+  /// table `words`, then a pointer to each buffer address in `shared`.
   std::vector<void *> arguments;
 };
 } // namespace

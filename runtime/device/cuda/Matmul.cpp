@@ -13,7 +13,8 @@ namespace {
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
-  /// Returns the address of the number in the type that cuBLASLt expects.
+  /// Returns the address of this number as f64 or as f32, whichever type
+  /// cuBLASLt expects.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -34,9 +35,9 @@ public:
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
 
-  /// Selects cuBLASLt's algorithms. If the product needs sums
-  /// (MatmulProblem::Sums) that no epilogue can compute, prepares a second
-  /// product that computes them.
+  /// Selects cuBLASLt's algorithm for the product c = a b. Some products must
+  /// also sum the rows of a or the columns of b. If no algorithm computes c and
+  /// the sums together, prepares a second product that computes only the sums.
   Status open() {
     if (problem.isEmpty())
       return Status::success();
@@ -63,8 +64,8 @@ public:
   }
 
   /// Executes the product once, because cuBLASLt loads code at its first call.
-  /// Does nothing if the buffer of an output is not in the arena (the memory of
-  /// intermediate results), because that buffer must keep its contents.
+  /// Does nothing if an output is outside the arena (memory of intermediate
+  /// results) and must keep its contents.
   Status warmUp(const RunContext &context) override {
     for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
       if (written >= 0 && !isInArena(this->context, written))
@@ -73,15 +74,15 @@ public:
   }
 
 private:
-  /// Addresses of the matrices of one product. If there is no residual,
-  /// `residual` is the address of c.
+  /// Addresses of the matrices of one product c = a b + residual. If there is
+  /// no residual, `residual` equals `c`.
   struct MatmulAddresses {
     char *a, *b, *c, *residual;
   };
 
-  /// Prepares the second product, which computes the sums of a or b over k. The
-  /// row sums of a are the product of a and a column of ones. The column sums
-  /// of b are the product of a row of ones and b.
+  /// Prepares a product that computes sums of a matrix. It sums the rows of a
+  /// by multiplying a by a column of ones, or the columns of b by multiplying a
+  /// row of ones by b.
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -97,8 +98,8 @@ private:
     return fillOnes();
   }
 
-  /// Allocates the vector `ones` in GPU memory and sets its k elements to 1, in
-  /// the type of a and b.
+  /// Allocates the vector `factorSum->ones` in GPU memory, and fills it with
+  /// ones. Its length is the number of columns of the product's left factor.
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
@@ -110,8 +111,9 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Sets the address of the bias, or of the sums, in the descriptor of the
-  /// product. If a second product computes the sums, runs that product.
+  /// Passes the address of a vector to cuBLASLt: the bias, which the product
+  /// reads, or the sums of a or b, which the product writes. If a separate
+  /// product (`factorSum`) computes the sums, runs that product instead.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -128,8 +130,10 @@ private:
     return call.setVector(address(problem.hasBias ? matmul.bias : sums));
   }
 
-  /// Makes cuBLASLt accept a product with k = 0: sets k to 1, and uses zeros as
-  /// a and b. Bias, activation and residual are computed as usual.
+  /// Prepares a product c = a b whose a has no columns (k = 0), because
+  /// cuBLASLt rejects k = 0. Replaces a by a column of zeros and b by a row of
+  /// zeros, so that k is 1. The product is zero in both cases. Bias, activation
+  /// and residual are computed as usual.
   Status multiplyZeros() {
     problem.k = 1;
     for (MatrixStrides *matrix : {&problem.a, &problem.b}) {
@@ -149,8 +153,9 @@ private:
     return static_cast<char *>(context.buffers.at(buffer, microbatch));
   }
 
-  /// Returns the address of a or b for the current microbatch: `matrix.offset`
-  /// elements after the beginning of `buffer`. If k is 0, returns `zeros`.
+  /// Returns the address of a or b in the product c = a b, for the current
+  /// microbatch: `matrix.offset` elements after the beginning of `buffer`. If a
+  /// has no columns, returns `zeros`, which replaces a and b.
   char *factor(int32_t buffer, const MatrixStrides &matrix) const {
     return zeros ? static_cast<char *>(zeros)
                  : moved(address(buffer), matrix.offset, types.factors);
@@ -161,10 +166,9 @@ private:
     return data + elements * int64_t(sizeOf(type));
   }
 
-  /// Executes the products for all indices of the batch dims from `dim` to the
-  /// last one. `at` has the addresses for the current indices of the batch dims
-  /// before `dim`. One CublasCall computes all products along the innermost
-  /// batch dim.
+  /// Executes the products for all indices of batch dim `dim` and of the batch
+  /// dims inside it. The batch dims outside it have fixed indices, and `at` has
+  /// the addresses for these indices.
   Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);
@@ -179,8 +183,8 @@ private:
     return Status::success();
   }
 
-  /// The second product, which computes the sums of a or b over k. Its alpha
-  /// (`one`) is 1 and its beta (`zero`) is 0.
+  /// A product that sums the rows of a or the columns of b by multiplying them
+  /// by ones. Its alpha (`one`) is 1 and its beta (`zero`) is 0.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)
@@ -189,7 +193,7 @@ private:
     MatmulProblem problem;
     CublasScale one, zero;
     CublasCall call;
-    /// Vector of k ones in GPU memory.
+    /// Vector of ones in GPU memory.
     void *ones = nullptr;
   };
 
@@ -201,7 +205,8 @@ private:
   CublasScale alpha, beta;
   CublasCall call;
   std::optional<FactorSum> factorSum;
-  /// Zeros in GPU memory that are used as a and b if k is 0; otherwise null.
+  /// Zeros in GPU memory that replace a and b in the product c = a b if a has
+  /// no columns; null if a has columns.
   void *zeros = nullptr;
   /// Index of the microbatch of the current run.
   int64_t microbatch = 0;

@@ -5,9 +5,8 @@
 
 namespace pcc::runtime {
 
-/// Launches a generator kernel that writes the elements of `part`, a part of a
-/// random tensor, to `to`, with one thread per element. RandomScalars documents
-/// the kernel's parameters.
+/// Launches a generator kernel with one thread per element. The kernel writes
+/// `part`, a part of a random tensor, to `to`.
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;

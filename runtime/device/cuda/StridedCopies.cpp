@@ -51,16 +51,17 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// Copies one rectangle per driver call. If the innermost loop is contiguous in
-/// source and target, its elements form the rows of the rectangle. The next
-/// loop, if its strides allow it, is the rectangle's height.
+/// Copies one rectangle (rows of contiguous bytes) per driver call. `given` is
+/// a nest of loops {extent, source stride, target stride}, with strides in
+/// elements. If the strides of the innermost loop are 1, this loop becomes the
+/// width of the rows. The next loop becomes the number of rows, if the driver
+/// accepts its strides. Every iteration of the outer loops is one driver call.
 ///
-/// The following example copies columns 0 to 3 of the first 16 rows of two 20 x
-/// 16 matrices into two dense 16 x 4 matrices. Each loop is written as {extent,
-/// source stride, target stride}:
+/// For example, these loops copy the upper left 16 x 4 elements of two 20 x 16
+/// matrices to two dense 16 x 4 matrices:
 ///
 ///   loops {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
-///         two calls      height 16     width 4 elements
+///         two calls      16 rows       4 elements per row
 Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
                    const void *from, void *to, size_t elementSize) {
   if (numElements(given) == 0)

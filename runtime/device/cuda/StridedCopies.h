@@ -8,11 +8,9 @@
 
 namespace pcc::runtime {
 
-/// Enqueues the strided copy `copy` of elements of `size` bytes from `from` to
-/// `to`, two ranges of GPU memory that must not overlap. One call of the driver
-/// copies a rectangle: contiguous rows with a constant distance between them.
-/// The innermost loops of `copy` form the rectangle if their strides allow it.
-/// The driver is called once for each iteration of the other loops.
+/// Enqueues the strided copy `copy` from `from` to `to`, two ranges of GPU
+/// memory that must not overlap. Elements have `size` bytes. Each call of the
+/// driver copies one rectangle (contiguous rows at a constant distance).
 Status copyStrided(const CudaContext &gpu, const StridedCopy &copy,
                    const void *from, void *to, size_t size);
 

@@ -14,7 +14,7 @@
 namespace pcc::runtime {
 
 namespace {
-/// An all-reduce that is executed by a single call of the group (communicator).
+/// An all-reduce by a single call of the communicator.
 class AllReduce : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -26,13 +26,12 @@ public:
   }
 };
 
-/// An asynchronous all-reduce on the host. The elements are divided into one
-/// share per member; for example, 10 elements and 4 members give shares of 3,
-/// 3, 3 and 1 elements.
+/// An asynchronous all-reduce on the host. Each member reduces one share of the
+/// elements. For example, 10 elements and 4 members give shares of 3, 3, 3 and
+/// 1 elements.
 ///
 /// - start() sends to each member this rank's values of that member's share.
-/// - finish() reduces this rank's share over all members. It then sends the
-///   reduced share to all members (an all-gather).
+/// - finish() reduces this rank's share, and sends the result to all members.
 ///
 /// `in` and `out` may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
@@ -96,23 +95,20 @@ private:
     receives.clear();
   }
 
-  /// Appends a message to or from `member` to `pieces`. Does nothing if `bytes`
-  /// is 0.
+  /// Appends a message to or from `member` to `pieces`, unless it is empty.
   static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
       pieces.push_back({member, data, bytes});
   }
 
-  /// Returns the index of the first element of a member's share (the elements
-  /// that this member reduces). All shares have equal size, but the last shares
-  /// may be shorter or empty.
+  /// Returns the index of the first element that `member` reduces. With 10
+  /// elements and 4 members, the indices are 0, 3, 6 and 9.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
   }
-  /// Returns the size in bytes of a member's share (the elements that it
-  /// reduces).
+  /// Returns the number of bytes that `member` reduces.
   size_t bytes(int member) const {
     return (first(member + 1) - first(member)) * size;
   }
@@ -123,8 +119,8 @@ private:
   Ticket ticket = 0;
 };
 
-/// A broadcast that a single call of the group executes in place, in `out`. The
-/// root first copies its `in` to `out`.
+/// A broadcast by a single call of the communicator. The root first copies its
+/// `in` to `out`.
 class Broadcast : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -137,8 +133,8 @@ public:
   }
 };
 
-/// Copies a part of the operand `in` to the result `out`. This rank has all
-/// elements of the part, so no communication is needed.
+/// Copies a part of the operand `in` to the result `out`, without
+/// communication.
 class Slice : public PlannedCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -150,10 +146,9 @@ public:
   }
 };
 
-/// An all-gather in which every member contributes its whole `in`. If `out` is
-/// the contiguous concatenation of the contributions, they are received
-/// directly in `out`. Otherwise they are received in scratch and then copied to
-/// `out`.
+/// An all-gather in which every member contributes its whole `in`. The
+/// contributions are received directly in `out` if they are contiguous there,
+/// otherwise through scratch (temporary memory).
 class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
@@ -194,14 +189,14 @@ public:
   }
 
 private:
-  /// Returns the address, in `out` or in scratch, at which the members'
-  /// contributions are received in member order.
+  /// Returns the address of the memory that receives the contributions of all
+  /// members, in member order: `out` if they are contiguous there, otherwise
+  /// scratch (temporary memory).
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
-  /// Copies the contributions from scratch to `out`, if they were received in
-  /// scratch.
+  /// Copies contributions that were received in scratch to `out`.
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
@@ -213,12 +208,11 @@ private:
 };
 
 /// A change of layout by messages between pairs of members. Used for AllToAll,
-/// Permute, Exchange, and an AllGather in which several members hold the same
-/// elements. Each message is one piece (the elements for one member). A piece
-/// that is not contiguous is copied through scratch:
+/// Permute, Exchange, and an AllGather with replicated elements. A piece (the
+/// elements for one member) that is not contiguous goes through scratch:
 ///
-/// - It is sent from `in` if it is contiguous there, otherwise from scratch.
-/// - It is received in `out` if it is contiguous there, otherwise in scratch.
+/// - Sent from `in` if it is contiguous there, otherwise from scratch.
+/// - Received in `out` if it is contiguous there, otherwise in scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -244,10 +238,9 @@ public:
   }
 };
 
-/// A reduce-scatter on the host. A piece is one member's contribution to this
-/// rank's result. The pieces of all members, including this rank, are collected
-/// in scratch. They are then reduced in the fixed order of reduceInTree(), so
-/// the result does not depend on the order of arrival.
+/// A reduce-scatter on the host. Collects in scratch all members' contributions
+/// to this rank's result, then reduces them in a fixed order. The result thus
+/// does not depend on the order of arrival.
 class ReduceScatter : public PlannedSplit {
 public:
   ReduceScatter(const LoadContext &context,
@@ -284,9 +277,8 @@ public:
   }
 
 private:
-  /// Copies this rank's own piece from `in` to scratch. The piece is this
-  /// rank's contribution to its own result. Its elements get the order of the
-  /// pieces that other members send.
+  /// Copies elements of `source` to `target`, one after the other. `copies`
+  /// lists these elements.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -296,9 +288,8 @@ private:
     }
   }
 
-  /// Copies the elements that a loop nest visits to contiguous memory in
-  /// `target`. The first `done` elements of `target` are already filled, so the
-  /// copy begins after them. Increases `done` by the number of copied elements.
+  /// Appends elements of `source` to `target`. `loops` (a loop nest with
+  /// strides) lists these elements. `done` counts the elements in `target`.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -313,8 +304,8 @@ private:
                     done);
   }
 
-  /// Reduces the pieces of all members element-wise, and writes the result over
-  /// the first piece in scratch.
+  /// Reduces the contributions of all members in scratch. The result replaces
+  /// the first contribution.
   void reduce(const Addresses &at) {
     inputs.clear();
     for (const PeerPiece &piece : plan.receives)
@@ -327,13 +318,12 @@ private:
   std::vector<const void *> inputs;
 };
 
-/// One operation per microbatch, for a collective whose CollectivePlan (copies
-/// and messages) depends on the microbatch. For example, each microbatch may
-/// use a different slice of a value that all microbatches share.
+/// A collective with one operation per microbatch. For example, each microbatch
+/// may read a different slice of a shared value.
 class PerMicrobatch : public Operation {
 public:
-  /// Appends an empty entry for the next microbatch, and returns a reference to
-  /// the entry. The caller assigns the operation to the reference.
+  /// Adds a null operation for the next microbatch. The caller replaces it
+  /// through the returned reference.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -349,7 +339,8 @@ using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
 
-/// Creates an operation of type `Kind`, which needs no CollectivePlan.
+/// Creates an operation of type `Kind`, which needs no plan of copies and
+/// messages.
 template <typename Kind>
 std::unique_ptr<Operation> plain(const LoadContext &context,
                                  const program::InstructionT &instruction,
@@ -357,8 +348,8 @@ std::unique_ptr<Operation> plain(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group);
 }
 
-/// Creates an operation of type `Kind`, which executes `plan`. `Base` is the
-/// type of the result: Operation or SplitCollective.
+/// Creates an operation of type `Kind` that executes `plan`. `Base` is
+/// Operation or SplitCollective.
 template <typename Base, typename Kind>
 std::unique_ptr<Base> planned(const LoadContext &context,
                               const program::InstructionT &instruction,
@@ -366,9 +357,8 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-/// Creates the operation of an all-gather: a Gather if every member contributes
-/// its whole `in`, otherwise a Redistribution. The result has the type `Base`,
-/// which is Operation or SplitCollective.
+/// Creates an all-gather: a Gather if every member contributes its whole `in`,
+/// otherwise a Redistribution. `Base` is Operation or SplitCollective.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -391,7 +381,7 @@ static constexpr Make makers[] = {plain<AllReduce>,
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
 /// Returns exit code 11 if the program reserves less scratch (temporary memory)
-/// than `elements` elements for the collective.
+/// than `elements` elements.
 static Status checkScratch(const LoadContext &context,
                            const program::CollectiveT &collective,
                            int64_t elements) {
@@ -408,10 +398,9 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// Creates the operation that executes the collective at the coordinates `at`
-/// (of the rank and the microbatch). On a device with a queue (GPU), the
-/// operation is a single library call, such as ncclAllGather, where the library
-/// has one.
+/// Creates the operation of the collective at the coordinates `at` (rank and
+/// microbatch). On a GPU it is a single library call, such as ncclAllGather,
+/// where possible.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,
@@ -433,8 +422,7 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // A ragged collective moves selected rows. Its layouts do not depend on the
-  // microbatch.
+  // A ragged collective moves rows that are selected at run time.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(
@@ -442,10 +430,8 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // One plan is valid for all microbatches in two cases:
-  //
-  // - operand and result have the same layout;
-  // - neither layout depends on the microbatch.
+  // One operation executes all microbatches in two cases: operand and result
+  // have equal layouts, or neither layout depends on the microbatch.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

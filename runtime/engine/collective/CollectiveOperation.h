@@ -9,15 +9,13 @@
 
 namespace pcc::runtime {
 
-/// Base class of the operations that execute a collective instruction. Finds
-/// the addresses of the instruction's buffers in a microbatch, and copies
-/// between these buffers: the operand `in`, the result `out`, and `scratch`
-/// (temporary memory). `out` and `scratch` are in the arena, the memory for
-/// intermediate tensors.
+/// Base class of the operations of collective instructions. Finds the addresses
+/// of the operand `in`, the result `out` and `scratch` (temporary memory) in a
+/// microbatch, and copies between them.
 class CollectiveOperation : public Operation {
 public:
-  /// Sets the members `type` and `size` to the element type of the input buffer
-  /// and the bytes of one element. `group` may be null.
+  /// Borrows `instruction` and `group`. `group` is null for a Slice, which only
+  /// copies locally.
   CollectiveOperation(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group)
       : context(context), collective(*instruction.body.AsCollective()),
@@ -35,9 +33,8 @@ protected:
   };
 
   /// Returns the addresses of the instruction's buffers in the microbatch of
-  /// `run`. Also stores the name of the current action, which error messages
-  /// contain. run(), start() and finish() of every subclass call this function
-  /// first.
+  /// `run`. Also stores the action's name for error messages. Every run(),
+  /// start() and finish() calls this first.
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;
@@ -48,8 +45,7 @@ protected:
             collective.scratch < 0 ? nullptr : at(collective.scratch)};
   }
 
-  /// Executes strided copies of elements from `source` to `target`; the
-  /// elements have the collective's type.
+  /// Executes strided copies of elements from `source` to `target`.
   Status copyAll(const std::vector<StridedCopy> &copies, const char *source,
                  char *target) const {
     return context.device.copy(copies, source, target, size);

@@ -14,10 +14,8 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
     groups.emplace_back(members.begin(), members.end());
 }
 
-/// Returns the pairs (sender, receiver) of ranks of a pipeline that exchange
-/// values, without duplicates. A rank is identified by its coordinate on the
-/// pipeline axis. All programs of a bundle list the same transfers, so all
-/// ranks get the same pairs.
+/// Returns the pairs (sender, receiver) of coordinates on the pipeline axis
+/// between which the program sends tensors. All ranks return the same pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -30,8 +28,9 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
-/// The pipeline supports only point-to-point messages, over one connection for
-/// each pair of edgesOf().
+/// Creates the program's groups, then one group per pipeline. A pipeline's
+/// group supports only messages between members that exchange tensors in the
+/// program.
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
   std::vector<std::vector<int>> members;
@@ -48,10 +47,7 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// `created` has the groups of all ranks. Groups without this rank are null.
-/// The rank is a member of exactly one group per group spec (list of mesh
-/// axes). The entries that are not null are therefore this rank's groups, in
-/// the order of the specs.
+/// Skips null entries of `created`: they stand for groups without this rank.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

@@ -8,12 +8,11 @@
 
 namespace pcc::runtime {
 
-/// A collective that executes the copies and messages of a CollectivePlan,
-/// which this rank has derived from the layouts of `in` and `out`.
+/// A collective that executes a plan: the copies and messages that turn the
+/// layout of `in` into the layout of `out` on this rank.
 class PlannedCollective : public CollectiveOperation {
 public:
-  /// Allocates the message lists `sends` and `receives`, with one entry per
-  /// message of the plan.
+  /// Allocates the lists `sends` and `receives` for the messages of the plan.
   PlannedCollective(const LoadContext &context,
                     const program::InstructionT &instruction, Group *group,
                     CollectivePlan made)
@@ -21,9 +20,9 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Fills the message list `sends` with one entry per piece (the elements for
-  /// one peer) of the plan. A piece that is not contiguous in `in` is first
-  /// packed into scratch.
+  /// Fills `sends` with one message per piece (the elements for one peer).
+  /// Packs a piece that is not contiguous in `in` into scratch (temporary
+  /// memory).
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -38,7 +37,7 @@ protected:
   }
 
   /// Sets the whole buffer `out` to zero if the plan writes only some elements
-  /// of `out`. Does nothing otherwise.
+  /// of it, as with padding.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -49,21 +48,20 @@ protected:
   }
 
   /// Returns the address at which a piece (the elements from one peer) is
-  /// received. A piece that must be unpacked is received in scratch, any other
-  /// piece directly in `out`.
+  /// received: in `out`, or in scratch if it must be unpacked.
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);
   }
 
   CollectivePlan plan;
-  /// Messages of the current execution. They are data members so that their
-  /// allocations are reused.
+  /// Messages of the current execution; data members so that their memory is
+  /// reused.
   std::vector<PeerBuffer> sends, receives;
 };
 
-/// A collective that executes a CollectivePlan, and that can be executed
-/// asynchronously. Subclasses implement start() and finish(); run() calls both.
+/// A planned collective that can also run asynchronously. Subclasses implement
+/// start() and finish(); run() calls both.
 class PlannedSplit : public PlannedCollective, public SplitCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -88,8 +86,7 @@ protected:
   }
 
 private:
-  /// Returns whether this rank sends or receives any message. A rank without
-  /// messages makes no call of the group.
+  /// Returns whether this rank sends or receives any message.
   bool communicates() const { return !sends.empty() || !receives.empty(); }
 
   Ticket ticket = 0; ///< from post() to waitForAll()

@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// Pauses between two polls of the device. `waited` is the duration of the wait
-/// so far, in seconds.
+/// Pauses between two polls of the device, `waited` seconds after the start of
+/// the wait:
 ///
 /// - up to 20 us: no pause, so that short waits end promptly
 /// - up to 1 ms: the thread yields
@@ -23,9 +23,9 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// The deadline limits the time without progress, not the length of a step.
-/// Each completed communication call restarts the deadline. A single rank waits
-/// for no other rank and has no deadline.
+/// Returns an error if no communication call completes for World::deadline()
+/// seconds. Each completed call restarts this time, so a long step is no error.
+/// A single rank waits without a limit.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   QueuedWorld *const calls = world.queued();
@@ -33,8 +33,7 @@ Status waitForQueue(Device &device, World &world) {
   double heard = 0;
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(device.poll(isDone));
-    // After an error the device also reports that its work is done. Errors are
-    // therefore checked before `isDone`.
+    // Check for errors before `isDone`, which is true after an error, too.
     if (calls)
       PCC_RETURN_IF_ERROR(calls->poll());
     if (isDone)

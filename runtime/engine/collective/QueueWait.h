@@ -8,10 +8,9 @@
 
 namespace pcc::runtime {
 
-/// Blocks until the device has completed all work that was enqueued on it.
-/// Returns an error early if the device fails or if another rank has failed.
-/// With several ranks there is also a deadline: exit code 14 if no
-/// communication of this rank completes for World::deadline() seconds.
+/// Blocks until the device has completed all enqueued work. Returns an error if
+/// the device or another rank fails. Exit code 14 if no communication of this
+/// rank completes for World::deadline() seconds.
 Status waitForQueue(Device &device, World &world);
 
 } // namespace pcc::runtime

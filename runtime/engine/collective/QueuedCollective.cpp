@@ -8,8 +8,7 @@
 
 namespace pcc::runtime {
 
-/// Converts `group` to a QueuedGroup. On a device with a queue, every group is
-/// a QueuedGroup.
+/// Converts `group` to a QueuedGroup: every group on a GPU is one.
 static QueuedGroup &queued(Group *group) {
   return static_cast<QueuedGroup &>(*group);
 }
@@ -42,9 +41,8 @@ private:
   Ticket ticket = 0;
 };
 
-/// An all-gather that the group's library (such as NCCL) executes. If the
-/// members' contributions are not contiguous in `out`, they are gathered in
-/// scratch and then copied to `out`.
+/// An all-gather that the group's library (such as NCCL) executes. Gathers in
+/// scratch (temporary memory) if the contributions are not contiguous in `out`.
 class QueuedGather : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -68,8 +66,9 @@ public:
   }
 
 private:
-  /// Returns the address, in `out` or in scratch, at which the members'
-  /// contributions are received in member order.
+  /// Returns the address of the memory that receives the contributions of all
+  /// members, in member order: `out` if they are contiguous there, otherwise
+  /// scratch (temporary memory).
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -78,11 +77,9 @@ private:
 };
 
 /// A reduce-scatter that the group's library (such as NCCL) executes. The
-/// library needs equal blocks for all members. Each member's piece (the
-/// elements of that member's result) is therefore packed into a block of
-/// scratch; all blocks have the size of the largest piece. The library writes
-/// this rank's result over this rank's block. Example with 3 members, where
-/// each digit is an element of that member's piece and `-` is padding:
+/// library needs equal blocks, so each member's elements are packed into a
+/// block of the largest size. Example with 3 members, where digit m is an
+/// element of member m's result and `-` is padding:
 ///
 ///   in       [ 0 0 0 1 1 1 2 2 ]
 ///   scratch  [ 0 0 0 | 1 1 1 | 2 2 - ]
@@ -116,14 +113,14 @@ public:
   }
 
 private:
-  /// Returns the address in scratch of the block for a member, which has `room`
-  /// elements.
+  /// Returns the address of the block for `member` in scratch (temporary
+  /// memory). Scratch has one block of `room` elements per member.
   char *placeOf(int member, const Addresses &at) const {
     return at.scratch + member * room * int64_t(size);
   }
 
-  /// Copies each member's piece (the elements of its result) to the member's
-  /// block in scratch. Sets scratch to zero first if some blocks have padding.
+  /// Fills one block of scratch (temporary memory) per member with this rank's
+  /// contribution to the member's result. Sets the rest of a block to zero.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       PCC_RETURN_IF_ERROR(context.device.clear(
@@ -133,8 +130,8 @@ private:
     return packOwn(at);
   }
 
-  /// Copies the piece (result elements) for another member to that member's
-  /// block in scratch.
+  /// Copies `piece`, this rank's contribution to another member's result, to
+  /// the block for this member in scratch (temporary memory).
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)
@@ -142,9 +139,8 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Copies this rank's piece (the elements of its own result) from `in` to
-  /// this rank's block in scratch. `plan.local` lists the copies that read the
-  /// piece. The elements are stored contiguously, one copy after another.
+  /// Copies this rank's contribution to its own result into scratch (temporary
+  /// memory), contiguously.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

@@ -13,25 +13,22 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation for a collective that a single library call (such as
-/// ncclAllReduce) executes. `group` must be a QueuedGroup, a communicator that
-/// enqueues its calls on the device. Supported collectives:
+/// Creates the operation of a collective that a single library call (such as
+/// ncclAllReduce) executes. Supported collectives:
 ///
 /// - an all-reduce;
 /// - a reduce-scatter;
 /// - an all-gather to which every member contributes its whole input.
 ///
-/// Returns null for any other collective. The caller then sends point-to-point
-/// messages according to `plan`.
+/// Returns null for any other collective. `group` must be a QueuedGroup.
 std::unique_ptr<Operation>
 makeQueuedCollective(const LoadContext &context,
                      const program::InstructionT &instruction, Group *group,
                      const CollectivePlan &plan);
 
-/// Creates an asynchronous all-reduce, reduce-scatter or all-gather that the
-/// library of `group` (such as NCCL) executes. Returns null for an all-gather
-/// to which some member does not contribute its whole input. The caller then
-/// uses point-to-point messages.
+/// Creates an asynchronous all-reduce, reduce-scatter or all-gather that a
+/// library (such as NCCL) executes. Supports an all-gather only if every member
+/// contributes its whole input; otherwise returns null.
 std::unique_ptr<SplitCollective>
 splitQueuedCollective(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group);

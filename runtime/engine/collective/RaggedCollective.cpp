@@ -9,10 +9,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Base class of the ragged all-gather and reduce-scatter, which move only the
-/// rows that masks select at run time. RowPlan lists the row indices of all
-/// members. A message to a member has the rows that are selected for that
-/// member, packed in the order of the RowPlan.
+/// Base class of the ragged all-gather and the ragged reduce-scatter. They move
+/// only the rows that masks select at run time. `plan` lists, per member, the
+/// indices of its rows in this rank's buffers.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -27,13 +26,14 @@ public:
   }
 
 protected:
-  /// The two selection masks of one execution. A mask has one byte per entry; a
-  /// byte other than 0 means true.
+  /// Two masks that select rows, with one byte per entry (0 is false). Each row
+  /// has an owner. An all-gather sends a row from its owner to other members. A
+  /// reduce-scatter sends a row from other members to its owner.
   ///
-  /// - `divided`: shape [rows of this rank, members]. Entry (i, m): whether
-  ///   this rank's row i is exchanged with member m.
-  /// - `whole`: shape [rows of all members]. Entry i: whether this rank
-  ///   exchanges row i with the row's owner.
+  /// - `divided`: shape [rows of this rank, members]. Entry (i, m) selects row
+  ///   i of this rank for a message to or from member m.
+  /// - `whole`: shape [rows of all members]. Entry i selects row i for a
+  ///   message to or from the row's owner.
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
@@ -48,24 +48,24 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
-  /// Returns whether row number `i` of this rank is selected for `member`.
+  /// Returns whether the masks select row number `i` of this rank's own rows
+  /// for a message to or from `member`.
   bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Sends the messages in `sends` and receives the messages in `receives`. If
-  /// no row is selected for a member, that member gets no message. The member
-  /// expects none, because sender and receiver have equal masks.
+  /// Executes the messages in `sends` and `receives`. Does nothing without
+  /// messages.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
                : group->exchange(sends, receives, action);
   }
 
-  /// Packs the selected rows of `in` to scratch, and sets `sends` to one
-  /// message per other member. `rowsFor(member)` lists the rows that `member`
-  /// may get. The i-th row of this list is packed only if `travels(i, member)`
-  /// is true. Returns the end of the used part of scratch.
+  /// Copies rows of `in` to scratch (temporary memory) as one message per other
+  /// member. Lists the messages in `sends`. `rowsFor(member)` returns a list of
+  /// row indices. Entry i of the list is sent if `travels(i, member)` is true.
+  /// Returns the first unused address of scratch.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
     sends.clear();
@@ -86,8 +86,8 @@ protected:
     return free;
   }
 
-  /// Appends to `receives` a message of `count` rows from `member`, which is
-  /// received at address `place`. Does nothing if `count` is 0.
+  /// Appends a message of `count` rows from `member`, to be received at
+  /// `place`, unless it is empty.
   void addReceive(int member, char *place, size_t count) {
     if (count > 0)
       receives.push_back({member, place, count * bytes});
@@ -98,20 +98,18 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// Position in the rows received from each member, one address per member.
-  /// The all-gather reads these rows backward, so the address is the end of the
-  /// unread rows. The reduce-scatter reads them forward, so the address is the
-  /// next unread row.
+  /// Per member: read position in the rows that arrived from this member. An
+  /// all-gather reads these rows backward, a reduce-scatter forward.
   std::vector<char *> arrived;
-  /// Addresses of the input rows whose sum is one result row, in member order.
+  /// Addresses of the rows whose sum is one result row of a reduce-scatter, in
+  /// member order.
   std::vector<const char *> addends;
 };
 
-/// A ragged all-gather. Every rank gets its own rows and the rows that other
-/// members selected for it. The rows from a member are received contiguously:
-/// in `out` if each member's rows are contiguous there, otherwise in scratch.
-/// The received rows are then moved to their final indices. Example: member 1
-/// has rows 0 to 3 and sends rows 1 and 3:
+/// A ragged all-gather. `out` gets all rows of this rank, and some rows of the
+/// other members. Masks select these rows at run time. The selected rows of a
+/// member arrive contiguously. spread() moves each row to its index in `out`.
+/// For example, member 1 has rows 0 to 3 and sends rows 1 and 3:
 ///
 ///   received  [ 1 3 . . ]
 ///   spread    [ . 1 . 3 ]
@@ -149,10 +147,9 @@ public:
   }
 
 private:
-  /// Moves the received rows to their final indices in `out`. If the rows were
-  /// received in `out`, no row moves to a lower index. The last row is
-  /// therefore moved first; otherwise a row could be overwritten before it is
-  /// moved.
+  /// Copies this rank's own rows to `out`. Moves each received row to its index
+  /// in `out`. A received row never moves to a lower index, so the last row
+  /// moves first.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -169,9 +166,9 @@ private:
   bool isInPlace;
 };
 
-/// A ragged reduce-scatter. Every rank gets the sums of its rows. The sum of a
-/// row has this rank's own value and the values of the members for which the
-/// row is selected, added in member order.
+/// A ragged reduce-scatter. For each row of this rank, adds this rank's values
+/// and the values of some other members, in member order. Masks select these
+/// members at run time.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;
@@ -203,7 +200,9 @@ public:
   }
 
 private:
-  /// Computes the sum of this rank's i-th row. f16 and bf16 accumulate in f32.
+  /// Writes row number `i` of the result to `out`: the sum of this rank's
+  /// values and all values that other members sent for the row. Computes sums
+  /// of f16 or bf16 in f32.
   void add(const Addresses &at, const RaggedMasks &masks, size_t i) {
     addends.clear();
     for (int member = 0; member < members; ++member) {

@@ -8,15 +8,12 @@
 namespace pcc::runtime {
 
 /// Prepares a ragged AllGather or ReduceScatter, which moves only the rows that
-/// masks select at run time. Dropless mixture-of-experts layers use these
-/// collectives to move tokens to experts and back (MegaBlocks, Gale et al.
-/// 2023). Sender and receiver have equal masks, so they know the sizes of all
-/// messages.
+/// masks select at run time. Dropless mixture-of-experts layers move tokens to
+/// experts in this way (MegaBlocks, Gale et al. 2023).
 ///
-/// The instruction must have a positive `row_dims`. Its scratch must have at
-/// least rowScratchElements() elements. The device must share the host's
-/// memory. Exit code 11 if planRows() finds no RowPlan (row indices) for the
-/// layouts.
+/// The program must reserve rowScratchElements() elements of scratch (temporary
+/// memory). The device must share the host's memory. Returns exit code 11 if a
+/// buffer of this rank has no space for some row.
 Status prepareRaggedCollective(const LoadContext &context,
                                const program::InstructionT &instruction,
                                const CollectiveSpec &spec, Group *group,

@@ -17,8 +17,8 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
-/// An input with buffer -1 is skipped, because only ranks of other pipeline
-/// stages read it.
+/// Allocates nothing for an input with buffer index -1: only ranks of other
+/// pipeline stages read this input.
 Status HostBuffers::open() {
   if (!queue)
     return Status::success();
@@ -45,8 +45,8 @@ std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
   return copies;
 }
 
-/// The inputs are uploaded to staging buffers, because the device may still
-/// read the input buffers of the current step.
+/// Uploads the next step's inputs to staging buffers, because the device may
+/// still read the current step's inputs from the input buffers.
 Status HostBuffers::send() {
   if (!queue)
     return Status::success();
@@ -55,8 +55,9 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
-/// Returns without waiting. The device executes the copy when two things are
-/// complete: the upload and the previous step.
+/// Only enqueues the copy from the staging buffers to the input buffers. The
+/// device executes this copy after the upload of the inputs and the previous
+/// step.
 Status HostBuffers::beginStep() {
   if (!queue)
     return Status::success();

@@ -10,83 +10,76 @@
 namespace pcc::runtime {
 
 /// Host memory for the inputs and outputs of steps. If the device shares the
-/// host's memory, this memory is the device's own buffers, and no data is
-/// transferred.
+/// host's memory, these are the device's own buffers.
 ///
-/// Otherwise (GPU) the inputs are double-buffered: the host writes and uploads
-/// the inputs of step n + 1 while the device computes step n:
+/// On a GPU the inputs are double-buffered: the host uploads the inputs of step
+/// n + 1 while the GPU computes step n:
 ///
 ///   pinned host memory          device memory
 ///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
 ///                   (asynchronous)        (between two steps)
 ///
-/// beginStep() also swaps the two host copies. inputs() therefore always has
-/// the elements that the current step reads.
+/// beginStep() also swaps the two host copies, inputs() and nextInputs().
 class HostBuffers {
 public:
-  /// Stores references to all arguments, which must outlive this object.
+  /// Borrows all arguments.
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), queue(device.queued()),
         buffers(buffers), copies(program), spare(program), arrived(program),
         copied(program.buffers.size()) {}
 
-  /// Allocates two pinned host copies and a device staging buffer per input
-  /// that this rank reads. Does nothing if the device shares the host's memory.
-  /// Exit code 13 if there is not enough memory.
+  /// Allocates two pinned host copies and a device staging buffer per input,
+  /// unless the device shares the host's memory. Exit code 13 if memory is
+  /// short.
   Status open();
 
   /// Returns the host addresses of the inputs of the current step.
   const BufferTable &inputs() const { return queue ? copies : buffers; }
-  /// Returns the host addresses to which the caller writes the inputs of the
-  /// next step.
+  /// Returns the host addresses for the inputs of the next step.
   const BufferTable &nextInputs() const { return queue ? spare : buffers; }
-  /// Returns whether the caller may write to nextInputs() while the current
-  /// step runs. If the device shares the host's memory, there is only one copy
-  /// of the inputs, and the function returns false.
+  /// Returns whether the host may write the next step's inputs while the
+  /// current step runs. Returns false if the device shares the host's memory:
+  /// both steps then use the same buffers.
   bool canWriteAhead() const { return queue; }
-  /// Begins to upload nextInputs() to the device's staging buffers. Returns
-  /// before the upload is complete. The host must not write to nextInputs()
-  /// before the following beginStep().
+  /// Begins to upload the next step's inputs, nextInputs(), to staging buffers
+  /// in device memory. The host must not change these inputs before
+  /// beginStep().
   Status send();
-  /// Begins the step whose inputs send() uploaded: copies them from the staging
-  /// buffers to the device's input buffers. Afterwards inputs() returns the
-  /// host addresses of these inputs.
+  /// Begins the next step: makes its uploaded inputs the current inputs, on the
+  /// device and in inputs().
   Status beginStep();
 
-  /// Sets `data` to the host address of the elements of the output buffer
-  /// `buffer` in one microbatch. Blocks until the device has completed all
-  /// enqueued work. `data` is valid until the next call for the same buffer.
+  /// Sets `data` to the host address of an output buffer in one microbatch.
+  /// Blocks until the device has completed all enqueued work. The address is
+  /// valid until the next call for the same buffer.
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
-  /// Allocates memory for all slots of a buffer (one slot per microbatch).
-  /// `allocate` is the member function of Device to call, such as
-  /// Device::allocatePinned. Sets the buffer's base address in `table`.
+  /// Allocates memory for all microbatches of a buffer. `allocate` is a
+  /// function of the device, such as Device::allocatePinned. Sets the buffer's
+  /// base address in `table`.
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
-  /// Returns the copies within device memory for every slot (one per
-  /// microbatch) of every input. Table `from` has the source addresses, table
-  /// `to` has the target addresses.
+  /// Returns a list of memory copies, one per input and microbatch. Each copies
+  /// an input from its address in `from` to its address in `to`.
   std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
                                      const BufferTable &to) const;
-  /// Returns the size in bytes of one microbatch slot of a buffer.
+  /// Returns the size in bytes of a buffer in one microbatch.
   size_t bytesOf(int32_t buffer) const {
     return size_t(program.buffers[size_t(buffer)]->bytes);
   }
 
   const program::ProgramT &program;
   Device &device;
-  /// The device's queue interface (a GPU with its stream); null if the device
-  /// shares the host's memory.
+  /// The queue interface of a GPU; null if the device shares the host's memory.
   QueuedDevice *const queue;
   const BufferTable &buffers;
-  /// Memory of the input buffers. `copies`: pinned host copies of the current
-  /// step's inputs. `spare`: pinned host copies of the next step's inputs.
-  /// `arrived`: staging buffers on the device, where uploads arrive.
+  /// Memory of the inputs: pinned host copies for the current step (`copies`)
+  /// and the next one (`spare`), and staging buffers on the device (`arrived`).
   BufferTable copies, spare, arrived;
-  /// Host copies of output buffers, by buffer index. A copy is allocated when
-  /// the output is first read; it is empty before.
+  /// Host copies of output buffers, by buffer index. read() allocates the copy
+  /// of a buffer.
   std::vector<std::vector<std::byte>> copied;
 };
 

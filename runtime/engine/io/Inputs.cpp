@@ -22,10 +22,9 @@ Status Inputs::checkName(const std::string &name) const {
                        {"its inputs are " + known});
 }
 
-/// Checks that an array has the element type and the shape of an input. If
-/// `isOfSteps` is true, the array has an additional leading dim that counts
-/// steps. For a bf16 input, an f32 array is valid, too, because .npy files have
-/// no bf16.
+/// Checks that an array has the type and the shape of an input. If `isOfSteps`,
+/// the array has one more leading dim, which counts steps. f32 is valid for a
+/// bf16 input, because .npy files have no bf16.
 static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
@@ -46,21 +45,21 @@ static Status checkArray(const program::InputT &input, ElementType type,
 
 namespace {
 /// The elements of one input for one step, numbered row-major over the global
-/// shape. The elements come from memory, or from a counter-based generator.
+/// shape; from memory or from a random generator.
 class InputSource {
 public:
-  /// Creates a source from the array `data`. Element i of the source is element
-  /// `(base + i) % count + shift` of `data`. The source thus continues with the
-  /// first sample after the last one.
+  /// Creates a source of elements in memory. Element i of the source is element
+  /// `(base + i) % count + shift` of `data`. The source thus repeats after
+  /// `count` elements.
   InputSource(const void *data, ElementType type, int64_t base, int64_t count,
               int64_t shift = 0)
       : data(static_cast<const char *>(data)), type(type), base(base),
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Copies the elements that the loop nest `loops` visits to `target`,
-  /// converted to type `wanted`. `from` is the index of the first element in
-  /// the source, `to` its index in the target.
+  /// Copies elements to `target`, converted to type `wanted`. `loops` (a loop
+  /// nest with strides) lists these elements. The first element has index
+  /// `from` in this source and index `to` in `target`.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -80,9 +79,8 @@ public:
   }
 
 private:
-  /// Copies `extent` contiguous elements, beginning with element `from`. After
-  /// the last of the data's `count` elements, continues with the first element.
-  /// A step may contain both the last sample and the first sample of a file.
+  /// Copies `extent` elements from element `from` on. After the last of the
+  /// `count` elements comes the first one again.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -103,8 +101,8 @@ private:
 };
 } // namespace
 
-/// Fills one input's buffer, in all slots (one per microbatch), with the
-/// elements that this rank's layout selects. The memset sets padding to zero.
+/// Fills one input's buffer, in all microbatches, with the elements that this
+/// rank's layout selects. Padding becomes zero.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
                        Coordinates at, const InputSource &source,
@@ -124,7 +122,7 @@ static void fillBuffer(const program::ProgramT &program,
   }
 }
 
-/// Returns the first path that the options give:
+/// Returns the path of an input's file:
 ///
 /// - with --input NAME=FILE: FILE, which has the elements of one step
 /// - with --data DIR but without --tokens: DIR/NAME.npy, whose leading dim
@@ -140,8 +138,8 @@ std::string Inputs::pathOf(const program::InputT &input,
   return given == options.inputs.end() ? "" : given->second;
 }
 
-/// Opens the first of these sources that the options name for this input: the
-/// token stream, a file, the random generator.
+/// Opens the first source that the options name: the token stream, a file, or
+/// the random generator.
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
   source.shift = tokens.shiftOf(input);
@@ -166,8 +164,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
-/// A second call of open() replaces the caller's arrays. Sources that are open
-/// already are not opened again.
+/// Opens each file at most once. A further call only replaces the caller's
+/// arrays (`given`).
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
     PCC_RETURN_IF_ERROR(checkName(name));
@@ -195,9 +193,8 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-/// Checks two conditions for contiguous samples in a file. The batch must be
-/// the outermost dim of the input. The size of this dim must be the number of
-/// samples of a step.
+/// Samples are contiguous if the batch is the outermost dim, with one entry per
+/// sample.
 bool Inputs::isCutInSamples(const program::InputT &input) const {
   return input.batch_dim == 0 && input.shape[0] == program.samples;
 }
@@ -217,13 +214,12 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Fills one input from its source. `base` is the index in the source of the
-/// step's first element. Example with steps of 4 samples and 40 elements, for
-/// sample 6:
+/// Fills one input for the step that begins with sample number `sample`.
+/// Computes the index `base` of the first element to read from the source.
+/// Example for sample 6, with 4 samples and 40 elements per step:
 ///
-/// - If samples are contiguous, sample 6 begins at `base` = 6 * 10 = 60.
-/// - If samples are interleaved, only whole steps can be read. Sample 6 is in
-///   step 1, which begins at `base` = 1 * 40 = 40.
+/// - Contiguous samples: 6 * 10 = 60, the start of sample 6.
+/// - Interleaved samples: 1 * 40 = 40, the start of step 1, which has sample 6.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);
@@ -274,9 +270,8 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // If readAhead() has written the inputs of another sample, they are still
-  // being uploaded. The upload is completed before the host memory is written
-  // again.
+  // readAhead() may have begun to upload inputs of another sample. Complete
+  // this upload before write() changes the host memory of inputs.
   if (ahead && ahead != sample)
     PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)

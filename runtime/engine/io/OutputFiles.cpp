@@ -27,25 +27,25 @@ static Status cannotWrite(const std::string &path, int error) {
 namespace {
 /// The .npy file of one output while it is being written.
 struct OutputFile {
-  /// Final name in the output directory.
+  /// Name of the complete file in the output directory.
   std::string name;
-  /// Final path.
+  /// Path of the complete file.
   std::string path;
   /// Size in bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
-  /// Size in bytes of all elements.
+  /// Size in bytes of all elements of the output.
   int64_t bytes;
   int descriptor = -1;
 };
 
 /// Writes elements of outputs to the output files. Several ranks can write to
-/// one file at the same time, because pwrite() takes an explicit offset.
+/// one file at once, by pwrite().
 class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
 
   /// Writes to the file of output number `output`. `offset` is in bytes from
-  /// the first element; the header is at negative offsets.
+  /// the first element; the header has negative offsets.
   Status write(size_t output, int64_t offset, const void *data,
                size_t size) override {
     OutputFile &file = files[output];
@@ -68,8 +68,8 @@ private:
   std::vector<OutputFile> &files;
 };
 
-/// Appends elements of outputs to a message for rank 0: a sequence of {output,
-/// offset, size} as int64, each followed by `size` bytes of elements.
+/// Appends elements of outputs to a message for rank 0. Each entry is {output,
+/// offset, size} as int64, then `size` bytes.
 class MessageSink : public OutputSink {
 public:
   Status write(size_t output, int64_t offset, const void *data,
@@ -90,9 +90,9 @@ private:
   }
 };
 
-/// Writes the outputs together with the OutputWriters of all other ranks. After
-/// each phase the ranks agree on whether to continue, so that no rank waits for
-/// a rank that has failed.
+/// Writes the outputs to files, together with all other ranks. The ranks share
+/// their errors before and after they write, so no rank waits for a failed
+/// rank.
 class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
@@ -119,7 +119,7 @@ public:
         close(file.descriptor);
   }
 
-  /// Executes all phases. All ranks must call this.
+  /// Creates, writes and renames all files. All ranks must call this.
   Status run() {
     Status status = isRoot() ? createFiles() : Status::success();
     if (status = agree(status); status.failed())
@@ -136,15 +136,13 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  /// Returns success on all ranks if `mine` is a success on all ranks.
-  /// Otherwise returns an error on all ranks.
+  /// Returns an error on all ranks if `mine` is an error on any rank.
   Status agree(const Status &mine) {
     return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
   }
 
-  /// Sets `flag` on all ranks: to true if it is true on any rank, otherwise to
-  /// false.
+  /// Sets `flag` on all ranks to whether it is true on any rank.
   Status anyOf(bool &flag) {
     int32_t value = flag;
     Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
@@ -153,8 +151,8 @@ private:
     return status;
   }
 
-  /// Creates the files on rank 0 and writes their headers. Reserves the bytes
-  /// of all elements, so that a full disk is detected before any rank writes.
+  /// Creates the files on rank 0 with their headers. Reserves all bytes, so
+  /// that a full disk is detected at once.
   Status createFiles() {
     std::error_code error;
     madeDirectory = std::filesystem::create_directories(directory, error);
@@ -183,7 +181,7 @@ private:
   }
 
   /// Sends the path of the folder with the unfinished files from rank 0 to all
-  /// ranks, as its length and then its letters.
+  /// ranks.
   Status shareFolder() {
     folder = unfinished.path();
     auto length = uint64_t(folder.size());
@@ -193,9 +191,8 @@ private:
     return world.all().broadcast(folder.data(), length, 0, action);
   }
 
-  /// Opens the files that rank 0 has created. Returns false if a file is
-  /// missing or has another size, as on a rank without access to rank 0's file
-  /// system.
+  /// Opens the files that rank 0 has created. Returns false if this rank cannot
+  /// see them, for example on another file system.
   bool openFiles() {
     for (OutputFile &file : files) {
       file.descriptor =
@@ -208,8 +205,8 @@ private:
     return true;
   }
 
-  /// Closes all files. Adds to `status` an error of close(), which may report a
-  /// failed write on network file systems.
+  /// Closes all files. Returns `status` if it is an error, otherwise the first
+  /// error of close(). close() may report an earlier failed write.
   Status closeFiles(Status status) {
     for (OutputFile &file : files) {
       const bool failed = file.descriptor >= 0 && close(file.descriptor) != 0;
@@ -220,8 +217,8 @@ private:
     return status;
   }
 
-  /// Gives all files their final names. Runs that end at the same time do so
-  /// one after the other, so that the directory never has files of both.
+  /// Gives all files their final names. A lock excludes other runs, so the
+  /// directory never has files of two runs.
   Status renameFiles() {
     const FolderLock lock(directory, /*tries=*/1000);
     if (lock.isBusy())
@@ -238,8 +235,8 @@ private:
     return Status::success();
   }
 
-  /// If `status` is a success, rank 0 renames the files to their final names;
-  /// otherwise rank 0 deletes them.
+  /// Renames the files to their final names if `status` is a success; otherwise
+  /// deletes them.
   Status finish(Status status) {
     if (isRoot()) {
       if (status.ok())
@@ -248,16 +245,14 @@ private:
       if (status.failed() && madeDirectory)
         rmdir(directory.c_str());
     }
-    // A rank that returns an error ends the whole run. Every rank therefore
-    // waits until rank 0 has renamed or deleted the files.
+    // Wait until rank 0 has renamed or deleted the output files. Without this
+    // barrier, a rank with an error could end the whole run before that.
     Status left = world.all().barrier(action);
     return status.failed() ? status : left;
   }
 
-  /// Sends every rank's elements to rank 0. One rank sends at a time, so that
-  /// rank 0 needs memory for only one message. After a failed write, rank 0
-  /// still receives the remaining messages; otherwise their senders would
-  /// block.
+  /// Sends every rank's elements to rank 0, one rank after the other to save
+  /// memory. After a failed write, rank 0 still receives the other messages.
   Status writeThroughRoot() {
     MessageSink sink;
     PCC_RETURN_IF_ERROR(parts.write(sink));
@@ -272,9 +267,10 @@ private:
     return written;
   }
 
-  /// Moves the message `mine` of `size` bytes from rank number `rank` to rank
-  /// 0. Rank 0 writes the message's elements to the files, and stores the first
-  /// error of a write in `written`. All other ranks do nothing.
+  /// Sends a message of `size` bytes from rank number `rank` to rank 0. `mine`
+  /// is this message on the sender. Rank 0 writes the elements in the message
+  /// to files, and keeps the first error in `written`. All other ranks do
+  /// nothing.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))
@@ -291,8 +287,8 @@ private:
     return status;
   }
 
-  /// Writes the elements in `message`, which a MessageSink has built, to the
-  /// output files.
+  /// Writes the elements in `message` to the output files. Each entry of the
+  /// message is {output, offset, size} as int64, then `size` bytes of elements.
   Status unpack(const std::vector<char> &message) {
     for (size_t next = 0; next < message.size();) {
       std::array<int64_t, 3> head;

@@ -14,9 +14,8 @@ Status MemorySink::write(size_t output, int64_t offset, const void *data,
   return Status::success();
 }
 
-/// If the layout of an output does not depend on the microbatch, all
-/// microbatches have the same elements. Only the first microbatch is then
-/// written.
+/// Writes only the first microbatch of an output whose layout does not depend
+/// on the microbatch: all microbatches have the same elements.
 Status OutputParts::write(OutputSink &sink) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const program::OutputT &output = *program.outputs[i];
@@ -32,8 +31,6 @@ Status OutputParts::write(OutputSink &sink) {
   return Status::success();
 }
 
-/// The layout, evaluated at this rank's coordinates and `microbatch`,
-/// determines which elements of the whole output the buffer holds.
 Status OutputParts::writePart(OutputSink &sink, size_t index,
                               const Layout &layout, int32_t microbatch) {
   const program::OutputT &output = *program.outputs[index];
@@ -50,9 +47,8 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   return Status::success();
 }
 
-/// Executes the loops, outermost first, until the remaining loops are
-/// contiguous in both source and target. Writes the elements of the remaining
-/// loops at once.
+/// Calls itself for each iteration of an outer loop. Writes the innermost loop
+/// at once if its elements are contiguous in the buffer and in the output.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,
                                int64_t to, const char *data) {

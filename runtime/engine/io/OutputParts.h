@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Destination of the elements of model outputs. In the destination each output
-/// is a whole, dense, row-major array in the element type of .npy files (bf16
-/// becomes f32). Elements arrive as contiguous ranges of bytes.
+/// Destination of output elements: for each output, a whole dense row-major
+/// array in the element type of .npy files (bf16 becomes f32). Elements arrive
+/// as ranges of bytes.
 class OutputSink {
 public:
   virtual ~OutputSink() = default;
@@ -22,8 +22,8 @@ public:
                        size_t size) = 0;
 };
 
-/// A destination in memory that all ranks share, with one address per output.
-/// The ranges that different ranks write do not overlap, so no lock is needed.
+/// A destination in memory, with one address per output. Several ranks may
+/// share it, because they write different bytes.
 class MemorySink : public OutputSink {
 public:
   explicit MemorySink(std::span<std::byte *const> places) : places(places) {}
@@ -35,32 +35,29 @@ private:
 };
 
 /// The elements of the outputs that this rank must write. If several ranks hold
-/// the same elements (replicas), the lowest of these ranks writes them. The
-/// ranks together write every element once.
+/// the same elements, the lowest writes. Every element is thus written once.
 class OutputParts {
 public:
-  /// Stores references to all arguments, which must outlive this object.
+  /// Borrows all arguments.
   OutputParts(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), buffers(buffers) {}
 
-  /// Writes to `sink` the elements of all outputs and microbatches that this
-  /// rank must write.
+  /// Writes this rank's elements of all outputs to `sink`.
   Status write(OutputSink &sink);
 
 private:
-  /// Writes to `sink` the elements of output number `index` in one microbatch.
-  /// `layout` determines which elements of the output this rank's buffer holds.
+  /// Writes this rank's elements of output number `index` in one microbatch to
+  /// `sink`.
   Status writePart(OutputSink &sink, size_t index, const Layout &layout,
                    int32_t microbatch);
-  /// Executes a loop nest, outermost loop first, and writes its contiguous
-  /// ranges to `sink`. `from` is the index of the first element in the buffer
-  /// `data`. `to` is the index of that element in the whole output.
+  /// Writes elements of an output to `sink`, one contiguous range at a time.
+  /// `loops` (a loop nest with strides) lists these elements. The first element
+  /// has index `from` in the buffer `data` and index `to` in the whole output.
   Status writeLoops(OutputSink &sink, size_t index,
                     std::span<const CopyLoop> loops, int64_t from, int64_t to,
                     const char *data);
-  /// Writes `count` contiguous elements to `sink`, converted to the element
-  /// type of .npy files.
+  /// Writes `count` contiguous elements to `sink`, in the type of .npy files.
   Status writeRun(OutputSink &sink, size_t index, int64_t count, int64_t from,
                   int64_t to, const char *data);
 

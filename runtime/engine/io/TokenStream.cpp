@@ -24,7 +24,7 @@ static bool isOfTokens(const program::InputT &input) {
   return isInteger(input) && input.shape.size() == 2 && input.batch_dim == 0;
 }
 
-/// Returns an error with exit code 10, the reason `why`, and a list of the
+/// Returns an error (exit code 10) with the reason `why` and a list of the
 /// model's inputs.
 static Status refuse(const program::ProgramT &program, const std::string &why) {
   std::string inputs;
@@ -54,8 +54,7 @@ Status checkData(const RunOptions &options) {
 }
 
 /// The labels are the input with the flag `is_labels`. The token ids are the
-/// one other input for which the options name no --input file. They must have
-/// the shape of the labels.
+/// only other input without an --input file.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)
@@ -82,9 +81,9 @@ Status TokenStream::findInputs(const RunOptions &options,
              : refuse(program, "it has no input for the tokens");
 }
 
-/// The labels of a sample end one token after its ids. The last token of the
-/// file can therefore only be a label, and `tokens - 1` tokens remain for the
-/// ids.
+/// Counts the whole samples in the file. The labels of a sample begin one token
+/// after its ids, so the last token of the file is only a label. With 9 tokens
+/// and sequences of 4 tokens, the file has (9 - 1) / 4 = 2 samples.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   PCC_RETURN_IF_ERROR(findInputs(options, program));

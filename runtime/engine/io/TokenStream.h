@@ -15,39 +15,34 @@ namespace pcc::runtime {
 ///   ids     tokens[n S]     … tokens[n S + S - 1]
 ///   labels  tokens[n S + 1] … tokens[n S + S]
 ///
-/// so each token is an input token of at most one sample. Tokens after the last
-/// whole sample are not used.
+/// Tokens after the last whole sample are not used.
 class TokenStream {
 public:
-  /// Maps the file `options.data`, and finds the two inputs that are read from
-  /// it:
+  /// Maps the file `options.data`, and finds the two inputs that it feeds:
   ///
   /// - labels: the input that the loss compares with the predictions
-  /// - ids: the only other input for which the options name no --input file; it
-  ///   must have integer elements and the shape of the labels
+  /// - ids: the only other input without an --input file; it must have integers
+  ///   and the shape of the labels
   ///
-  /// Exit code 10 if the two inputs are not found, or if the file is shorter
-  /// than one sample.
+  /// Exit code 10 if there are no such inputs, or if the file has no whole
+  /// sample.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
-  /// Returns the offset, in tokens, of an input's sequence from the first token
-  /// of its sample: 0 for the ids, 1 for the labels. Empty for other inputs.
+  /// Returns the offset, in tokens, of an input from the start of its sample: 0
+  /// for the ids, 1 for the labels, empty for other inputs.
   std::optional<int64_t> shiftOf(const program::InputT &input) const;
 
   /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
-  /// Returns exit code 7 if tokens that were read may be wrong, because the
-  /// file was truncated or its disk failed.
+  /// Returns exit code 7 if some tokens could not be read from the file.
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Returns the number of tokens in all whole samples: the number of samples
-  /// times the sequence length.
+  /// Returns the number of samples times the sequence length.
   int64_t numElements() const { return elements; }
 
 private:
-  /// Sets `ids` and `labels` to the two inputs of the program that the file
-  /// feeds.
+  /// Sets `ids` and `labels` to the two inputs that the file feeds.
   Status findInputs(const RunOptions &options,
                     const program::ProgramT &program);
 
@@ -57,17 +52,17 @@ private:
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;
-  /// The input that has the labels, which the loss compares with the model's
-  /// predictions. Borrowed from the program.
+  /// The input with the labels, which the loss compares with the predictions.
+  /// Borrowed from the program.
   const program::InputT *labels = nullptr;
 };
 
-/// Checks that --data matches --tokens. With --tokens, --data must be a file;
-/// without --tokens, it must be a directory. Returns exit code 2 otherwise.
+/// Checks that --data is a file with --tokens, and a directory without. Returns
+/// exit code 2 otherwise.
 Status checkData(const RunOptions &options);
 
-/// Returns text such as `"labels" (i64 [8, 32])` for messages: name, type and
-/// shape of an input.
+/// Returns name, type and shape of an input as text, such as `"labels" (i64 [8,
+/// 32])`.
 std::string describe(const program::InputT &input);
 
 } // namespace pcc::runtime

@@ -13,9 +13,8 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Converts an action kind of the program format to an action kind of
-/// timelines. Both Post (begin of messages) and Wait (for messages) become
-/// Communication.
+/// Converts an action kind of programs to an action kind of timelines. Post
+/// (start of messages) and Wait (end of messages) become Communication.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -37,9 +36,8 @@ static ActionKind kindOf(program::ActionKind kind) {
   return ActionKind::Communication;
 }
 
-/// Returns the kernel's boot id, which serves as the name of this host. It is
-/// equal on all ranks of a machine, even in containers with different host
-/// names, and changes at each boot.
+/// Returns the kernel's boot id as the name of this host. It is equal on all
+/// ranks of a machine, even in containers.
 static std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
@@ -47,16 +45,15 @@ static std::string hostName() {
 }
 
 namespace {
-/// Converts one rank's log and the memory sizes of its stages to JSON, which is
-/// sent to rank 0.
+/// Converts one rank's log of a step to JSON.
 class LoggedRow {
 public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
       : program(program), log(log) {}
 
-  /// Returns this rank's row of the timeline as JSON: host name, clock, events
-  /// and memory sizes of its stages. `clock` is the time of this rank's steady
-  /// clock, in seconds, right after a barrier of all ranks.
+  /// Returns this rank's row of the timeline: host name, clock, events, and
+  /// bytes per stage. `clock` is this rank's time, in seconds, right after a
+  /// barrier.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
     numberUpdates();
@@ -73,9 +70,8 @@ public:
   }
 
 private:
-  /// Numbers the update actions of each stage from 0, in the order of
-  /// execution. An update has no microbatch, so a timeline shows this number
-  /// instead.
+  /// Numbers the update actions of each stage from 0. A timeline shows this
+  /// number, because an update has no microbatch.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -84,8 +80,8 @@ private:
         partOfUpdate[i] = next[program.actions[i]->stage]++;
   }
 
-  /// Returns the number that a timeline shows as the microbatch of the action
-  /// with index `index`:
+  /// Returns the number that a timeline shows as the microbatch of action
+  /// `index`:
   ///
   /// - an update: its number among the updates of its stage
   /// - an unshard (all-gather of weights): -1
@@ -142,13 +138,13 @@ private:
 
   const program::ProgramT &program;
   const StepLog &log;
-  /// The number of each update action among the updates of its stage, by action
-  /// index; 0 for other actions.
+  /// Per action index: number of an update among the updates of its stage; 0
+  /// for other actions.
   std::vector<int32_t> partOfUpdate;
 };
 
-/// Joins the JSON rows of all ranks into one timeline, whose earliest event
-/// begins at time 0.
+/// Joins the logs of all ranks into one timeline that begins at time 0. `rows`
+/// has one log per rank, as JSON.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -166,8 +162,8 @@ public:
   }
 
 private:
-  /// Converts a time from the clock of the row's host to the clock of rank 0's
-  /// host. Returns times of rank 0's host unchanged.
+  /// Converts `time` from the clock of the rank that logged `row` to the clock
+  /// of rank 0. All ranks of a host have the same clock.
   double secondsOf(const Json &row, const Json &time) const {
     const bool isOwnClock = row.at("host") == rows[0].at("host");
     return time.get<double>() - (isOwnClock
@@ -176,8 +172,8 @@ private:
                                            rows[0].at("clock").get<double>());
   }
 
-  /// Adds the events of one rank to the timeline. Actions are appended to
-  /// `timeline.positions`, communication to `timeline.messages`.
+  /// Adds one rank's log, `row`, to the timeline. Actions go to
+  /// `timeline.positions`, communication events to `timeline.messages`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -205,8 +201,7 @@ private:
   }
 
   const std::vector<Json> &rows;
-  /// Memory sizes of each pipeline stage of the model, reported by a rank that
-  /// runs the stage.
+  /// Bytes of each pipeline stage, from a rank that runs the stage.
   std::vector<StageBytes> bytes;
   /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();
@@ -214,9 +209,8 @@ private:
 };
 } // namespace
 
-/// Gathers the byte arrays `mine` of all ranks on rank 0, where `all[r]`
-/// becomes the array of rank r. The arrays may differ in length. On other ranks
-/// `all` stays empty.
+/// Gathers the byte arrays `mine` of all ranks on rank 0, in `all`. The arrays
+/// may differ in length.
 static Status gather(World &world, const std::vector<uint8_t> &mine,
                      std::vector<std::vector<uint8_t>> &all) {
   const ActionId action{"write", "timeline"};
@@ -239,9 +233,8 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
-/// The steady clock is read right after a barrier, at nearly the same moment on
-/// all ranks. The difference between two ranks' readings is therefore the
-/// offset between their hosts' clocks.
+/// All ranks read their clocks right after a barrier, at nearly the same
+/// moment. The differences are the offsets between the hosts' clocks.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

@@ -9,12 +9,10 @@
 
 namespace pcc::runtime {
 
-/// Gathers on rank 0 every rank's log of its last step. Writes the logs to
-/// `files` as a timeline with one row per rank and the heading `title`. All
-/// ranks must call.
-///
-/// - Times are measured. Clocks of different hosts are aligned at a barrier.
-/// - Memory is not measured; each rank's program records the bytes per stage.
+/// Gathers every rank's log of its last step on rank 0. Rank 0 writes a
+/// timeline with heading `title` to `files`. All ranks must call. Times are
+/// converted to the clock of rank 0. Memory sizes are those that the compiler
+/// computed.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

@@ -8,23 +8,22 @@
 
 namespace pcc::runtime {
 
-/// Reports the progress of rank 0 to RunOptions::onProgress. Other ranks report
-/// nothing. Messages about steps are limited to ten per second.
+/// Reports the progress of rank 0 to RunOptions::onProgress, at most ten steps
+/// per second. Other ranks report nothing.
 class Progress {
 public:
-  /// Borrows `options`, which must outlive this object.
+  /// Borrows `options`.
   Progress(const RunOptions &options, int rank)
       : options(options), isHeard(rank == 0 && options.onProgress) {}
 
-  /// Passes the text `what` to RunOptions::onProgress. Does nothing on ranks
-  /// other than rank 0.
+  /// Passes the text `what` to RunOptions::onProgress, on rank 0 only.
   void say(const std::string &what) {
     if (isHeard)
       options.onProgress(what);
   }
 
-  /// Reports that step number `step`, counted from 0, begins. Does nothing if a
-  /// step was reported less than 0.1 s ago.
+  /// Reports that step number `step` (from 0) begins, unless the last report
+  /// was less than 0.1 s ago.
   void beginStep(int step) {
     if (!isHeard || (step > 0 && sinceStep.seconds() < 0.1))
       return;
@@ -33,13 +32,13 @@ public:
         std::to_string(options.warmup + options.repeat));
   }
 
-  /// Clears the progress message, so that other output can follow it.
+  /// Clears the progress message before other output.
   void end() { say(""); }
 
 private:
   const RunOptions &options;
-  /// True only on rank 0, and only if RunOptions::onProgress is set. If false,
-  /// nothing is reported.
+  /// Whether this rank reports progress: it is rank 0, and
+  /// RunOptions::onProgress is set.
   const bool isHeard;
   /// Measures the time since the last report of a step.
   StopWatch sinceStep;

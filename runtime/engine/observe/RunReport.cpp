@@ -21,7 +21,8 @@ static double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
-/// The percentages are shares of the total duration of the timed steps.
+/// Shows the compute, wait and idle times as percentages of the duration of all
+/// timed steps.
 std::string summaryLine(int rank, const RankReport &report) {
   constexpr double mebibyte = 1 << 20;
   const size_t steps = report.steps.size();
@@ -39,9 +40,9 @@ std::string summaryLine(int rank, const RankReport &report) {
   return line.data();
 }
 
-/// Returns a report as a list of numbers for the all-gather: six fixed fields,
-/// then the duration of each step, then `peakLive` of each stage. The lists of
-/// all ranks have equal lengths.
+/// Converts a report to a list of numbers that ranks can gather: six fixed
+/// fields, the duration of each step, and, per pipeline stage, the largest
+/// number of microbatches with live activations.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
@@ -54,9 +55,8 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns `counts`, the values of RankReport::peakLive, as a JSON object with
-/// one entry per stage. A stage with value 0 is left out: the rank does not run
-/// it, or the stage keeps no activations.
+/// Returns RankReport::peakLive as a JSON object with one entry per stage.
+/// Leaves out stages with value 0.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -65,8 +65,8 @@ static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   return stages;
 }
 
-/// Converts numbers that pack() returned to a JSON object with the names of the
-/// report's fields.
+/// Converts the report of one rank to a JSON object. `numbers` is a list of
+/// numbers that pack() has made from the report.
 static nlohmann::ordered_json toJson(int rank, const double *numbers,
                                      size_t numSteps, size_t numStages) {
   return {
@@ -85,8 +85,7 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// Returns the JSON object of one step, with the metrics of `report`, the
-/// report of rank 0.
+/// Returns the JSON object of one step. `report` is that of rank 0.
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()
@@ -98,8 +97,7 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
-/// Gathers the packed reports of all ranks. The report lists each step with the
-/// duration that the slowest rank measured.
+/// The duration of a step is that of the slowest rank.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);

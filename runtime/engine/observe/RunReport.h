@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Metrics of one training step. A metric is empty if it is not available on
-/// this rank.
+/// Metrics of one training step. A metric is empty if this rank does not know
+/// it.
 struct StepMetrics {
   /// Number of the step, counted from 1 over all resumed runs.
   int64_t step = 0;
@@ -30,11 +30,10 @@ struct RankReport {
   int64_t arenaBytes = 0;
   /// Largest resident set size of the process in bytes.
   int64_t peakMemoryBytes = 0;
-  /// Per pipeline stage of the model: largest number of forward passes whose
-  /// activations were alive at once. 0 for stages that other ranks run.
+  /// Per pipeline stage: largest number of microbatches with live activations;
+  /// 0 for stages of other ranks.
   std::vector<int32_t> peakLive = {};
-  /// Duration of each timed step in seconds. All ranks have equally many
-  /// entries.
+  /// Duration of each timed step in seconds; equally many on all ranks.
   std::vector<double> steps = {};
   /// Metrics of each timed step; empty without training.
   std::vector<StepMetrics> metrics = {};
@@ -48,7 +47,7 @@ int64_t peakMemoryOfProcess();
 std::string summaryLine(int rank, const RankReport &report);
 
 /// Gathers the reports of all ranks on rank 0, which writes them to `path` as
-/// JSON. All ranks must call. The file appears complete or not at all.
+/// JSON, completely or not at all. All ranks must call.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world);
 

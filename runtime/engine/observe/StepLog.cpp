@@ -9,17 +9,16 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether the activations of a forward pass can be freed after
-/// `action`. This is the case after a backward pass (B). If the backward pass
-/// is split (zero bubble), it is the case after the weight gradient (W).
+/// Returns whether `action` is the last reader of a forward pass's activations:
+/// a whole backward pass, or the weight gradient of a split one (zero bubble).
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;
 }
 
-/// Returns an upper bound of the number of events in one step. Each action has
-/// one event for itself, one for its messages, and one per collective of its
-/// function.
+/// Returns an upper bound of the events in one step. Each action (such as a
+/// forward pass) logs at most one event for itself, one for its messages, and
+/// one per collective.
 static size_t countEvents(const program::ProgramT &program) {
   size_t count = 0;
   for (const auto &action : program.actions) {

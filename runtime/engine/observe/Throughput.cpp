@@ -7,8 +7,7 @@
 
 namespace pcc::runtime {
 
-/// The labels are token ids if they are integers with more than one dim, such
-/// as [batch, sequence].
+/// Counts the labels as tokens if they are integers with more than one dim.
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

@@ -5,9 +5,9 @@
 
 namespace pcc::runtime {
 
-/// Seconds that the host thread of a rank spent, by kind of work. On a device
-/// with a queue (GPU), the thread enqueues work and then waits for the device
-/// at the end of the step. This final wait is added to `compute`.
+/// Seconds of a rank's host thread, by kind of work. On a GPU, the thread
+/// enqueues work and then waits for the end of the step; this wait counts as
+/// `compute`.
 struct TimeSpent {
   /// Seconds spent in instructions other than collectives.
   double compute = 0;

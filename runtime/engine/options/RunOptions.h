@@ -11,92 +11,85 @@
 
 namespace pcc::runtime {
 
-/// Options of `pcc run` and of the executables of a bundle (the directory that
-/// pcc writes). RunOptionsCli.h defines the flag of each option.
+/// Options of `pcc run` and of the executables in a bundle (the compiler's
+/// output directory). RunOptionsCli.h defines their flags.
 struct RunOptions {
   /// Path of a .npy file per input name (--input).
   std::map<std::string, std::string> inputs;
-  /// Directory to which the outputs are written; if empty, they are not
-  /// written.
+  /// Directory for the outputs; if empty, they are not written.
   std::string outputDirectory;
-  /// Whether a device that can record a step as a CUDA graph records one step
-  /// and executes the graph in later steps. If false, every step is executed
-  /// action by action.
+  /// Whether the runtime records a step as a CUDA graph and executes the graph
+  /// in later steps. If false, it launches every kernel of every step.
   bool recordSteps = true;
   /// Whether several ranks may use one GPU.
   bool shareGpu = false;
-  /// Name of the communicator: "mpi", "thread" or "nccl". If empty, the
-  /// launcher chooses one.
+  /// Name of the communicator: "mpi", "thread" or "nccl"; if empty, the
+  /// launcher chooses.
   std::string comm;
-  /// Number of threads with which each rank computes. 0 means the number of
-  /// cores divided by the number of ranks of this host.
+  /// Number of threads of each rank; 0 means the host's cores divided by its
+  /// ranks.
   int threads = 0;
-  /// Path of the JSON file for times and memory (--report); if empty, no report
-  /// is written.
+  /// Path of the JSON file for times and memory (--report); if empty, none is
+  /// written.
   std::string report;
-  /// Seed of randomly generated inputs. If empty, a file or array must be given
-  /// for every input.
+  /// Seed of randomly generated inputs, for inputs without a file or array.
   std::optional<uint64_t> randomInputs;
-  /// Root directory of the weight files. If empty, it is the directory that the
-  /// program records.
+  /// Root directory of the weight files; if empty, the one that the program
+  /// records.
   std::string weights;
-  /// Directory of the bundle (the output of pcc). If pcc has copied the weights
-  /// into the bundle, they are read from this directory.
+  /// Directory of the bundle (the compiler's output), which may contain copied
+  /// weights.
   std::string bundle;
-  /// Path of the training data: with `tokens` a file of token ids, otherwise a
-  /// directory of .npy files whose leading dim counts steps.
+  /// Path of the training data. If `tokens` is set, this is a file of token
+  /// ids. Otherwise it is a directory of .npy files with a leading dim that
+  /// counts steps.
   std::string data;
-  /// Element type of the token file `data`: "u16" or "u32". If empty, `data` is
+  /// Element type of the token file `data`, "u16" or "u32"; empty if `data` is
   /// a directory.
   std::string tokens;
   /// Number of training steps.
   int64_t steps = 1;
-  /// Directory to which checkpoints are saved; if empty, none are saved.
+  /// Directory for checkpoints; if empty, none are saved.
   std::string save;
-  /// Number of steps from one checkpoint to the next; 0 means only one
-  /// checkpoint, after the last step.
+  /// Number of steps between two checkpoints; 0 saves only after the last step.
   int64_t saveEvery = 0;
-  /// Whether checkpoints are written to disk while training continues. If
-  /// false, training waits until a checkpoint is complete.
+  /// Whether checkpoints are written while training continues.
   bool saveInBackground = false;
   /// Directory of checkpoints from which training resumes; if empty, training
-  /// starts from the initial weights.
+  /// begins with the initial weights.
   std::string resume;
-  /// Path of the file that gets one line of JSON per training step; if empty,
-  /// none is written.
-  std::string metrics;
-  /// Peak floating-point operations per second of one rank; 0 means the number
-  /// that the program records.
-  double peakFlops = 0;
-  /// Paths for the measured timeline of the last step: `scheduleSvg` for a
-  /// picture, `trace` for a Chrome trace. A file with an empty path is not
+  /// Path of the file for one line of JSON per training step; if empty, none is
   /// written.
+  std::string metrics;
+  /// Peak floating-point operations per second of one rank; 0 means the
+  /// program's number.
+  double peakFlops = 0;
+  /// Paths for the measured timeline of the last step, as a picture and as a
+  /// Chrome trace. An empty path means none.
   std::string scheduleSvg, trace;
   /// Number of timed steps in an inference run.
   int repeat = 1;
   /// Number of untimed inference steps before the timed ones.
   int warmup = 0;
-  /// Deadline within a step: longest time, in seconds, of one wait for other
-  /// ranks.
+  /// Longest time, in seconds, of one wait for other ranks within a step.
   double timeout = 30;
-  /// Deadline while loading or saving: longest time, in seconds, of one wait
-  /// for other ranks.
+  /// Longest time, in seconds, of one wait for other ranks while loading or
+  /// saving.
   double loadTimeout = 600;
-  /// Whether weight files are verified by a hash of all bytes. If false, only
-  /// sampled pages are hashed.
+  /// Whether weight files are verified by a hash of all bytes, instead of
+  /// sampled pages.
   bool checkWeights = false;
   /// Whether summary lines and notes are not printed.
   bool quiet = false;
-  /// Number of ranks on this host; 0 means that all ranks of the world are on
-  /// this host.
+  /// Number of ranks on this host; 0 means all ranks of the run.
   int localRanks = 0;
-  /// Whether the runtime is part of another program's process (Python). No
-  /// signal handlers are installed then, and nothing is printed to stdout.
+  /// Whether the runtime is part of another program (Python). It then installs
+  /// no signal handlers, and prints nothing to stdout.
   bool isEmbedded = false;
-  /// Function that is called before each step, and returns true if this rank
-  /// should end the run instead of executing the step. May be empty.
+  /// Function that the runtime calls before each step. If it returns true, this
+  /// rank ends the run. May be empty.
   std::function<bool()> isGivenUp = {};
-  /// Function that receives progress messages of rank 0; an empty text clears
+  /// Function that receives progress messages of rank 0. An empty text clears
   /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
 };

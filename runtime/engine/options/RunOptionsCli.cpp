@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Parses one value NAME=FILE.npy of the flag --input. Throws for bad syntax or
-/// a repeated name.
+/// Parses one value NAME=FILE.npy of --input. Throws for bad syntax or a
+/// repeated name.
 static void addInput(RunOptions &options, const std::string &text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
@@ -84,8 +84,8 @@ static void addTraining(CLI::App &app, RunOptions &options) {
       ->check(CLI::PositiveNumber);
 }
 
-/// Adds all flags of a run. addData() adds the flags about data, addTraining()
-/// adds the flags about training, and this function adds all others.
+/// Adds the flags of addData() (inputs, outputs, weights), those of
+/// addTraining(), and flags for communication, reports and time limits.
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
   addTraining(app, options);

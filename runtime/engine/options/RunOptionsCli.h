@@ -12,8 +12,8 @@ class App;
 namespace pcc::runtime {
 
 /// Adds the flags of a run (--input, --output, --steps, …) to a command.
-/// Parsing of `app` writes into `options`, so `options` must outlive `app`. A
-/// malformed value throws CLI::ValidationError.
+/// Parsing writes to `options`, which must outlive `app`. A malformed value
+/// throws CLI::ValidationError.
 void addRunOptions(CLI::App &app, RunOptions &options);
 
 } // namespace pcc::runtime

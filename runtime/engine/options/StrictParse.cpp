@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Throws for a word such as "--save=". Otherwise CLI11 would use the following
-/// word as the value. Words after "--" are not options and are skipped.
+/// Throws for a word such as "--save=". Otherwise CLI11 would take the next
+/// word as its value.
 static void rejectMissingValues(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -22,8 +22,8 @@ static void rejectMissingValues(int argc, const char *const *argv) {
   }
 }
 
-/// Adds a check for empty values to all options and arguments that have a
-/// value, in `app` and in its subcommands.
+/// Makes all options and arguments of `app` and its subcommands reject empty
+/// values.
 static void rejectEmptyValues(CLI::App &app) {
   for (CLI::Option *option : app.get_options())
     if (option->get_items_expected_max() > 0)

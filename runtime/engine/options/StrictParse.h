@@ -9,10 +9,9 @@ class App;
 
 namespace pcc::runtime {
 
-/// Parses a command line as CLI::App::parse() does, and rejects empty values.
-/// Throws CLI::ValidationError if the value of an option or argument is empty.
-/// Examples are `--save=` and, in a script that forgot to set DIR, `--save
-/// "$DIR"`. Call it once per `app`.
+/// Parses a command line like CLI::App::parse(). Also throws
+/// CLI::ValidationError for an empty value, such as `--save "$DIR"` in a script
+/// that did not set DIR. Call it once per `app`.
 void parseStrictly(CLI::App &app, int argc, const char *const *argv);
 
 } // namespace pcc::runtime

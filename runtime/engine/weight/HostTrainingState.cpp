@@ -6,10 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Lists the training state in `pieces`. A parameter may have several buffers.
-/// fetch() reads only the first one, and store() writes all of them. The list
-/// therefore begins with the first buffer of every parameter; the other buffers
-/// follow.
+/// Fills `pieces` in two parts: one buffer of each trainable parameter, then
+/// the other buffers of the same parameters. fetch() copies only the first
+/// part, store() copies both.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

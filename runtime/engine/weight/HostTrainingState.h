@@ -11,33 +11,33 @@
 
 namespace pcc::runtime {
 
-/// Gives the host access to a rank's shards (local pieces) of the trained
-/// weights and of the optimizer state, for checkpoints.
+/// Gives the host access to a rank's shards of weights and optimizer state, for
+/// checkpoints.
 ///
 /// - If the device shares the host's memory, the shards are the device's own
-///   buffers, and fetch() and store() do nothing.
-/// - Otherwise this object owns copies in pinned host memory. fetch() copies
-///   the shards from the device to the host, and store() copies them back.
+///   buffers; fetch() and store() do nothing.
+/// - Otherwise the shards are copies in pinned host memory. fetch() copies from
+///   the device, store() to the device.
 class HostTrainingState {
 public:
-  /// Stores references to `device` and to the buffers of `buffers`, which must
-  /// outlive this object. The base addresses of all buffers must have been set.
+  /// Borrows `device`, and the memory to which `buffers` (a table of addresses)
+  /// points. The addresses must be set.
   HostTrainingState(const program::ProgramT &program, Device &device,
                     const BufferTable &buffers);
 
-  /// Allocates the copies in host memory. Must be called before fetch() and
-  /// store(); further calls do nothing.
+  /// Allocates host memory for copies of the shards, unless the device shares
+  /// the host's memory. Call this before fetch() and store(). Further calls do
+  /// nothing.
   Status open();
 
-  /// Returns the tensors of the training state, each listed once, with `data`
-  /// in host memory.
+  /// Returns the tensors of the training state, each once, with `data` in host
+  /// memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns one entry per buffer. The entries of tensors() come first. If a
-  /// tensor has several buffers, its other buffers follow.
+  /// Returns the training state, one entry per buffer: first the entries of
+  /// tensors() (one buffer of each tensor), then the tensors' other buffers.
   std::span<const StateTensor> all() const { return pieces; }
 
-  /// Copies the shards of tensors() from the device to the host, after the
-  /// device has completed all enqueued work.
+  /// Waits for the device, and copies the shards of tensors() to the host.
   Status fetch();
   /// Copies all entries of all() from the host to the device.
   Status store();
@@ -50,8 +50,8 @@ private:
   std::vector<int64_t> bytes;
   /// Device address of each entry of `pieces`.
   std::vector<void *> onDevice;
-  /// Number of entries of `pieces` that tensors() returns. They are the first
-  /// entries, and they have distinct names.
+  /// Number of different tensors. `pieces` begins with one entry for each of
+  /// them. Its other entries are more buffers of the same tensors.
   size_t once = 0;
   bool isOpen = false;
 };

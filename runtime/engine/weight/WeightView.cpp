@@ -69,12 +69,12 @@ void WeightView::reshape(const program::ReshapeT &step) {
 }
 
 /// Matches groups of old dims with groups of new dims that have equally many
-/// elements, as NumPy does to reshape without a copy. Each group of old dims
-/// must be contiguous; otherwise returns false:
+/// elements, as NumPy does. Returns false if the dims of an old group are not
+/// contiguous in memory, because the reshape then needs a copy. Example with
+/// old shape [6, 4] and strides [8, 1]:
 ///
-///   old [6, 4] strides [8, 1]
-///   new [2, 3, 4]               groups 6 = 2·3 and 4 = 4: works
-///   new [24]                    group 6·4 = 24: false, rows have gaps
+///   new [2, 3, 4]   groups 6 = 2·3 and 4 = 4: true
+///   new [24]        group 6·4 = 24: false, 4 unused elements after every 4
 bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   std::vector<int64_t> result(wanted.size(), 1);
   if (numElements(wanted) == 0) {
@@ -82,7 +82,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
     strides = result;
     return true;
   }
-  // Dims of size 1 are left out, because their strides have no effect.
+  // Leave out dims of size 1: their strides have no effect.
   std::vector<int64_t> sizes, steps;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (shape[dim] != 1) {
@@ -112,8 +112,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Copies all elements of the whole tensor, not only this rank's shard, to
-/// dense memory. Later transforms then start from a dense tensor.
+/// Copies the whole tensor, not only this rank's shard, to dense memory.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -143,8 +142,8 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
   return list;
 }
 
-/// The shard can be used in place if a single StridedCopy covers it and is
-/// contiguous in both source and target.
+/// Returns an address only if the shard is a single contiguous range of the
+/// file.
 const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
                                     const Coordinates &at) const {
   if (!stored || !owned.empty())
@@ -170,8 +169,8 @@ WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
   return copies(layout, mesh, at);
 }
 
-/// Elements of a stored tensor without casts are copied directly. Generated
-/// elements, and elements with casts, are copied row by row through buffers.
+/// Copies elements directly if they are in memory and the parameter has no
+/// cast. Otherwise generates or casts them row by row (readCopy).
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());
@@ -185,9 +184,9 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Executes the outer loops by recursion. The innermost loop is executed in
-/// rows of at most 1024 elements: a row is read, converted, and then written to
-/// `target` with the loop's target stride.
+/// Calls itself for each iteration of an outer loop of `copy`. Executes the
+/// innermost loop in rows of at most 1024 elements: reads and casts a row, then
+/// writes it to `target` with the loop's target stride.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())
@@ -217,8 +216,8 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// Each cast reads the row from one buffer and writes it to another. Two
-/// buffers alternate; the last cast writes to `target`.
+/// Applies the parameter's casts one after the other, alternating between two
+/// temporary buffers. The last cast writes to `target`.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, 8 * 1024>, 2> stages;

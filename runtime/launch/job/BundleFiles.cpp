@@ -19,8 +19,8 @@ static bool hasRank(const std::string &bundle, int rank) {
   return access((bundle + "/" + rankFileName(rank)).c_str(), F_OK) == 0;
 }
 
-// Finds the first rank without an executable by doubling and bisection. A
-// linear search would need up to 65,536 system calls.
+/// Tests whether the ranks 0, 1, 2, 4, 8, … have an executable, then bisects.
+/// Testing every rank would need up to 65,536 system calls.
 int countRanks(const std::string &bundle) {
   if (!hasRank(bundle, 0))
     return 0;
@@ -57,8 +57,9 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-// Without this check, a bundle whose last rank executables are missing would be
-// run as a bundle with fewer ranks.
+/// Compares the number of rank executables with the number that bundle.json
+/// records. A bundle without its last executables would otherwise look like a
+/// smaller bundle.
 Status checkBundle(const std::string &bundle) {
   const int present = countRanks(bundle);
   if (present == 0)

@@ -24,14 +24,15 @@ std::string rankFileName(int rank);
 int countRanks(const std::string &bundle);
 
 /// Returns whether the programs in directory `bundle` (output of pcc) were
-/// compiled for GPUs, as its bundle.json records. Returns false if bundle.json
-/// is damaged, which checkBundle() reports.
+/// compiled for GPUs. Returns false if bundle.json is damaged; checkBundle()
+/// reports the damage.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that directory `bundle` (output of pcc) has as many rank executables
-/// as its bundle.json records, and the seals of bundle.json and `run`. Returns
-/// exit code 11 if not. The seal of a rank executable is checked when it is
-/// loaded.
+/// Checks that directory `bundle` (output of pcc) is complete; exit code 11 if
+/// not. In a complete bundle
+///
+/// - the seals (checksums) of bundle.json and `run` are right;
+/// - there are as many rank executables as bundle.json records.
 Status checkBundle(const std::string &bundle);
 
 } // namespace pcc::runtime

@@ -13,10 +13,10 @@ namespace pcc::runtime {
 
 /// Detaches the helper process from its parent:
 ///
-/// - Starts a new session and blocks all signals. Signals to the parent's
-///   process group then do not end the helper.
-/// - Closes all inherited files. Other processes may wait for their end of
-///   file.
+/// - Starts a new session and blocks all signals, so that signals to the
+///   parent's process group do not end the helper.
+/// - Closes all inherited files, because other processes may wait for their
+///   end.
 /// - Moves `lifeline`, the read end of the pipe, to file descriptor 3.
 static void detach(int lifeline) {
   setsid();
@@ -30,8 +30,9 @@ static void detach(int lifeline) {
   closefrom(4);
 }
 
-/// Blocks until the pipe closes (all processes of the job have ended), then
-/// deletes the folders.
+/// Waits until all processes of the job have ended, then deletes `folders`.
+/// Each of these processes holds the write end of a pipe. The pipe's read end,
+/// file descriptor 3, reports when the last process ends.
 [[noreturn]] static void clean(const std::vector<std::string> &folders) {
   char nothing;
   while (read(3, &nothing, 1) < 0 && errno == EINTR)

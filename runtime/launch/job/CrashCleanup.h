@@ -10,27 +10,27 @@
 namespace pcc::runtime {
 
 /// A helper process that deletes folders if this process ends without running
-/// its destructors, even by SIGKILL. The constructor forks, so this process
-/// must have only one thread at that time.
+/// destructors, even by SIGKILL. The constructor forks, so this process must
+/// have only one thread at that time.
 ///
-/// The helper waits until a pipe closes. This process and its children hold the
-/// write end, so the pipe closes when the last of them has ended. The
-/// destructor ends the helper without deleting anything.
+/// This process and its children hold the write end of a pipe. The helper
+/// deletes the folders when the pipe closes.
 class CrashCleanup {
 public:
   /// Starts the helper process, which deletes `folders` after a crash. If the
-  /// helper cannot be started, no error is returned, and the folders stay after
-  /// a crash.
+  /// helper cannot be started, no error is returned.
   explicit CrashCleanup(const std::vector<std::string> &folders);
   CrashCleanup(const CrashCleanup &) = delete;
   CrashCleanup &operator=(const CrashCleanup &) = delete;
   ~CrashCleanup();
 
 private:
-  /// Process id of the helper; -1 if there is none.
+  /// Id of the helper process that deletes the folders; -1 if it was not
+  /// started.
   pid_t cleaner = -1;
-  /// Write end of the pipe on which the helper waits. Child processes inherit
-  /// it.
+  /// Write end of a pipe; -1 if there is none. Child processes inherit it. The
+  /// pipe closes when this process and all child processes have ended. The
+  /// helper process then deletes the folders.
   int lifeline = -1;
 };
 

@@ -14,8 +14,8 @@ namespace pcc::runtime {
 /// the folder and its contents.
 class PrivateFolder {
 public:
-  /// Creates the folder in directory `base` or, if `base` is empty, in $TMPDIR
-  /// or /tmp. Exit code 7 if the folder cannot be created.
+  /// Creates the folder in directory `base`; an empty `base` means $TMPDIR or
+  /// /tmp. Exit code 7 if the folder cannot be created.
   Status create(const std::string &base = {});
   /// Returns the path of the folder; empty before create().
   const std::string &path() const { return folder.path(); }

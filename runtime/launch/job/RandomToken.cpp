@@ -7,8 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Ends the process if the kernel gives no random bytes: a guessable secret
-/// would be worse. BUNDLE/run has no libsodium, so the kernel is asked.
+/// Ends the process if the kernel gives no random bytes, because a guessable
+/// secret would be worse. Needs no libsodium, which BUNDLE/run lacks.
 std::string randomDigits(size_t size) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string text;

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Returns `size` random bytes as twice as many hexadecimal digits. The bytes
-/// come from the kernel and cannot be guessed.
+/// Returns `size` random bytes from the kernel as 2 * `size` hexadecimal
+/// digits.
 std::string randomDigits(size_t size);
 
 /// Returns a new value of PCC_JOB_TOKEN, the secret that the ranks of a job

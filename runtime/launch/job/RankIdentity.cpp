@@ -12,9 +12,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Names of the environment variables that one launcher, such as torchrun,
-/// sets. Each list contains alternative names; the first name that is set is
-/// used.
+/// Environment variables that one launcher, such as torchrun, sets. Each list
+/// contains alternative names; the first one that is set is used.
 struct Launcher {
   const char *name;
   std::initializer_list<const char *> rank;
@@ -99,9 +98,8 @@ static Status wrong(const std::string &message) {
   return Status::error(WrongWorld, message);
 }
 
-/// Parses the value of a variable into `number`. The value must consist of
-/// decimal digits, and be between `lowest` and `highest`; otherwise returns
-/// exit code 12.
+/// Parses the value of a variable into `number`. Exit code 12 if the value is
+/// not a decimal number from `lowest` to `highest`.
 static Status parseNumber(const Variable &variable, int lowest, int highest,
                           int &number) {
   const char *begin = variable.value.data();
@@ -128,8 +126,8 @@ static Status parseOptional(const Environment &environment,
 }
 
 /// Reads rank and world size from the variables of one launcher into `claim`.
-/// `claim` stays empty unless both are set. If the variables of the local rank
-/// or local size are missing, all ranks are assumed to be on one host.
+/// `claim` stays empty unless both are set. Without variables for the local
+/// rank and size, all ranks are assumed to be on one host.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -151,8 +149,8 @@ static Status readClaim(const Environment &environment,
   return Status::success();
 }
 
-/// Checks that PCC_RANK and PCC_WORLD_SIZE are both set or both unset, because
-/// a user who sets them by hand may forget one.
+/// Checks that PCC_RANK and PCC_WORLD_SIZE are both set or both unset. A user
+/// may set only one by mistake.
 static Status checkExplicit(const Environment &environment) {
   const bool rank = environment.count("PCC_RANK");
   const bool size = environment.count("PCC_WORLD_SIZE");
@@ -163,8 +161,8 @@ static Status checkExplicit(const Environment &environment) {
 }
 
 /// Reads rank and world size from Slurm's variables into `claim`, but only
-/// within a job step (srun). In a batch script the variables are ignored: Slurm
-/// sets SLURM_PROCID=0 there, although the script is no rank.
+/// within a job step (srun). A batch script is no rank, although Slurm sets
+/// SLURM_PROCID=0 there.
 static Status readSlurm(const Environment &environment,
                         std::optional<Claim> &claim) {
   if (!environment.count("SLURM_STEP_ID"))
@@ -172,10 +170,9 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether Slurm's srun has started this process, although `claim`
-/// (rank and world size) was read from Hydra's variables. srun sets Hydra's
-/// variables for MPI programs. In this case the claim is not used, because
-/// Slurm's own variables also contain the local rank.
+/// Returns whether srun has started this process, although `claim` (rank and
+/// world size) is from Hydra's variables. srun sets Hydra's variables too, for
+/// MPI programs. Only Slurm's own variables contain the local rank.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -192,9 +189,9 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Checks that all launchers whose variables are set agree on rank and world
-/// size. Slurm is not checked: its variables are read only if no other launcher
-/// is found.
+/// Reads the variables of all launchers except Slurm, in order of precedence.
+/// Returns an error if two launchers set different ranks or world sizes. Reads
+/// Slurm's variables only if no other launcher sets rank and world size.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
@@ -229,9 +226,8 @@ static bool isInTables(const std::string &name) {
   return false;
 }
 
-/// Returns whether `name` is a variable that Open MPI, PMI, PMIx or pcc sets
-/// for the processes of a job. False for most OMPI_MCA_* names, because users
-/// set such parameters themselves.
+/// Returns whether Open MPI, PMI, PMIx or pcc sets the variable `name` for the
+/// processes of a job. False for most OMPI_MCA_* names, because users set them.
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

@@ -41,7 +41,7 @@ struct RankIdentity {
 
 /// Sets `identity` (rank, world size and more) from the environment variables
 /// of the launcher that has started this process. Uses the first of these
-/// launchers that has set both the rank and the world size:
+/// launchers that has set rank and world size:
 ///
 /// 1. PCC_* variables, set by pcc or by the user
 /// 2. torchrun
@@ -50,16 +50,13 @@ struct RankIdentity {
 /// 5. Slurm's srun
 ///
 /// If there is none, `identity` becomes empty. Exit code 12 if a value is no
-/// valid number, or if two of launchers 1 to 4 disagree. Slurm may disagree,
-/// because mpirun within a Slurm job inherits Slurm's variables.
+/// valid number, or if two of launchers 1 to 4 disagree.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
 /// Returns the names of the variables in `environment` that describe the job of
-/// this process. These are variables of launchers, of MPI and PMIx, and of pcc.
-/// A process that starts ranks of a new job removes these variables from the
-/// ranks' environment. Slurm's variables are not returned, because mpirun needs
-/// them to find the allocated hosts.
+/// this process. Ranks of a new job must not inherit them. Slurm's variables
+/// are not returned, because mpirun needs them to find the hosts.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise

@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// Initializes MPI, and checks that MPI and the launcher's variables agree on
-/// the rank. MPI_Init blocks without a timeout until all ranks have started, so
-/// a Watchdog enforces the deadline.
+/// Initializes MPI, and checks that MPI and the launcher give this process the
+/// same rank. MPI_Init blocks until all ranks have started. If MPI_Init takes
+/// longer than `loadTimeout`, a Watchdog ends the process.
 static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
   const RankIdentity &identity = start.identity;
   const Watchdog watchdog(start.options.loadTimeout, [&] {

@@ -12,9 +12,9 @@
 
 namespace pcc::runtime {
 
-/// Sets `name` to a text that is equal on all ranks of one bundle and differs
-/// between bundles and builds. An example is "of build pcc-17a3 with plan
-/// 5f20…", where 5f20… is a hash that identifies the compiled model.
+/// Sets `name` to a text that identifies the bundle by its build of pcc and a
+/// hash of the compiled model, such as "of build pcc-17a3 with plan 5f20…". All
+/// ranks of the bundle get the same text.
 static Status nameBundle(const ProgramImage &image, std::string &name) {
   OpenedProgram opened;
   PCC_RETURN_IF_ERROR(openProgram(
@@ -27,8 +27,8 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
   return Status::success();
 }
 
-/// Connects this rank to rank 0, before any rank opens its GPU. A rank that
-/// finds no GPU can then report this error to the other ranks.
+/// Connects this rank to rank 0. Called before the rank opens its GPU. If there
+/// is no GPU, the rank can then send this error to all ranks.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;
@@ -46,8 +46,8 @@ static Status meet(const RankStart &start,
 }
 
 /// Gathers GPU and library versions on rank 0, which checks that all ranks can
-/// run together. If they cannot, rank 0 returns an error, which the other ranks
-/// then receive through the rendezvous.
+/// run together. All ranks receive an error of rank 0 through the rendezvous
+/// (connections between ranks).
 static Status compareGpus(const RankStart &start, const CudaContext &gpu,
                           Rendezvous &rendezvous) {
   std::string nccl, bus;

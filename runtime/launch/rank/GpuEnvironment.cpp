@@ -15,23 +15,21 @@ struct Variable {
 } // namespace
 
 /// Variables that prevent deadlocks. A receive that is posted early occupies
-/// the GPU until the peer sends. The peer may first need other work of this
-/// rank. This work must not have to wait for the receive:
+/// the GPU until the peer sends. Other work of this rank must not wait for the
+/// receive:
 ///
-/// - CUDA_DEVICE_MAX_CONNECTIONS: the work and the receive are in different
-///   hardware queues.
-/// - CUDA_LAUNCH_BLOCKING: the host can launch the work, because it does not
-///   wait for the receive.
-/// - NCCL_LAUNCH_ORDER_IMPLICIT, NCCL_COMM_SPLIT_SHARE_RESOURCES: the work's
-///   communicator does not wait for the receive's communicator.
+/// - CUDA_DEVICE_MAX_CONNECTIONS: work and receive get different hardware
+///   queues.
+/// - CUDA_LAUNCH_BLOCKING: the host launches work without waiting.
+/// - NCCL_LAUNCH_ORDER_IMPLICIT, NCCL_COMM_SPLIT_SHARE_RESOURCES: communicators
+///   do not wait for each other.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
                                       {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "0"}};
 
-/// Variables that let several processes share a GPU. The GPU alternates between
-/// processes, so NCCL uses few thread blocks with large buffers. All direct
-/// paths between GPUs are disabled; only sockets remain.
+/// Variables that let several processes share a GPU. NCCL then uses few thread
+/// blocks with large buffers, and only sockets between the ranks.
 static constexpr Variable shared[] = {
     {"NCCL_SOCKET_IFNAME", "lo"},  {"NCCL_SOCKET_FAMILY", "AF_INET"},
     {"NCCL_NET", "Socket"},        {"NCCL_NET_PLUGIN", "none"},

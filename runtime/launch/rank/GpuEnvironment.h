@@ -5,15 +5,14 @@
 
 namespace pcc::runtime {
 
-/// Sets the environment variables that the CUDA driver and NCCL read when they
-/// are first used; must be called before their first use. A variable that the
-/// user has set is overwritten only if a run may deadlock with the user's
-/// value.
+/// Sets environment variables of the CUDA driver and NCCL; must be called
+/// before their first use. A variable of the user is overwritten only if it may
+/// cause a deadlock.
 ///
-/// With `isShared`, several ranks share one GPU. NCCL accepts that only if the
-/// ranks seem to be on different hosts. Each rank therefore gets its own
-/// NCCL_HOSTID, derived from `rank`. The ranks then communicate through
-/// loopback sockets, which is slow.
+/// With `isShared`, several ranks share one GPU. Each rank then gets its own
+/// NCCL_HOSTID, derived from `rank`, because NCCL accepts a shared GPU only on
+/// different hosts. The ranks communicate through loopback sockets, which is
+/// slow.
 void setGpuEnvironment(int rank, bool isShared);
 
 } // namespace pcc::runtime

@@ -29,7 +29,7 @@
 #include <thread>
 #include <unistd.h>
 
-// The program that is linked into this executable, under its C symbol name.
+// The program that is linked into this executable; a C symbol.
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
@@ -66,9 +66,8 @@ static Status findRank(const Environment &environment,
 
 namespace {
 /// Reports the error of a rank that fails, once per process, and can end the
-/// process. Normally the rank's own thread reports the error. If this thread
-/// hangs in a call, the monitor thread of the rendezvous reports the error
-/// instead.
+/// process. Normally, the thread that runs the rank calls it. If that thread
+/// hangs, a thread that watches the deadlines calls it.
 class RankExit {
 public:
   RankExit(const RunOptions &options, const Environment &environment,
@@ -78,14 +77,13 @@ public:
         recorder(std::make_shared<FlightRecorder>(
             rank, folder.empty() ? "" : flightFile(folder, rank))) {}
 
-  /// Returns the flight recorder of this rank. The recorder writes to a file in
-  /// the folder that the ranks of the host share. Without such a folder, it
-  /// writes to memory.
+  /// Returns the flight recorder (log of the latest activities) of this rank.
+  /// It writes to a file if the ranks of the host share a folder, otherwise to
+  /// memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Returns `status`. If it is the loss or the lateness of a rank (PeerLost),
-  /// adds the last activities of all ranks on this host, from their flight
-  /// recorders.
+  /// Returns `status`. If it is PeerLost (a rank is lost or late), adds the
+  /// last activities of all ranks on this host.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -93,19 +91,17 @@ public:
                : status;
   }
 
-  /// Reports the error `status`, and returns its exit code. The error is
-  /// reported once, even if the rank's thread and the monitor's thread both
-  /// call report(). `lost` is the rank whose process was lost, if one was.
+  /// Reports the error `status`, and returns the error's exit code. If two
+  /// threads call report(), only the first call reports. `lost` is the rank
+  /// whose process ended without a message; std::nullopt if there is none.
   /// `onAllRanks` is true if all ranks have this error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
-    // Let `pcc run` report the loss, because it detects how the process of the
-    // lost rank ended.
+    // Let `pcc run` report the loss, because it knows how the process ended.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
-    // Wait a second if another thread of this process is reporting, so that
-    // this process does not end before the report is printed.
+    // Another thread is reporting. Wait until its report is printed.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -117,9 +113,9 @@ public:
                          });
   }
 
-  /// Reports the error and ends the process. Called from another thread than
-  /// the rank's, which may be blocked forever and may hold the lock of stdout.
-  /// stdout is flushed only if the lock is free.
+  /// Reports the error and ends the process. Called by a thread that watches
+  /// the thread of the rank. The rank's thread may hang and hold the lock of
+  /// stdout, so giveUp() flushes stdout only if the lock is free.
   [[noreturn]] void giveUp(const Status &status, std::optional<int> lost) {
     const int code = report(explain(status, lost), lost, false);
     if (ftrylockfile(stdout) == 0)
@@ -128,9 +124,9 @@ public:
   }
 
 private:
-  /// Writes the flight recorders to a file, and adds a note with the path of
-  /// the file to `told`. Ranks without a shared folder write one file each,
-  /// such as "x.flight.rank-001.json".
+  /// Writes the flight recorders (logs of the latest activities) to a file, and
+  /// adds a note with the path to `told`. Ranks without a shared folder write
+  /// one file each, such as "x.flight.rank-001.json".
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -148,8 +144,7 @@ private:
   /// Folder that the ranks of this host share; empty if there is none.
   const std::string folder;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Whether the rank's thread or the monitor's thread has begun to report an
-  /// error.
+  /// Whether a thread of this process has begun to report an error.
   std::atomic<bool> isReporting{false};
 };
 
@@ -191,8 +186,8 @@ private:
     const bool isStopped = status.code() >= Stopped;
     if (status.failed() && !isStopped) {
       status = findReason(status);
-      // Leak the rank, because its destructor would wait for queued work of the
-      // GPU, which may never finish.
+      // On a GPU, do not destroy the rank. Its destructor would wait for queued
+      // work, which may never finish after an error.
       if (!place.device->sharesHostMemory())
         (void)rank.release();
       return status;
@@ -204,8 +199,9 @@ private:
     return status;
   }
 
-  /// Reports `status`, the reason why all ranks have stopped together, closes
-  /// the communicator, and returns the exit code of the process.
+  /// Reports `status`, which says that a request (such as a signal) has stopped
+  /// all ranks. Closes the communicator, and returns the exit code of the
+  /// process.
   int stop(const Status &status) {
     const int code = end.report(status, {}, /*onAllRanks=*/true);
     close();
@@ -235,10 +231,9 @@ private:
     return status;
   }
 
-  /// Returns the error that the rendezvous (connections between ranks) reports;
-  /// success if there is none. If `mine` is NCCL's report of a lost peer, waits
-  /// up to 0.2 s for an error, because the rendezvous knows which rank was
-  /// lost, and NCCL does not.
+  /// Returns the error that the rendezvous (connections between ranks) has
+  /// received; success if there is none. If `mine` has the exit code PeerLost,
+  /// waits up to 0.2 s for such an error, because it names the lost rank.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -251,12 +246,11 @@ private:
   /// Reports an error to the user, closes the communicator, and returns the
   /// exit code of the process.
   int fail(const Status &status) {
-    // Wait if the error came from another rank, so that the other rank reports
-    // the error first.
+    // Wait if the error is from another rank, which must report first.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // On CPUs, a missing MPI (NoDevice) or a wrong world size is an error on
-    // every rank.
+    // On CPUs, all ranks have the same error if MPI is absent (NoDevice) or the
+    // world size is wrong (WrongWorld).
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
@@ -267,8 +261,8 @@ private:
     return code;
   }
 
-  /// Closes the communicator, which waits for other ranks without a timeout; a
-  /// Watchdog enforces the deadline.
+  /// Closes the communicator, which waits for other ranks without a timeout. If
+  /// closing takes longer than `loadTimeout`, a Watchdog ends the process.
   void close() {
     const Watchdog watchdog(start.options.loadTimeout, [this] {
       start.giveUp(Status::error(PeerLost,
@@ -283,11 +277,11 @@ private:
   RankExit end;
   const RankStart start;
   RankBackend place;
-  /// The rank whose process was lost, if one was.
+  /// Rank whose process ended without a message; std::nullopt if there is none.
   std::optional<int> lost;
   /// Whether this rank has told the others that its work is done.
   bool hasLeft = false;
-  /// Whether this rank got the error of the run from another rank.
+  /// Whether another rank has sent an error to this rank.
   bool wasTold = false;
 };
 } // namespace
@@ -298,9 +292,9 @@ private:
   _exit(exitCode);
 }
 
-/// Determines the rank before parsing the command line. A wrong command line is
-/// an error on all ranks, so only one rank must report it. Exceptions are
-/// thrown only for lack of memory; they end the process.
+/// Runs one rank. Finds the rank's number before parsing the command line, so
+/// that only one rank reports a wrong command line. An exception (lack of
+/// memory) ends the process.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   repairInheritedState();

@@ -25,9 +25,9 @@ struct RankStart {
   const Environment &environment;
   const RankIdentity &identity;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Function that reports an error to the user, then ends the process; it does
-  /// not return. `lost` is the rank whose process was lost, if the error is
-  /// such a loss. May be called from any thread.
+  /// Function that reports an error and ends the process; it does not return.
+  /// `lost` is the rank whose process ended without a message; std::nullopt if
+  /// there is none. May be called from any thread.
   const std::function<void(const Status &, std::optional<int> lost)> giveUp;
 };
 
@@ -35,8 +35,7 @@ struct RankStart {
 /// order, so a member may use the members that are declared before it.
 struct RankBackend {
   /// Connection through which each rank detects the failure of other ranks.
-  /// Null if the communicator ends all ranks itself (MPI), or if the world has
-  /// one rank.
+  /// Null for MPI, which ends all ranks itself, and for a world of one rank.
   std::shared_ptr<Rendezvous> rendezvous = {};
   /// The device of this process.
   std::unique_ptr<Device> device = {};
@@ -45,11 +44,12 @@ struct RankBackend {
 };
 
 /// Opens the device and the communicator of this rank, and stores them in
-/// `place`. After an error, `place` has the members that could be opened.
+/// `place`. If one of them cannot be opened, returns an error; `place` keeps
+/// the other one if it is open.
 ///
-/// Blocks until all ranks have started. If this takes longer than
-/// `options.loadTimeout`, the function returns an error, or it ends the process
-/// by `start.giveUp`.
+/// Blocks until all ranks have started, at most for `options.loadTimeout`
+/// seconds. A rank that is missing after this time is an error. If a call of a
+/// library never returns, another thread ends the process with `start.giveUp`.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

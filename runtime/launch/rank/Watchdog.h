@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// A deadline for a scope that contains blocking calls without a timeout. If
-/// the object exists for longer than `seconds`, a thread of the object calls
-/// `onTimeout`. The destructor waits for a running `onTimeout`.
+/// A deadline for a scope that contains blocking calls. If the object exists
+/// for longer than `seconds`, a thread of the object calls `onTimeout`. The
+/// destructor waits for a running `onTimeout`.
 class Watchdog {
 public:
   /// Starts the deadline.
@@ -27,7 +27,8 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// Cancels the deadline, and joins the thread that watches it.
+  /// Ensures that `onTimeout` is not called from now on. If it is running,
+  /// waits for its end.
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex);
@@ -42,8 +43,9 @@ private:
   std::condition_variable ended;
   /// Whether the destructor has been called. Guarded by `mutex`.
   bool isOver = false;
-  /// Thread that waits for the deadline. Declared last, because it uses the
-  /// other members.
+  /// Thread that calls `onTimeout` after `seconds` (argument of the
+  /// constructor), unless the destructor is called before. Declared last,
+  /// because it uses the other members.
   std::thread thread;
 };
 

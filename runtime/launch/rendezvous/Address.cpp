@@ -35,8 +35,8 @@ static const std::string *find(const Environment &environment,
                                                              : &found->second;
 }
 
-/// Parses a decimal number. Returns std::nullopt if `text` has any character
-/// that is no digit.
+/// Parses a decimal number. Returns std::nullopt if `text` has a character that
+/// is no digit.
 static std::optional<uint64_t> numberIn(std::string_view text) {
   uint64_t number = 0;
   const char *end = text.data() + text.size();
@@ -54,9 +54,8 @@ static std::optional<int> portIn(std::string_view text) {
              : std::nullopt;
 }
 
-/// Returns a port that depends on the job number, so that jobs on one host
-/// rarely collide. The port lies above Linux's ephemeral ports (32768 to
-/// 60999).
+/// Returns a port for the job number, so that jobs on one host rarely collide.
+/// The ports are above Linux's ephemeral ports (32768 to 60999).
 static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
 
 static Status notAnAddress(const std::string &text) {
@@ -65,7 +64,7 @@ static Status notAnAddress(const std::string &text) {
 }
 
 /// Splits "tcp://HOST:PORT" at the last colon, because an IPv6 host contains
-/// colons. Removes the brackets around an IPv6 host.
+/// colons. Removes the brackets of an IPv6 host.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");
@@ -88,8 +87,7 @@ Status readAddress(const std::string &text, Address &address) {
 }
 
 /// Returns an abstract Unix name that is unique to the job on this host. The
-/// kernel keeps a name only while rank 0 listens, so a killed rank leaves no
-/// stale socket behind.
+/// kernel removes the name when rank 0 ends.
 static Address nameOf(const std::string &launcher, const std::string &job) {
   constexpr size_t most = 64;
   std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +
@@ -108,9 +106,9 @@ public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
-  /// Sets `address` from the first source that is present (PCC_RENDEZVOUS,
-  /// MASTER_ADDR, Open MPI or Slurm), in the order that findAddress()
-  /// documents.
+  /// Tries PCC_RENDEZVOUS, MASTER_ADDR, Open MPI and Slurm, in this order. Sets
+  /// `address` from the first one whose variables are set. Exit code 12 if
+  /// there is none.
   Status find(Address &address) {
     if (const std::string *given = get(kRendezvousVariable))
       return readAddress(*given, address);
@@ -141,9 +139,9 @@ private:
     return value ? *value : otherwise;
   }
 
-  /// Returns whether all ranks are certainly on one host. The launcher's
-  /// variable `localSize` (number of ranks on this host) must be set. If it is
-  /// not set, RankIdentity assumes one host, but the assumption may be wrong.
+  /// Returns whether the launcher says that all ranks are on one host.
+  /// `localSize` is the name of the launcher's variable with the number of
+  /// ranks on this host. Returns false if the variable is unset.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
@@ -160,14 +158,15 @@ private:
                           "host of rank 0"});
   }
 
-  /// Derives the address from MASTER_ADDR and MASTER_PORT:
+  /// Derives the address from MASTER_ADDR and MASTER_PORT, by the first case
+  /// that applies:
   ///
   ///   all ranks on one host   an abstract Unix name
   ///   under torchrun          MASTER_ADDR, port derived from MASTER_PORT
   ///   otherwise               MASTER_ADDR, MASTER_PORT
   ///
-  /// Under torchrun (TORCHELASTIC_RUN_ID is set), MASTER_PORT may be in use:
-  /// torchrun's agent or a process group of the user listens there.
+  /// Under torchrun, another process may already listen at MASTER_PORT, so rank
+  /// 0 listens at a port derived from it.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);
@@ -190,8 +189,8 @@ private:
 
   /// Derives the address from mpirun's URI, such as
   /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…". The URI contains the
-  /// job number and the addresses of mpirun's host. Rank 0 runs on this host,
-  /// unless a host file places rank 0 on another host.
+  /// job number and the addresses of mpirun's host. By default, mpirun starts
+  /// rank 0 on its own host.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");

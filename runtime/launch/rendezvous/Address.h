@@ -18,14 +18,13 @@ struct Address {
     /// A Unix socket with a path in the file system.
     File,
     /// A Unix socket in Linux's abstract namespace: visible on this host only,
-    /// without a file, and gone when rank 0 ends.
+    /// without a file.
     Name,
     /// A TCP socket.
     Tcp,
   };
   Kind kind = Kind::Name;
-  /// Where to listen or connect: the socket's path, its abstract name, or the
-  /// host, depending on the kind.
+  /// The socket's path, its abstract name, or the host, depending on the kind.
   std::string place;
   /// TCP port; used for Kind::Tcp only.
   int port = 0;
@@ -33,8 +32,8 @@ struct Address {
   /// Returns the address as text that readAddress() parses, such as
   /// "tcp://node7:61440", "unix:/run/job/meet" or "unix:@pcc-1000-slurm-17.0".
   std::string text() const;
-  /// Returns whether the host is one of the loopback interface, so that only
-  /// processes of this host can reach the address; false for Unix sockets.
+  /// Returns whether the host is a loopback address, which only processes of
+  /// this host can reach. False for Unix sockets.
   bool isLoopback() const;
 };
 
@@ -47,15 +46,12 @@ Status readAddress(const std::string &text, Address &address);
 ///
 ///   PCC_RENDEZVOUS                the address that the user gives
 ///   MASTER_ADDR, MASTER_PORT      set by torchrun or by similar scripts
-///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
-///   Slurm's node list             its first host; port 61440 + job % 4096
+///   Open MPI's own address        mpirun's host; port from the job number
+///   Slurm's node list             its first host; port from the job number
 ///
-/// If all ranks are on one host, the TCP address of any source except
-/// PCC_RENDEZVOUS is replaced by an abstract Unix name. An abstract name needs
-/// neither a free port nor a job token, and is the beginning of the name at
-/// which rank 0 listens (MeetingPlace.h). All ranks are on one host if the
-/// launcher's variables show this, or if MASTER_ADDR is a loopback address.
-/// Exit code 12 if there is no source, or if it cannot be parsed.
+/// If all ranks are on one host, the last three sources give an abstract Unix
+/// name (a socket without a file) instead. A name needs no free port and no job
+/// token (secret). Exit code 12 if there is no valid source.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// Reads at most about two frames of the largest size, so that a fast peer does
-/// not fill the memory.
+/// Reads about two frames at most, so that a fast peer does not fill the
+/// memory.
 bool Connection::receive() {
   char buffer[4096];
   while (arrived.size() <= 2 * longest) {
@@ -21,8 +21,8 @@ bool Connection::receive() {
   return true;
 }
 
-/// Messages are few and short, and the monitor of the peer always reads. After
-/// a message that was sent in part, no other could be read.
+/// Shuts the connection down after an incomplete send, because the peer could
+/// not read any further message.
 void Connection::send(const std::string &bytes) {
   if (!socket.isOpen())
     return;

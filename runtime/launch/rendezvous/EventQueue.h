@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// A set of files (Linux's epoll), which reports those that are ready. Its cost
-/// depends on the number of ready files, not on the size of the set.
+/// A set of files (Linux's epoll) that reports those that are ready. Scales to
+/// many files.
 class EventQueue {
 public:
   EventQueue();
@@ -19,17 +19,18 @@ public:
   /// Returns a descriptor that is readable while a file of the set is ready.
   int fd() const { return queue.fd(); }
 
-  /// Adds a file, which is ready when it can be read or, if `forWriting` is
-  /// true, written. Its events carry the number `id`. A file leaves the set
-  /// when it is closed.
+  /// Adds the file `fd` to the set. A file is ready when it can be read or,
+  /// with `forWriting`, written. take() returns `id` when the file is ready.
+  /// Closing a file removes it from the set.
   void add(int fd, uint64_t id, bool forWriting = false);
-  /// Changes what a file of the set waits for, and its number.
+  /// Replaces the values `id` and `forWriting` with which the file `fd` was
+  /// added.
   void change(int fd, uint64_t id, bool forWriting = false);
-  /// Removes a file that stays open.
+  /// Removes the file `fd` from the set without closing the file.
   void remove(int fd);
 
-  /// Returns the numbers of files that are ready, without blocking. If many
-  /// are ready, returns some of them; the others follow in later calls.
+  /// Returns the id (argument of add()) of each ready file, without blocking.
+  /// If more than 256 files are ready, later calls return the others.
   std::vector<uint64_t> take();
 
 private:

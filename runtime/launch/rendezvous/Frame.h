@@ -20,30 +20,29 @@
 
 namespace pcc::runtime {
 
-/// The kind of a frame (message between ranks at start-up). The client is any
-/// rank but 0, the server is rank 0.
+/// Kind of a frame. A frame is a message between rank 0 and another rank.
 enum class FrameKind : uint16_t {
-  /// Sent by the client as its first frame: its RankFacts.
+  /// First frame that a rank sends to rank 0: its rank, host and process id
+  /// (RankFacts).
   Hello = 1,
-  /// Sent by the server in reply to Hello: the client is admitted.
+  /// Reply of rank 0 to Hello (first frame of another rank): rank 0 admits the
+  /// sender.
   Welcome,
-  /// Sent by the server in reply to Hello: the connection is refused, with exit
-  /// code and reason.
+  /// Reply of rank 0 to Hello (first frame of another rank): rank 0 rejects the
+  /// sender. Carries an exit code and a reason.
   Refusal,
-  /// Sent by the server to all clients: every rank has connected.
+  /// Sent by rank 0 to all other ranks: every rank has connected.
   Ready,
-  /// Sent in either direction: the data of one rank in Rendezvous::gather() or
-  /// broadcast().
+  /// Data that a rank sends to rank 0, or rank 0 to another rank.
   Data,
-  /// Sent in either direction: the run ends with an error. Carries exit code,
-  /// reason, and the lost rank if there is one.
+  /// Sent by any rank: the run ends with an error. Carries exit code, reason,
+  /// and the lost rank if there is one.
   Abort,
-  /// Sent by the client: its rank has finished its work and will disconnect.
+  /// Sent to rank 0 by a rank that has finished its work and will disconnect.
   Leave,
 };
 
-/// A message between rank 0 (server) and another rank (client): kind and
-/// payload.
+/// A message between rank 0 and another rank: kind and payload.
 struct Frame {
   FrameKind kind = FrameKind::Data;
   std::string payload = {};
@@ -66,18 +65,18 @@ enum class Parsed {
   Whole,
   /// The received bytes are the beginning of a message; more bytes must arrive.
   Partial,
-  /// The message has another protocol version, so the peer may be another build
-  /// of pcc.
+  /// The message has another protocol version, as another build of pcc may
+  /// send.
   OtherVersion,
-  /// The received bytes are not the next message of a rank of this job.
+  /// The bytes are no valid message.
   Garbage,
 };
 
 /// Appends the lowest `size` bytes of `number` to `bytes`, least significant
 /// byte first.
 void putNumber(std::string &bytes, uint64_t number, int size);
-/// Returns the number that is stored in `size` bytes, at most 4, from offset
-/// `at` on, least significant byte first.
+/// Returns the number in the `size` bytes (at most 4) from offset `at` on,
+/// least significant byte first.
 uint32_t numberAt(const std::string &bytes, size_t at, int size);
 
 /// Fields of a frame's payload: values by name.
@@ -88,9 +87,9 @@ std::string encodeFields(const Fields &fields);
 /// Parses a payload of lines "name=value" into fields; other lines are ignored.
 Fields decodeFields(const std::string &payload);
 
-/// Converts bytes to hexadecimal digits, two per byte, and back. For example,
-/// the bytes 0, 255 and 16 are "00ff10". fromHex() returns an empty string for
-/// malformed text.
+/// Converts bytes to hexadecimal digits, and back. For example, the bytes 0,
+/// 255 and 16 are "00ff10". fromHex() returns an empty string for malformed
+/// text.
 std::string toHex(const std::string &bytes);
 std::string fromHex(const std::string &text);
 

@@ -10,8 +10,8 @@ namespace pcc::runtime {
 
 static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
 static constexpr size_t kHeaderSize = 8;
-/// Context of derived keys, which separates them from those of other protocols
-/// and versions.
+/// Context string with which libsodium derives keys from the secret of the job.
+/// Another protocol or version has another string, and therefore other keys.
 static constexpr char kContext[crypto_kdf_CONTEXTBYTES + 1] = "pccmeet2";
 
 static unsigned char *bytesOf(std::string &text) {
@@ -45,8 +45,8 @@ std::string encodeGreeting(const Greeting &greeting) {
   return bytes + greeting.nonce + greeting.proof;
 }
 
-/// Returns Garbage as soon as one byte differs from the magic bytes, so that
-/// other protocols are rejected at once.
+/// Returns Parsed::Garbage as soon as one byte differs from kMagic, the first
+/// four bytes of every greeting.
 Parsed takeGreeting(std::string &arrived, Greeting &greeting) {
   const size_t known = std::min(arrived.size(), sizeof kMagic);
   if (std::memcmp(arrived.data(), kMagic, known) != 0)
@@ -80,7 +80,8 @@ static std::string hashOf(const std::string &text, const std::string &key) {
   return made;
 }
 
-/// Returns key number `number` that derives from the key `parent`.
+/// Returns a key that derives from the key `parent`. Each value of `number`
+/// gives another key.
 static std::string subkey(const std::string &parent, uint64_t number) {
   std::string made(32, '\0');
   crypto_kdf_derive_from_key(bytesOf(made), made.size(), number, kContext,
@@ -88,13 +89,15 @@ static std::string subkey(const std::string &parent, uint64_t number) {
   return made;
 }
 
-/// Returns one of the two keys that derive from the token.
+/// Returns a key that derives from the secret of the job. `number` is the
+/// purpose of the key: 1 for the proof in a rank's first message, 2 for all
+/// other keys.
 static std::string keyOf(const JobToken &token, uint64_t number) {
   startSodium();
   return subkey(hashOf(kContext, token.bytes), number);
 }
 
-/// Compares in constant time, so that timing does not reveal how many bytes
+/// Compares in constant time, because timing must not reveal how many bytes
 /// match.
 static bool areEqual(const std::string &proof, const std::string &other) {
   return proof.size() == other.size() &&
@@ -115,8 +118,9 @@ bool isProvenKnock(const JobToken &token, const Greeting &greeting) {
          areEqual(greeting.proof, proofOfKnock(token, greeting.nonce));
 }
 
-/// Nonces have one length, so no byte can move from one part of the text to
-/// another.
+/// Concatenates and hashes the random bytes of both ends and `session.route`
+/// (addresses of both ends). The random bytes have a fixed length, so different
+/// sessions give different texts.
 SessionKeys deriveKeys(const JobToken &token, const Session &session) {
   const std::string key =
       hashOf(session.client + session.server + session.route, keyOf(token, 2));

@@ -39,7 +39,7 @@ inline constexpr uint16_t kProtocolVersion = 2;
 
 /// The two messages that are sent before a connection has keys.
 enum class GreetingKind : uint16_t {
-  /// First message of a connection, sent by the rank that has connected.
+  /// First message of a connection, sent by the rank that connects to rank 0.
   Knock = 1,
   /// Reply of rank 0 to Knock.
   Answer = 2,
@@ -63,41 +63,46 @@ std::string randomNonce();
 
 /// Returns the bytes that are sent for `greeting`.
 std::string encodeGreeting(const Greeting &greeting);
-/// Removes a greeting from the front of the received bytes `arrived`, if it is
-/// complete, and stores it in `greeting`. Returns the result of the attempt.
-/// Proofs are not checked.
+/// Removes a complete greeting (first message of a rank) from the front of the
+/// received bytes `arrived`, and stores it in `greeting`. Does not check
+/// whether the sender knows the secret of the job.
 Parsed takeGreeting(std::string &arrived, Greeting &greeting);
 
-/// Returns the Knock with the client's nonce `nonce`, with proof.
+/// Returns a Knock (first message to rank 0) with the nonce `nonce` and a proof
+/// of the token.
 Greeting makeKnock(const JobToken &token, const std::string &nonce);
-/// Returns whether `greeting` is a Knock whose proof is right.
+/// Returns whether `greeting` is a Knock (first message to rank 0) with a right
+/// proof.
 bool isProvenKnock(const JobToken &token, const Greeting &greeting);
 
-/// Values that make the keys of a connection different from those of all
-/// others.
+/// Values that are unique to one connection and determine its keys.
 struct Session {
-  /// Nonces of both ends: `client` of the rank that has connected, `server` of
+  /// Random bytes of each end: `client` is the rank that connects, `server` is
   /// rank 0.
   std::string client, server;
-  /// Route of the connection (routeOf()). Both ends must see the same route,
-  /// so that a process of the host cannot stand between them.
+  /// Addresses of both ends (routeOf()). Both ends see the same addresses,
+  /// unless another process relays the connection.
   std::string route;
 };
 
 /// Keys of one connection, 32 bytes each.
 struct SessionKeys {
-  /// Keys of the messages to rank 0, and of those from rank 0.
+  /// Encryption keys: `toServer` for the messages to rank 0, `fromServer` for
+  /// the messages from rank 0.
   std::string toServer, fromServer;
-  /// Proof of rank 0 in Answer.
+  /// Proof that rank 0 knows the token, sent in its Answer (reply to Knock).
   std::string proof;
 };
 
 /// Returns the keys of a connection.
 SessionKeys deriveKeys(const JobToken &token, const Session &session);
 
-/// Returns the Answer of rank 0 in the session `session`.
+/// Returns the Answer, the reply of rank 0 to the first message of another
+/// rank. `session` contains the random bytes of both ranks. `keys` contains
+/// rank 0's proof that it knows the secret of the job.
 Greeting makeAnswer(const SessionKeys &keys, const Session &session);
-/// Returns whether `greeting` is an Answer whose proof is right.
+/// Returns whether `greeting` is an Answer (reply of rank 0) with the right
+/// proof.
 bool isProvenAnswer(const SessionKeys &keys, const Greeting &greeting);
 
 } // namespace pcc::runtime

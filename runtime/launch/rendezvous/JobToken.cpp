@@ -16,9 +16,9 @@ static std::string valueOf(const Environment &environment, const char *name) {
   return found == environment.end() ? std::string() : found->second;
 }
 
-/// Returns the random key of an Open MPI job, which its variable holds as two
-/// numbers of 16 hexadecimal digits with a hyphen between them; empty without
-/// such a key.
+/// Returns the random key of an Open MPI job: two numbers of 16 hexadecimal
+/// digits with a hyphen between them. Returns an empty string without such a
+/// key.
 static std::string keyOfOpenMpi(const Environment &environment) {
   std::string digits =
       valueOf(environment, "OMPI_MCA_orte_precondition_transports");

@@ -12,13 +12,13 @@ namespace pcc::runtime {
 /// The secret that the ranks of a job share. The keys of all connections
 /// between ranks derive from it (Handshake.h). It is never sent.
 struct JobToken {
-  /// The secret, 16 bytes. It may be empty for a Unix socket, where the kernel
-  /// tells that the peer is a process of the same user.
+  /// The secret, 16 bytes. May be empty for a Unix socket, because the kernel
+  /// reports the user of the peer, so that ranks can reject other users.
   std::string bytes = {};
 };
 
-/// Sets `token` to the secret of the job. Uses the first source that is
-/// present:
+/// Sets `token` to the secret of a job whose rank 0 listens at `address`. Uses
+/// the first source that is present:
 ///
 ///   PCC_JOB_TOKEN                        32 hexadecimal digits; `pcc run` and
 ///                                        BUNDLE/run set it for ranks that they
@@ -27,9 +27,8 @@ struct JobToken {
 ///                                        every process of a job; for Unix
 ///                                        sockets only
 ///
-/// Without a source, the token of a Unix socket is empty. Exit code 12 if
-/// PCC_JOB_TOKEN is malformed, or if it is missing and `address` is a TCP
-/// address, also one of this host.
+/// If there is no source, a Unix socket gets an empty token, and a TCP address
+/// gives exit code 12. A malformed PCC_JOB_TOKEN also gives exit code 12.
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token);
 

@@ -41,8 +41,7 @@ static Status resolveTcp(const Address &address,
   return Status::success();
 }
 
-/// Returns port `index` of those at which rank 0 may listen. Ports beyond the
-/// last one of TCP are replaced by lower ones.
+/// Returns the port with index `index` among those at which rank 0 may listen.
 static int portOf(const Address &address, int index) {
   const int port = address.port + index;
   return port <= 65535 ? port : address.port - kNumPorts + index;
@@ -52,8 +51,8 @@ static int portOf(const Address &address, int index) {
 // Listening
 //===----------------------------------------------------------------------===//
 
-/// Returns the error (exit code 12) that this rank cannot listen at `address`,
-/// with advice for the usual causes. `reason` is an errno.
+/// Returns the error (exit code 12) for an address at which this rank cannot
+/// listen, with advice. `reason` is an errno.
 static Status cannotListen(const Address &address, int reason) {
   const std::string text = address.text();
   if (reason == EADDRINUSE)
@@ -83,8 +82,8 @@ static int listenThere(const SocketAddress &address, OpenFile &listener) {
   return listens ? 0 : errno;
 }
 
-/// Tries to listen at one of the resolved addresses `hosts`, with `port`.
-/// Returns 0, or the errno of a failure, preferably that the port is in use.
+/// Tries to listen at port `port` of one of the addresses `hosts`. Returns 0 or
+/// an errno, preferably EADDRINUSE.
 static int listenAtPort(const Address &address, int port,
                         const std::vector<SocketAddress> &hosts,
                         OpenFile &listener) {
@@ -139,8 +138,8 @@ Status PlaceSearch::resolve() {
   return resolveUnix(chooseUnix(address), ignored);
 }
 
-/// The first port is tried in every round, because rank 0 listens there unless
-/// another process hinders it.
+/// Returns the first port of a TCP address in every round (pass over all
+/// addresses), because rank 0 listens at the first port if it is free.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];

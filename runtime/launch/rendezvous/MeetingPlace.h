@@ -22,17 +22,21 @@
 
 namespace pcc::runtime {
 
-/// Opens `listener`, a socket that listens at `address`, and sets `place` to
-/// the address of the socket itself, with the random digits or the port that
-/// was free. With TCP, the socket accepts connections only on the network
-/// interface of `address`. If the host's name resolves to the loopback
-/// interface, as in Debian's /etc/hosts, the socket accepts connections on all
-/// interfaces. Exit code 12 if no port is free, if `address` is not one of this
-/// host, or if other users may change the folder of a Unix socket.
+/// Opens `listener`, the socket at which rank 0 listens. Sets `place` to the
+/// socket's address. For TCP, this is `address` with the first free one of 16
+/// ports. For a Unix socket, it is `address` with random digits at its end.
+///
+/// A TCP socket accepts connections only on the interface of `address`. If the
+/// host's name (such as "node7") resolves to loopback, the socket accepts
+/// connections on all interfaces. Exit code 12 in these cases:
+///
+/// - No port is free.
+/// - `address` is not an address of this host.
+/// - Other users may change the folder of a Unix socket.
 Status listenAt(const Address &address, OpenFile &listener, Address &place);
 
-/// The places at which rank 0 may listen, as another rank tries them one after
-/// another, in rounds.
+/// The places (socket addresses) at which rank 0 may listen. Another rank tries
+/// them one after another, in rounds.
 class PlaceSearch {
 public:
   explicit PlaceSearch(const Address &address) : address(address) {}
@@ -41,23 +45,27 @@ public:
   /// 12 if the host does not exist.
   Status resolve();
 
-  /// Returns the next place, or null at the end of a round; the call after that
-  /// begins another round.
+  /// Returns the next socket address at which rank 0 may listen. Returns null
+  /// after the last address; the next call begins again with the first.
   const SocketAddress *next();
 
-  /// Makes later rounds of a TCP address also try one of the other ports at
-  /// which rank 0 listens if the first one was not free, each round another.
+  /// Makes next() return more ports of a TCP address. Rank 0 listens at one of
+  /// 16 ports. By default, next() returns only the first port. After this call,
+  /// each round (pass over all addresses) contains the first port and one other
+  /// port.
   void widen() { isWide = true; }
 
 private:
   const Address address;
   /// Resolved addresses of a TCP host.
   std::vector<SocketAddress> hosts;
-  /// Places of the current round, and how many of them were returned.
+  /// Socket addresses of the current round (pass over all addresses). next()
+  /// has returned the first `numReturned` of them.
   std::vector<SocketAddress> places;
   size_t numReturned = 0;
   bool isWide = false;
-  /// Number of rounds that have tried another port than the first.
+  /// Number of rounds (passes over all addresses) that have begun since
+  /// widen(). Each of them contains another port of rank 0.
   int numWideRounds = 0;
 };
 

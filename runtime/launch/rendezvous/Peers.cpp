@@ -36,8 +36,8 @@ void Peers::end(const Status &why, std::optional<int> lost) {
   tell(farewell());
 }
 
-/// Returns the name of the frame field that contains note number `index` of an
-/// error.
+/// Returns the name of the frame field that contains one note (additional line)
+/// of an error: "note0" for `index` 0.
 static std::string noteField(size_t index) {
   return "note" + std::to_string(index);
 }
@@ -75,8 +75,8 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
-/// The frame comes from another process, so its exit code may be invalid. An
-/// invalid exit code is replaced by Defect (internal error).
+/// Replaces an invalid exit code, which another process may send, by Defect
+/// (internal error).
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

@@ -27,27 +27,25 @@
 
 namespace pcc::runtime {
 
-/// Data with which a rank joins its job: the address at which rank 0 listens,
-/// the token that proves that the rank belongs to the job, and facts about the
-/// rank.
+/// Data with which a rank joins its job: the address of rank 0, the secret
+/// token of the job, and facts about the rank.
 struct JoinTerms {
   Address address;
   JobToken token;
   RankFacts self;
 };
 
-/// One end of the connections between rank 0 and all other ranks, as a state
-/// machine without threads. For rank 0, "the other side" is all other ranks.
-/// For any other rank, "the other side" is rank 0. The first error becomes the
-/// verdict of the run; later errors are ignored.
+/// Connections of one rank, as a state machine without threads. Rank 0 is
+/// connected to all other ranks. Any other rank is connected only to rank 0.
+/// The first error becomes the verdict of the run; later errors are ignored.
 class Peers {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Creates the object for rank `terms.self.rank`. Rank 0 starts to listen for
-  /// connections. Other ranks only resolve the address of rank 0; they connect
-  /// later, in advance(). Exit code 12 if rank 0 cannot listen, or if the host
-  /// does not exist.
+  /// Creates the connections of rank `terms.self.rank`. Rank 0 begins to
+  /// listen. Any other rank only resolves the address of rank 0; advance()
+  /// connects it later. Exit code 12 if rank 0 cannot listen, or if the host in
+  /// its address does not exist.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
@@ -56,41 +54,42 @@ public:
 
   /// Returns a file descriptor that is readable when advance() has work to do.
   virtual int fd() const = 0;
-  /// Processes all events without blocking: accepts or opens connections, reads
-  /// and answers messages. Must also be called when time has passed.
+  /// Accepts or opens connections, reads and answers messages, without
+  /// blocking. Must be called regularly, even without events.
   virtual void advance() = 0;
 
   /// Returns whether all ranks have connected.
   virtual bool isReady() const = 0;
-  /// Returns a description of the ranks that this end still waits for, for
-  /// error messages: "ranks 2 and 3 did not come to tcp://…".
+  /// Returns a text about the ranks that have not connected yet, such as "ranks
+  /// 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Returns whether every rank on the other side has been sent the verdict
-  /// (first error of the run). On rank 0, this includes ranks that have not
-  /// connected yet. On other ranks, always true. Meaningful only after an
-  /// error.
+  /// Returns whether all ranks have been sent the verdict (first error of the
+  /// run), including ranks that connect late. Always true on ranks other than
+  /// 0. Meaningful only after an error.
   virtual bool haveAllHeard() const = 0;
-  /// Returns whether every rank on the other side has left. A rank has left if
-  /// it has sent a Leave frame, or if its connection is closed.
+  /// Returns whether all peers have left. The peers of rank 0 are all other
+  /// ranks. The only peer of any other rank is rank 0. A peer has left if its
+  /// connection is closed, or if it has sent a Leave or Abort frame to rank 0.
   virtual bool haveAllLeft() const = 0;
-  /// Takes one Data message from each rank on the other side, the oldest one,
-  /// and appends the contents to `messages` in rank order. Returns true if all
-  /// ranks had a message. Otherwise takes nothing and returns false.
+  /// Takes the oldest Data message of each peer, and appends them to `messages`
+  /// in rank order. The peers of rank 0 are all other ranks. The only peer of
+  /// any other rank is rank 0. If a peer has sent no message, takes nothing and
+  /// returns false.
   virtual bool take(std::vector<std::string> &messages) = 0;
   /// Sends `frame` to all other ranks if this rank is rank 0, otherwise to rank
   /// 0.
   virtual void tell(const Frame &frame) = 0;
 
   /// Makes the error `why` the verdict (first error) of the run, and sends it
-  /// to every rank to which this rank is connected. Does nothing if the run has
-  /// a verdict already. If `why` reports a rank whose process ended without a
-  /// message, `lost` is that rank.
+  /// to all connected ranks. Does nothing if the run has a verdict already.
+  /// `lost` is the rank whose process ended without a message; std::nullopt if
+  /// there is none.
   void end(const Status &why, std::optional<int> lost = {});
 
   /// Returns the error with which the run has failed; success while it has not.
   const Status &verdict() const { return ended; }
-  /// If the run has failed because a rank's process ended without a message,
-  /// returns that rank. Otherwise returns std::nullopt.
+  /// Returns the rank whose process ended without a message and so ended the
+  /// run; std::nullopt if there is none.
   std::optional<int> lost() const { return lostRank; }
 
 protected:
@@ -98,7 +97,8 @@ protected:
   explicit Peers(const JoinTerms &terms) : terms(terms) {}
 
   /// Makes `why` the verdict (first error) of the run, without sending it.
-  /// `lost` is the rank whose process was lost, if one was.
+  /// `lost` is the rank whose process ended without a message; std::nullopt if
+  /// there is none.
   void conclude(const Status &why, std::optional<int> lost);
   /// Returns the Abort frame that carries the verdict (first error) of the run.
   Frame farewell() const;

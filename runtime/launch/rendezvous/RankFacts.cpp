@@ -32,7 +32,7 @@ Fields RankFacts::toFields() const {
 }
 
 /// Parses the frame field `name` into `number`. Returns false if the field is
-/// missing or no non-negative decimal number.
+/// missing, negative or not a decimal number.
 static bool readNumber(const Fields &fields, const char *name, int &number) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -77,8 +77,8 @@ Status checkFacts(const RankFacts &first, const RankFacts &other) {
   return Status::success();
 }
 
-/// Returns the kernel's boot id. It is equal in all containers on one machine,
-/// even if the containers have different host names.
+/// Returns the kernel's boot id, which is equal in all containers on one
+/// machine, unlike the host name.
 static std::string machineId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -110,8 +110,7 @@ static std::string versionsOf(const GpuFacts &facts) {
   return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
 }
 
-/// Detects ranks that use one GPU: they have equal machine ids and equal PCI
-/// bus addresses.
+/// Identifies a GPU by its machine id and its PCI bus address.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
   std::map<std::pair<std::string, std::string>, size_t> taken;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -15,15 +15,14 @@ namespace pcc::runtime {
 struct RankFacts {
   int rank = 0;
   int worldSize = 1;
-  /// Text that identifies the bundle and the build of pcc; equal on all ranks
-  /// of one bundle.
+  /// Text that is equal on all ranks of one bundle, made by one build of pcc.
   std::string bundle;
   std::string host;
   /// Id of the rank's process on `host`.
   int pid = 0;
 
-  /// Returns the identity of this process. `rank`, `worldSize` and `bundle` are
-  /// copied; host and process id are determined.
+  /// Returns the identity of this process, with the given rank, world size and
+  /// bundle.
   static RankFacts of(int rank, int worldSize, std::string bundle);
   /// Returns the identity as text for messages: "rank 3 (process 1234 on
   /// node7)".
@@ -36,9 +35,9 @@ struct RankFacts {
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
-/// Checks that rank `other`, which has connected, belongs to the same job as
-/// rank 0, whose facts are `first`. Exit code 11 if the bundles differ; 12 if
-/// the world sizes differ, or if the rank of `other` is out of range.
+/// Checks that rank `other` belongs to the job of rank 0, whose facts are
+/// `first`. Exit code 11 if the bundles differ. Exit code 12 if the world sizes
+/// differ, or if the rank of `other` is out of range.
 Status checkFacts(const RankFacts &first, const RankFacts &other);
 
 /// GPU and library versions of a rank, which the rank sends to rank 0 when its
@@ -53,8 +52,8 @@ struct GpuFacts {
   /// `nccl`: version of NCCL. `driver`: version of the CUDA driver.
   std::string nccl, driver;
 
-  /// Returns the facts of this process. The arguments are copied; machine and
-  /// host are determined.
+  /// Returns the facts of this process, with the given GPU address and
+  /// versions.
   static GpuFacts of(std::string gpu, std::string nccl, std::string driver);
   /// Returns the facts as the payload of a Data frame.
   std::string encode() const;
@@ -63,8 +62,8 @@ struct GpuFacts {
 };
 
 /// Checks that all ranks can run together; entry r of `ranks` is from rank r.
-/// Exit code 11 if the versions of NCCL differ; 13 if two ranks use one GPU and
-/// `mayShare` is false.
+/// Exit code 11 if the versions of NCCL differ. Exit code 13 if two ranks use
+/// one GPU, unless `mayShare` is true.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare);
 
 } // namespace pcc::runtime

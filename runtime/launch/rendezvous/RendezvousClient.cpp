@@ -8,19 +8,19 @@
 
 namespace pcc::runtime {
 
-/// Time between two rounds over the places at which rank 0 may listen.
+/// Pause between two rounds over the addresses at which rank 0 may listen.
 static constexpr std::chrono::milliseconds kPause(20);
-/// Time after which an attempt that was not answered is joined by another one.
-/// It is shorter than the second after which Linux repeats a connection request
-/// that a full queue has dropped.
+/// Time without an answer after which another connection is tried as well.
+/// Linux itself repeats a dropped connection request only after a second.
 static constexpr std::chrono::milliseconds kPatience(250);
-/// The same time if strangers may hinder rank 0, so that it is elsewhere.
+/// Shorter kPatience, used after a process that is not rank 0 has answered.
 static constexpr std::chrono::milliseconds kPatienceWithStrangers(50);
-/// Time after which rank 0 is also looked for at other ports than the first.
+/// Time after which the search for rank 0 includes other ports than the first.
 static constexpr std::chrono::seconds kWideSearch(1);
-/// Longest time of an attempt, and of the reply to Hello.
+/// Longest time of a connection attempt, and of the reply to Hello (the first
+/// encrypted frame).
 static constexpr std::chrono::seconds kLongestAttempt(5);
-/// Largest number of attempts at the same time.
+/// Largest number of simultaneous connection attempts.
 static constexpr size_t kMostAttempts = 128;
 
 static constexpr const char *kStranger =
@@ -54,10 +54,9 @@ void RendezvousClient::advance() {
 // Search
 //===----------------------------------------------------------------------===//
 
-/// Places that refuse the connection at once, and those of other users, are
-/// skipped. Unix sockets are connected at once, so that all of a round are
-/// tried together. The pause after a round is longer where it takes long to
-/// find all places.
+/// Skips addresses that refuse the connection or belong to other users. Tries
+/// all Unix sockets of a round together, but TCP addresses one by one. A round
+/// that takes long is followed by a longer pause.
 void RendezvousClient::startAttempts() {
   const Clock::time_point now = Clock::now();
   if (state != ClientState::Searching || now < nextAttempt)
@@ -95,8 +94,8 @@ void RendezvousClient::lookElsewhere() {
   search.widen();
 }
 
-/// If there are as many attempts as possible, those that were not answered soon
-/// make room.
+/// Ends attempts after kLongestAttempt. If the maximum number is reached, ends
+/// them already after kPatience.
 void RendezvousClient::checkTimes() {
   const Clock::time_point now = Clock::now();
   if (now - begin > kWideSearch)
@@ -115,7 +114,8 @@ void RendezvousClient::checkTimes() {
     endAttempt(id, kSilence);
 }
 
-/// Sends a Knock as soon as the socket is connected, then waits for the Answer.
+/// Sends a Knock (first message to rank 0) when the socket is connected, then
+/// waits for the Answer.
 void RendezvousClient::advanceAttempt(uint64_t id) {
   const auto found = attempts.find(id);
   if (found == attempts.end())
@@ -165,9 +165,9 @@ void RendezvousClient::endAttempt(uint64_t id, const std::string &why) {
     nextAttempt = std::min(nextAttempt, Clock::now() + kPause);
 }
 
-/// The user is told before the deadline, because the search may go on for
-/// minutes. A connection that was merely closed is mentioned only if the search
-/// lasts: rank 0 also closes connections if there are too many.
+/// Tells the user early, because the search may last for minutes. Mentions a
+/// connection that was merely closed only if the search lasts, because rank 0
+/// also closes connections.
 void RendezvousClient::endStranger(uint64_t id, const char *what) {
   endAttempt(id, what);
   lookElsewhere();
@@ -224,7 +224,8 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// All frames are those of rank 0, which the keys of the connection prove.
+/// Trusts all frames, because the keys of the connection prove that rank 0
+/// sends them.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   if (frame.kind == FrameKind::Refusal) {

@@ -13,21 +13,16 @@
 
 namespace pcc::runtime {
 
-/// The connection of a rank other than 0 to rank 0. Tries all places at which
-/// rank 0 may listen until one of them proves that it knows the job token.
-/// Repetition is needed because rank 0 may start later, because other processes
-/// may listen at its places, and because strangers may fill its queue of
-/// connections. An attempt that is not answered at once goes on while further
-/// ones are made. The states:
+/// The connection of a rank other than 0 to rank 0. Makes connection attempts
+/// to all addresses at which rank 0 may listen. Repeats them, because rank 0
+/// may start later and other processes may listen there. The states:
 ///
 ///   Searching ── Answer of an attempt with right proof ──> Proving
 ///     ^ │                                                    │    │
 ///     │ └─ attempts without it end                 timeout ──┘    └──> Welcome
 ///     └─────────────────────────────────────────────────────┘
 ///
-/// Until an Answer has proved that the peer is rank 0, nothing that a peer
-/// sends has another effect than the end of its attempt. After the handshake, a
-/// closed connection means that rank 0 was lost.
+/// In state Welcome, a closed connection means that rank 0 was lost.
 class RendezvousClient final : public Peers {
 public:
   explicit RendezvousClient(const JoinTerms &terms)
@@ -51,42 +46,44 @@ private:
   enum class ClientState {
     /// Rank 0 has not been found.
     Searching,
-    /// Rank 0 has proved that it knows the job token. This rank has sent Hello,
-    /// which proves the same, and waits for Welcome.
+    /// Rank 0 has proved that it knows the job token. This rank has sent Hello
+    /// (its identity), and waits for Welcome.
     Proving,
     /// The handshake is complete.
     Welcome,
   };
-  /// A connection to a place at which rank 0 may listen.
+  /// A connection to an address at which rank 0 may listen.
   struct Attempt {
     Connection connection;
     Clock::time_point since;
-    /// Nonce of this end in the Knock; empty until the Knock was sent.
+    /// Random bytes that this rank has sent in its Knock (first message); empty
+    /// before.
     std::string nonce;
   };
 
-  /// Begins to connect to the next places, if it is time.
+  /// Begins to connect to the next addresses, if it is time.
   void startAttempts();
-  /// Begins to connect to `place`. Returns false if nobody listens there, or
-  /// another user.
+  /// Begins to connect to `place`. Returns false if no process of this user
+  /// listens there.
   bool startAttempt(const SocketAddress &place);
-  /// Makes the search faster and wider: rank 0 may be hindered by strangers.
+  /// Makes the search faster and includes more ports, because other processes
+  /// may occupy the usual port of rank 0.
   void lookElsewhere();
   /// Continues attempt `id`, whose socket is ready.
   void advanceAttempt(uint64_t id);
-  /// Reads the Answer in attempt `id`. If its proof is right, the attempt
-  /// becomes the connection to rank 0.
+  /// Reads the Answer (reply of rank 0) in attempt `id`. If its proof is right,
+  /// the attempt becomes the connection to rank 0.
   void readAnswer(uint64_t id, Attempt &attempt);
-  /// Takes over an attempt whose peer is rank 0, ends all others, and sends
-  /// Hello.
+  /// Makes `attempt` the connection to rank 0, ends all other attempts, and
+  /// sends Hello (this rank's identity).
   void adopt(Attempt &attempt, const SessionKeys &keys);
   /// Ends attempt `id`. `why` is the reason, for messages.
   void endAttempt(uint64_t id, const std::string &why);
-  /// Ends attempt `id`, whose peer is not rank 0, and tells the user so once.
-  /// `what` is what the peer has done.
+  /// Ends attempt `id`, whose peer is not rank 0. `what` describes the peer's
+  /// action for messages. The first call prints a note.
   void endStranger(uint64_t id, const char *what);
-  /// Ends attempts that have lasted too long. Also looks for rank 0 at other
-  /// places if it does not answer soon.
+  /// Ends attempts that have lasted too long. If no answer comes soon, extends
+  /// the search to more ports.
   void checkTimes();
   /// Reads frames of rank 0.
   void listen();
@@ -103,10 +100,10 @@ private:
   /// Attempts in progress, by number.
   std::map<uint64_t, Attempt> attempts;
   uint64_t numAttempts = 0;
-  /// Reason why the last attempt failed.
+  /// Reason why the last attempt failed, for messages.
   std::string trouble = "no process listens there";
-  /// What a process has done that does not know the job token, for messages;
-  /// null before one was met.
+  /// Action of a process that does not know the job token, for messages; null
+  /// if no such process was met.
   const char *stranger = nullptr;
   /// Whether lookElsewhere() was called, and whether endStranger() has printed
   /// a note.

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Raises the soft limit on open files to the hard limit: rank 0 has a socket
-/// for every rank. Returns the limit.
+/// Raises the soft limit on open files to the hard limit, and returns it. Rank
+/// 0 has a socket for every rank.
 static size_t allowManyFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -23,8 +23,8 @@ static size_t allowManyFiles() {
   return limit.rlim_cur;
 }
 
-/// Returns the largest number of unknown peers of each of two classes, such
-/// that files remain for all ranks, weights and libraries.
+/// Returns the largest number of connections in each class of UnknownPeers.
+/// Enough open files remain for all ranks, weights and libraries.
 static size_t mostUnknownPeers(int worldSize) {
   constexpr size_t least = 16, most = 2048, others = 512;
   const size_t limit = allowManyFiles(), used = size_t(worldSize) + others;
@@ -49,8 +49,8 @@ Status RendezvousServer::listen() {
   return Status::success();
 }
 
-/// Messages that have arrived are processed before new connections are
-/// accepted, which may displace unknown peers.
+/// Processes messages before it accepts new connections, because a new
+/// connection may displace an old one.
 void RendezvousServer::advance() {
   for (const uint64_t id : events.take())
     if (id >= UnknownPeers::kFirst)
@@ -64,10 +64,9 @@ void RendezvousServer::advance() {
   accept();
 }
 
-/// Accepts a limited number of waiting connections; the others follow in later
-/// calls. If the process's limit on open files is reached, unknown peers make
-/// room. Without any, the job has too many ranks for the limit, and the run
-/// ends with an error that names a remedy.
+/// Accepts up to 256 waiting connections. At the process's limit on open files,
+/// closes unknown peers (connections without a complete handshake). If there
+/// are none, the run ends with an error.
 void RendezvousServer::accept() {
   constexpr int most = 256;
   for (int i = 0; i < most; ++i) {
@@ -112,7 +111,7 @@ void RendezvousServer::greet(uint64_t id) {
     readKnock(id, *stranger);
   if (isOpen || !unknownPeers.find(id))
     return;
-  // A rank may close a connection after it has found a better one.
+  // A rank closes a second connection once its first one is complete.
   if (stranger->isAnswered)
     unknownPeers.remove(id);
   else
@@ -138,8 +137,8 @@ void RendezvousServer::readKnock(uint64_t id, UnknownPeer &stranger) {
   unknownPeers.setAnswered(id);
 }
 
-/// A peer whose first frame can be decrypted has the keys of the session, and
-/// therefore knows the token.
+/// Decrypts the first frame. Only a peer that knows the job token can have
+/// encrypted it.
 void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   Frame hello;
   const Parsed parsed = stranger.connection.take(hello);
@@ -156,10 +155,12 @@ void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   admit(std::move(connection), *facts);
 }
 
-/// If the facts of a peer do not fit before all ranks are connected, a rank of
-/// this job is wrong, and the run ends. If they do not fit later, the peer is a
-/// stray process, and is refused. If the run has failed already, the peer gets
-/// the verdict (first error) and is disconnected.
+/// Checks the facts of the peer. If they do not fit the job:
+///
+/// - before all ranks are connected, the run ends;
+/// - later, the peer is refused as a stray process.
+///
+/// If the run has failed, sends the first error to the peer.
 void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -188,8 +189,8 @@ void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
     return;
   ready = true;
   removeFile();
-  // From now on, connections are accepted at most ten times a second, so that
-  // strangers do not occupy this thread while the job runs.
+  // From here on, connections are accepted at most ten times a second, so that
+  // foreign processes do not occupy this thread.
   events.remove(listener.fd());
   tell({FrameKind::Ready});
 }
@@ -207,9 +208,8 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
-/// Processes a frame of an admitted rank. A rank may have at most 16 Data
-/// messages that gather() has not read yet. Further Data messages are
-/// discarded; a correct rank never sends that many in advance.
+/// Processes a frame of an admitted rank. Keeps at most 16 unread Data messages
+/// per rank and discards others; a correct rank never sends more.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

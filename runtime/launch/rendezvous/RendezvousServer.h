@@ -11,14 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Rank 0's connections to all other ranks. Accepts connections, and admits a
-/// rank if the rank proves that it belongs to the job:
+/// Rank 0's connections to all other ranks. Admits a rank if it proves that it
+/// belongs to the job:
 ///
 ///   rank 0              Answer ─>                      Welcome ─>   Ready ─>
 ///   rank r   Knock ─>             Hello (encrypted) ─>              (all here)
 ///
-/// A connection that does not complete this handshake in time is closed, and
-/// does not affect the job.
+/// A connection that does not complete this handshake in time is closed.
 class RendezvousServer final : public Peers {
 public:
   /// Raises the process's limit on open files, because rank 0 has one socket
@@ -27,8 +26,8 @@ public:
   /// Deletes the file of the Unix socket, if there is one.
   ~RendezvousServer() override;
 
-  /// Begins to listen at the job's address. Exit code 12 if the address is in
-  /// use, or is not an address of this host.
+  /// Begins to listen at the job's address. Exit code 12 if rank 0 cannot
+  /// listen there.
   Status listen();
 
   int fd() const override { return events.fd(); }
@@ -47,8 +46,8 @@ private:
     Connection connection = {};
     RankFacts facts = {};
     std::deque<std::string> messages = {};
-    /// `hasCome`: whether the rank was admitted. `hasLeft`: whether it has sent
-    /// Leave or Abort.
+    /// `hasCome`: whether the rank was admitted. `hasLeft`: whether the rank
+    /// has sent Leave or Abort.
     bool hasCome = false, hasLeft = false;
   };
 
@@ -56,31 +55,33 @@ private:
   void accept();
   /// Continues the handshake of connection `id`, which has become readable.
   void greet(uint64_t id);
-  /// Reads the Knock of a new connection. Answers it if its proof is right.
+  /// Reads the Knock (first message) of a new connection. If its proof is
+  /// right, sends the Answer.
   void readKnock(uint64_t id, UnknownPeer &stranger);
-  /// Reads the Hello of a connection whose Knock was answered. If the
-  /// connection has the right keys, admits the rank.
+  /// Reads the Hello (first encrypted frame) of a connection. Admits the rank
+  /// if the frame can be decrypted.
   void readHello(uint64_t id, UnknownPeer &stranger);
-  /// Stores a connection that has proved its job token as the connection of
-  /// rank `facts.rank`. If `facts` do not fit the job, ends the run. After the
-  /// last rank was admitted, sends a Ready frame to all ranks.
+  /// Makes `connection`, whose peer knows the job token, the connection of rank
+  /// `facts.rank`. If `facts` do not fit the job, ends the run. After the last
+  /// rank, sends Ready to all ranks.
   void admit(Connection connection, const RankFacts &facts);
-  /// Closes a connection without an answer. Increments `numRejected`, and
-  /// stores the reason `why`; missing() puts both into its message.
+  /// Closes connection `id` without an answer, and records the reason `why` for
+  /// missing().
   void reject(uint64_t id, const std::string &why);
   /// Reads all frames that an admitted rank has sent, and processes them.
   void readFrom(Peer &peer);
   /// Processes one frame of an admitted rank.
   void hear(Peer &peer, const Frame &frame);
-  /// Processes the end of the connection of an admitted rank. If the rank has
-  /// not sent Leave or Abort, ends the run because the rank was lost. `how`
-  /// describes the end for the error message.
+  /// Processes the end of an admitted rank's connection. Ends the run, unless
+  /// the rank has sent Leave or Abort. `how` describes the end for the error
+  /// message.
   void lose(Peer &peer, const std::string &how);
   /// Deletes the file of the Unix socket, if there is one.
   void removeFile();
 
-  /// Readable files. The numbers of ranks are their indices, those of unknown
-  /// peers are as in `unknownPeers`, and the listening socket has 0.
+  /// Files that can be read. Event numbers: 0 for the listening socket, the
+  /// rank for its connection, a number of `unknownPeers` for any other
+  /// connection.
   EventQueue events;
   /// The listening socket, and where it listens.
   OpenFile listener;
@@ -91,14 +92,11 @@ private:
   /// Number of ranks that have been admitted.
   int numCome = 0;
   bool ready = false;
-  /// Whether the listening socket has a file in the file system, which must be
-  /// deleted.
+  /// Whether the listening socket has a file that must be deleted.
   bool hasFile = false;
-  /// Number of connections that were closed because they did not belong to the
-  /// job; missing() reports it.
+  /// Number of connections that were rejected, for messages.
   int numRejected = 0;
-  /// Reason why the last rejected connection was closed; missing() puts it into
-  /// its message.
+  /// Reason why the last rejected connection was closed, for messages.
   std::string lastRejection;
 };
 

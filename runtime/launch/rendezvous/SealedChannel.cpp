@@ -20,7 +20,7 @@ SealedChannel::SealedChannel(const SessionKeys &keys, Role role)
     : sendKey(role == Role::Server ? keys.fromServer : keys.toServer),
       receiveKey(role == Role::Server ? keys.toServer : keys.fromServer) {}
 
-/// Returns the nonce of frame `number` of a direction.
+/// Returns the nonce for frame number `number`.
 static std::string nonceOf(uint64_t number) {
   std::string nonce;
   putNumber(nonce, number, 8);
@@ -38,8 +38,8 @@ std::string SealedChannel::seal(const Frame &frame) {
   return bytes + cipher;
 }
 
-/// The length is checked before the frame is awaited, and is authenticated with
-/// the frame.
+/// Checks the length before the whole frame has arrived. The length is
+/// authenticated with the frame.
 Parsed SealedChannel::open(std::string &arrived, Frame &frame, size_t longest) {
   if (arrived.size() < kLengthSize)
     return Parsed::Partial;

@@ -22,24 +22,23 @@
 
 namespace pcc::runtime {
 
-/// One end of a connection whose handshake has given it keys. Encrypts the
-/// frames that this end sends, and decrypts those that it receives.
+/// One end of an encrypted connection. Encrypts the frames that this end sends,
+/// and decrypts those that it receives.
 class SealedChannel {
 public:
-  /// The end that encrypts by a channel: Server is rank 0, Client is any other
-  /// rank.
+  /// The end that uses a channel: Server is rank 0, Client is any other rank.
   enum class Role { Server, Client };
 
   SealedChannel(const SessionKeys &keys, Role role);
 
-  /// Returns the bytes to send for `frame`, whose payload must not exceed
-  /// kLongestPayload. They must be sent in the order of the calls.
+  /// Returns the bytes to send for `frame`. The results must be sent in the
+  /// order of the calls. The payload must not exceed kLongestPayload.
   std::string seal(const Frame &frame);
 
-  /// Removes the first frame from the front of the received bytes `arrived`, if
-  /// it is complete, and stores it in `frame`. Returns Garbage if the frame is
-  /// not the next one of the peer, or if its payload exceeds `longest` bytes;
-  /// the connection must then be closed.
+  /// Removes the first frame from the received bytes `arrived`, if it is
+  /// complete, and stores it in `frame`. Returns Garbage if the frame cannot be
+  /// decrypted or its payload exceeds `longest` bytes. The connection must then
+  /// be closed.
   Parsed open(std::string &arrived, Frame &frame, size_t longest);
 
 private:

@@ -12,10 +12,9 @@ static bool isOfName(char character) {
          character == '-' || character == '.' || character == '_';
 }
 
-/// Returns the first number in `range`, the text between two brackets. For
-/// "007-009,12" it is "007", with the leading zeros. Sets `isOnlyOne` to false
-/// if `range` contains several numbers. Returns std::nullopt if `range` is
-/// malformed.
+/// Returns the first number in `range`, the text between two brackets: "007"
+/// for "007-009,12". Sets `isOnlyOne` to false if `range` has several numbers.
+/// Returns std::nullopt if `range` is malformed.
 static std::optional<std::string_view> firstNumber(std::string_view range,
                                                    bool &isOnlyOne) {
   const size_t end = range.find_first_of(",-");
@@ -26,8 +25,8 @@ static std::optional<std::string_view> firstNumber(std::string_view range,
   return isSound && !first.empty() ? std::optional(first) : std::nullopt;
 }
 
-/// Reads the list up to the first comma outside brackets, since only the first
-/// host is needed. A list that ends with a comma is malformed.
+/// Reads the list up to the first comma outside brackets. A list that ends with
+/// a comma is malformed.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text) {
   SlurmNodeList list;
   size_t at = 0;

@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// The facts about a job's list of hosts that the rendezvous needs.
+/// First host of a Slurm job, and whether it is the only one.
 struct SlurmNodeList {
   /// Name of the first host in the list.
   std::string first;

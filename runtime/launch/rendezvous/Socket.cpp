@@ -27,9 +27,8 @@ static sockaddr_in6 &inV6(sockaddr_storage &storage) {
   return reinterpret_cast<sockaddr_in6 &>(storage);
 }
 
-/// Returns host and port of an IP address of the loopback interface, as bytes;
-/// an empty text for other addresses. An IPv4 address within an IPv6 address
-/// has the bytes of the IPv4 address.
+/// Returns host and port of a loopback address as bytes; an empty text for
+/// other addresses. An IPv4 address within IPv6 is converted to IPv4.
 static std::string loopbackEnd(const sockaddr_storage &address) {
   sockaddr_storage storage = address;
   const char *host = nullptr;

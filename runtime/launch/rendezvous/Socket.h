@@ -37,9 +37,9 @@ private:
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;
-  /// Open directory of a Unix socket whose path is too long for the kernel
-  /// (over 107 characters). The socket address then names this directory as
-  /// /proc/self/fd/N. Not open for any other address.
+  /// Open directory of a Unix socket whose path exceeds the kernel's limit of
+  /// 107 characters. The address names it as /proc/self/fd/N. Not open for
+  /// other addresses.
   OpenFile folder = {};
 
   /// Returns the address as the parameter of bind() and connect().
@@ -51,18 +51,18 @@ struct SocketAddress {
   /// Returns this IP address with another port. Must not be called for Unix
   /// sockets.
   SocketAddress withPort(int port) const;
-  /// Returns this IP address with the wildcard (0.0.0.0 or ::) as its host,
-  /// which stands for all interfaces.
+  /// Returns this IP address with the wildcard host (0.0.0.0 or ::), which
+  /// means all interfaces.
   SocketAddress withAnyHost() const;
 };
 
 /// Creates a non-blocking socket for connections from or to `address`. TCP
-/// sockets may reuse a recent port, and send small messages at once.
+/// sockets have SO_REUSEADDR and TCP_NODELAY.
 OpenFile makeSocket(const SocketAddress &address);
 
 /// Begins to connect to `address`, and returns the socket without blocking.
-/// When the socket is writable, isConnected() returns whether the connection
-/// succeeded. If the attempt fails at once, returns an OpenFile without a file.
+/// When the socket is writable, isConnected() returns the result. If the
+/// attempt fails at once, returns an OpenFile without a file.
 OpenFile connectTo(const SocketAddress &address);
 /// Returns whether the connection attempt of socket `fd`, which has become
 /// writable, succeeded.
@@ -72,16 +72,14 @@ bool isConnected(int fd);
 /// true for TCP, where the job token authenticates the peer.
 bool isOfThisUser(int fd);
 
-/// Returns addresses and ports of both ends of a TCP connection over the
-/// loopback interface, as bytes: first those of the end that has connected.
-/// `isServer` is true at the other end, which has accepted. Both ends get the
-/// same bytes, unless a process of the host stands between them. Returns an
-/// empty text for all other connections, whose addresses a network may
-/// translate.
+/// Returns addresses and ports of both ends of a loopback TCP connection as
+/// bytes, the connecting end first. `isServer` is true at the accepting end.
+/// Both ends get the same bytes, unless another process relays the connection.
+/// Returns an empty text for all other connections.
 std::string routeOf(int fd, bool isServer);
 
-/// Enables TCP keep-alive probes on socket `fd`. If the peer's host dies
-/// without closing the connection, reads then fail within ten seconds.
+/// Enables TCP keep-alive probes on socket `fd`. If the peer's host dies, reads
+/// fail within ten seconds.
 void watchHost(int fd);
 
 } // namespace pcc::runtime

@@ -16,11 +16,11 @@ namespace pcc::runtime {
 using Clock = Peers::Clock;
 
 /// Additional seconds for which ranks other than 0 wait for a message. Rank 0
-/// thus misses its deadline first, and reports the error, because only rank 0
-/// knows which rank is missing.
+/// thus reports a missed deadline first; only rank 0 knows which rank is
+/// missing.
 static constexpr double kHeadStart = 2;
-/// Longest time, in seconds, that rank 0 continues after a failed start, to
-/// send the error of the run to ranks that connect late.
+/// Longest time, in seconds, for which rank 0 continues after a failed start.
+/// Ranks that connect late still receive the error.
 static constexpr double kLateness = 1;
 
 static double secondsSince(Clock::time_point begin) {
@@ -166,8 +166,8 @@ void SocketRendezvous::wake() {
 }
 
 /// Serves the sockets until the object is destroyed. Ends the process if a call
-/// of CUDA or NCCL hangs, or if the rank has not left within kGrace after the
-/// run has failed.
+/// of CUDA or NCCL hangs. Also ends the process if the run has failed and the
+/// rank does not leave within kGrace.
 void SocketRendezvous::monitor() {
   std::optional<Clock::time_point> end;
   Clock::time_point last = Clock::now();
@@ -185,10 +185,9 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Waits for events on the sockets without holding the lock, so that the rank's
-/// thread is not blocked. The wait is shorter before all ranks are connected,
-/// because connection attempts and handshake timeouts need regular calls of
-/// advance().
+/// Waits for events without holding the lock, which the rank's thread needs.
+/// The wait is shorter before all ranks are connected, because attempts to
+/// connect need regular calls of advance().
 void SocketRendezvous::attend() {
   bool isReady = false;
   {
@@ -203,10 +202,9 @@ void SocketRendezvous::attend() {
   changed.notify_all();
 }
 
-/// Detects a call of CUDA or NCCL that hangs. The rank is inside one call while
-/// `begun` and `ended`, the counts of calls, differ and `begun` does not
-/// change. `secondsInside` measures this time. It grows by at most 0.5 s per
-/// call of isStuck(), so that a pause of the whole process is not counted.
+/// Measures how long the rank is inside one call of CUDA or NCCL. Each call of
+/// isStuck() adds at most 0.5 s, so a pause of the whole process does not
+/// count.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

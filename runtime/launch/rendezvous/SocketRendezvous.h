@@ -15,11 +15,10 @@
 
 namespace pcc::runtime {
 
-/// A rendezvous over sockets that stay open while the ranks run, so that every
-/// rank detects when another one fails. The monitor, a thread of this object,
-/// serves the sockets. The monitor calls neither CUDA nor NCCL nor MPI, so it
-/// keeps working if the rank's own thread hangs in one of them. Each kind of
-/// failure, how rank 0 learns of it, and the result:
+/// A rendezvous over sockets that stay open, so that every rank detects when
+/// another one fails. The monitor, a thread of this object, serves the sockets.
+/// The monitor calls neither CUDA nor NCCL nor MPI, so it never hangs in them.
+/// Kinds of failures:
 ///
 ///   a peer's process ends   its socket to rank 0 closes ─┐
 ///   a rank calls abort()    its monitor informs rank 0 ──┼─ rank 0 sends the
@@ -29,17 +28,17 @@ namespace pcc::runtime {
 ///               if it does not leave within kGrace, the monitor calls `giveUp`
 class SocketRendezvous final : public Rendezvous {
 public:
-  /// Time that a rank has to leave after the run has failed. Two seconds of
-  /// this time are for NCCL to abort its communicators.
+  /// Time that a rank has to leave after the run has failed. Two seconds of it
+  /// are for NCCL to abort its communicators.
   static constexpr std::chrono::milliseconds kGrace{2500};
 
-  /// Function that ends the process. The monitor's thread calls it with the
-  /// error of the run and the rank that was lost, if one was.
+  /// Function that ends the process. Its arguments are the error of the run and
+  /// the rank that was lost, if one was. The monitor's thread calls it.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
-  /// Connects to all ranks, and blocks until all have connected, at most for
-  /// `seconds`. `seconds` is also the first deadline of calls (setDeadline). If
-  /// one rank finds an error, all ranks return it:
+  /// Connects to all ranks. Blocks until all have connected, at most for
+  /// `seconds`, which is also the first deadline of calls (setDeadline). All
+  /// ranks return the first error:
   ///
   /// - exit code 11: ranks have different bundles
   /// - exit code 12: ranks have different world sizes, or a rank is invalid
@@ -79,9 +78,9 @@ private:
   void monitor();
   /// Waits up to 0.1 s for events on the sockets, and processes them.
   void attend();
-  /// Returns whether the rank's thread has been inside one call of CUDA or NCCL
-  /// for longer than the deadline; if so, ends the run. `passed` is the time
-  /// since the last call of isStuck(), in seconds.
+  /// Returns whether the rank has been inside one call of CUDA or NCCL for
+  /// longer than the deadline. If so, ends the run. `passed` is the time since
+  /// the last call of isStuck(), in seconds.
   bool isStuck(double passed);
   /// Wakes the monitor.
   void wake();
@@ -93,21 +92,19 @@ private:
   /// Longest time, in seconds, that the rank may be inside one call of CUDA or
   /// NCCL.
   std::atomic<double> deadline;
-  /// Whether `peers` has a verdict, an error with which the run has failed.
-  /// poll() reads it without the lock.
+  /// Whether the run has failed. poll() reads this flag without the lock.
   std::atomic<bool> hasEnded{false};
   /// Whether the monitor's thread should end.
   std::atomic<bool> isOver{false};
 
   /// Guards `peers`.
   mutable std::mutex mutex;
-  /// Notified whenever the monitor has called peers->advance(), which may have
-  /// changed `peers`.
+  /// Notified after each call of peers->advance(), which may change `peers`.
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 
-  /// Number of CUDA and NCCL calls that had begun (WatchedCalls::begun) when
-  /// isStuck() was last called.
+  /// Number of begun CUDA and NCCL calls (WatchedCalls::begun) at the last call
+  /// of isStuck().
   uint64_t callsSeen = 0;
   /// Time in seconds for which the rank has been inside the current call of
   /// CUDA or NCCL.

@@ -16,12 +16,12 @@
 
 namespace pcc::runtime {
 
-/// Number of random bytes in a place; each has two digits.
+/// Number of random bytes in the name of a socket; each has two digits.
 static constexpr size_t kRandomSize = 8;
 
-/// Returns a path of at most 107 characters for a socket, the kernel's limit. A
-/// longer path is expressed relative to its directory, which `folder` keeps
-/// open.
+/// Returns a socket path of at most 107 characters, the kernel's limit. A
+/// longer path is replaced by one relative to its directory, which `folder`
+/// keeps open.
 static std::string shorten(const std::string &path, OpenFile &folder) {
   if (path.size() < sizeof sockaddr_un().sun_path)
     return path;
@@ -40,7 +40,7 @@ Status resolveUnix(const Address &place, SocketAddress &found) {
     return Status::error(WrongWorld,
                          "the address " + place.text() + " is too long");
   unixAddress.sun_family = AF_UNIX;
-  // An abstract name begins with a zero byte, and has none at its end.
+  // An abstract name begins with a zero byte, and does not end with one.
   std::memcpy(unixAddress.sun_path + (isFile ? 0 : 1), text.data(),
               text.size());
   found.length = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + text.size());
@@ -51,7 +51,7 @@ Address chooseUnix(const Address &address) {
   return {address.kind, address.place + "-" + randomDigits(kRandomSize)};
 }
 
-/// Returns whether `text` is `start`, a hyphen, and random digits.
+/// Returns whether `text` is `start` followed by a hyphen and random digits.
 static bool isChosen(std::string_view text, const std::string &start) {
   if (text.size() != start.size() + 1 + 2 * kRandomSize ||
       !text.starts_with(start) || text[start.size()] != '-')
@@ -60,8 +60,8 @@ static bool isChosen(std::string_view text, const std::string &start) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Returns the abstract names that were chosen for `address` and at which a
-/// process listens.
+/// Returns the abstract names that chooseUnix() may have returned for `address`
+/// and at which a process listens.
 static std::vector<Address> listNames(const Address &address) {
   // Flag of listening sockets (__SO_ACCEPTCON).
   static constexpr const char *listening = "00010000";
@@ -86,8 +86,8 @@ static std::filesystem::path folderOf(const Address &address) {
   return folder.empty() ? "." : folder;
 }
 
-/// Returns the socket files that were chosen for `address`, also those of dead
-/// processes.
+/// Returns the socket files that chooseUnix() may have returned for `address`,
+/// also those of dead processes.
 static std::vector<Address> listFiles(const Address &address) {
   std::vector<Address> files;
   std::error_code problem;

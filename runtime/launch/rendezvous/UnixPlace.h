@@ -14,18 +14,16 @@ namespace pcc::runtime {
 /// name is too long.
 Status resolveUnix(const Address &place, SocketAddress &found);
 
-/// Returns a new place for rank 0 to listen: `address` with random digits after
-/// its path or name.
+/// Returns a new address for rank 0 to listen: `address` with random digits
+/// after its path or name.
 Address chooseUnix(const Address &address);
 
-/// Returns all places that chooseUnix() may have returned for `address` and at
-/// which some process listens, in any order. The processes may be of other
-/// users.
+/// Returns the existing sockets whose addresses chooseUnix() may have returned
+/// for `address`, also those of other users.
 std::vector<SocketAddress> findUnix(const Address &address);
 
-/// Deletes socket files of processes that were killed, at places that
-/// chooseUnix() may have returned for `address`. Exit code 12 if other users
-/// may delete files in the folder.
+/// Deletes socket files that killed processes have left for `address`. Exit
+/// code 12 if other users may delete files in the folder.
 Status prepareUnix(const Address &address);
 
 } // namespace pcc::runtime

@@ -6,7 +6,7 @@
 
 namespace pcc::runtime {
 
-/// Removes the oldest connections until there is space for another one.
+/// Removes the oldest connections until another one can be added.
 static void makeSpace(std::map<uint64_t, UnknownPeer> &peers, size_t most) {
   while (!peers.empty() && peers.size() >= most)
     peers.erase(peers.begin());

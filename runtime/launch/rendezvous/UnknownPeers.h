@@ -16,19 +16,18 @@ namespace pcc::runtime {
 struct UnknownPeer {
   Connection connection;
   std::chrono::steady_clock::time_point since;
-  /// Whether a Knock with the right proof has arrived and was answered.
+  /// Whether this peer has sent a Knock (first message) with the right proof.
   bool isAnswered = false;
 };
 
-/// The connections to rank 0 whose handshake is not complete, by number, in the
-/// order of their arrival. There may be many connections of strangers, which
-/// must neither use up the memory and files of this process nor delay ranks:
+/// Rank 0's connections without a complete handshake, by number, in the order
+/// of arrival. Limits the memory and files that foreign processes can occupy:
 ///
 /// - Each connection may stay for kLongestStay.
-/// - There are two classes, of at most `mostOfClass` connections each: those
-///   that have not proved anything, and those that have sent a right Knock. If
-///   a class is full, its oldest connection is closed. Strangers thus cannot
-///   displace ranks that have sent a Knock.
+/// - There are two classes, without and with a right Knock (first message with
+///   a proof of the token).
+/// - A class has at most `mostOfClass` connections. If it is full, its oldest
+///   connection is closed.
 class UnknownPeers {
 public:
   using Clock = std::chrono::steady_clock;
@@ -40,12 +39,12 @@ public:
   uint64_t add(Connection connection);
   /// Returns connection `id`, or null if it was removed.
   UnknownPeer *find(uint64_t id);
-  /// Moves connection `id` to the class of those that have sent a right Knock.
+  /// Moves connection `id` to the class of connections with a right Knock.
   void setAnswered(uint64_t id);
   /// Removes connection `id`, and closes it unless it was moved away.
   void remove(uint64_t id);
-  /// Closes the connection that has been idle for longest, so that a file is
-  /// free. Returns false if there is none.
+  /// Closes an old connection to free a file, preferably one without a right
+  /// Knock. Returns false if there is none.
   bool removeOldest();
   /// Closes all connections that have stayed too long. Returns their number.
   int removeExpired();

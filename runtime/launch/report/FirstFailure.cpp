@@ -28,22 +28,20 @@ std::string formatFailure(const Status &status) {
 
 static void print(const Status &status) {
   const std::string text = formatFailure(status);
-  // A single write keeps the lines of several ranks apart.
+  // A single write, so that lines of several ranks do not mix.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0)
     return;
 }
 
-// Writes the report under a draft name, then links it to `report`. A reader
-// thus never reads an incomplete report. Only the link of the first rank
-// succeeds.
+// Writes the report under a draft name, then links it to `report`. Readers thus
+// never see an incomplete report, and only the first rank's link succeeds.
 bool leaveReport(const std::string &folder, int rank, const Status &status) {
   const std::string draft = folder + "/report." + std::to_string(rank);
   {
     std::ofstream file(draft);
     file << int(status.code()) << "\n" << linesOf(status);
     if (!file.flush())
-      // If the folder cannot be written, no rank can write a report into it, so
-      // all ranks print their errors.
+      // No rank can write a report into this folder, so all ranks print.
       return true;
   }
   const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;
@@ -72,8 +70,8 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
-/// Prints nothing under `pcc run`, because `pcc run` prints the report in the
-/// status folder.
+/// Prints nothing under `pcc run`, which prints the report in the status
+/// folder.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {
@@ -88,8 +86,8 @@ int reportFailure(const Status &status, const Environment &environment,
       print(told);
     }
   } else {
-    // Wait, because the launcher ends the job as soon as one rank ends. The
-    // rank that reports must finish printing before this rank ends.
+    // Wait until the reporting rank has printed, because the launcher ends the
+    // job as soon as one rank ends.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return status.code();

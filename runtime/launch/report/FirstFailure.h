@@ -30,8 +30,7 @@
 namespace pcc::runtime {
 
 /// Reports the error `status` of this rank, unless another rank has reported an
-/// error already. Returns the exit code of `status`. The user sees the error as
-/// follows:
+/// error already. Returns the exit code of `status`. There are three cases:
 ///
 /// - Under `pcc run`, this rank writes the error into the status folder, and
 ///   `pcc run` prints it.
@@ -40,23 +39,22 @@ namespace pcc::runtime {
 /// - Without a shared folder, every rank prints its error. If `onAllRanks` (all
 ///   ranks have this error), only rank 0 prints.
 ///
-/// Before this rank prints, it calls `beforePrinting`, which may add notes.
+/// `beforePrinting` is called before this rank prints, and may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});
 
 /// Returns the path of the folder in which the ranks of this host report
-/// errors, from the environment variables of `environment`; empty if they name
-/// no folder.
+/// errors, from variables in `environment`; empty if there is none.
 std::string sharedFolder(const Environment &environment);
 
 /// Returns the error and its notes as lines for stderr, such as "pcc: error:
 /// …".
 std::string formatFailure(const Status &status);
 
-/// Writes the error `status` of this rank into `folder`. Returns false, and
-/// writes nothing, if another rank's error is there already. Returns true
-/// otherwise, even if the write failed.
+/// Writes the error `status` of this rank into `folder`. Returns false if
+/// another rank's error is there already; otherwise true, even if the write
+/// failed.
 bool leaveReport(const std::string &folder, int rank, const Status &status);
 /// Returns the error that the first failing rank wrote into `folder`;
 /// std::nullopt if there is none.

@@ -12,8 +12,8 @@
 
 namespace pcc::runtime {
 
-/// Returns the path to which the flight recorders of a failed run are written.
-/// It depends on the options; the first that is given counts:
+/// Returns the path for the flight recorders (logs of the latest activities) of
+/// a failed run. The first option that is given determines the path:
 ///
 ///   --save SAVE             SAVE/flight.json
 ///   --report REPORT.json    REPORT.flight.json
@@ -21,9 +21,9 @@ namespace pcc::runtime {
 std::string flightFileOf(const RunOptions &options);
 
 /// Writes the flight recorders (logs of the latest activities) of the ranks to
-/// `path` as JSON. Adds a note to `failure` that names `path`; if the file
-/// cannot be written, the note states the reason. Does nothing if `path` or
-/// `flights` is empty, or if the folder of `path` does not exist.
+/// `path` as JSON. Adds a note to `failure` with the path, or with the reason
+/// why the file cannot be written. Does nothing if `path` or `flights` is
+/// empty, or if the folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

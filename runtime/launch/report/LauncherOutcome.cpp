@@ -18,8 +18,8 @@ static bool isOfInterface(int code) {
          (code >= BadInput && code <= ValuesDiffer);
 }
 
-/// Appends the last eight of the lines `noise` (output of the launcher that was
-/// not for the user) as notes to `status`, and returns `status`.
+/// Appends the last eight lines of `noise` (the launcher's other output) as
+/// notes to `status`.
 static Status withNoise(Status status, const std::deque<std::string> &noise) {
   constexpr size_t shown = 8;
   const size_t first = noise.size() > shown ? noise.size() - shown : 0;
@@ -29,8 +29,8 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
-/// Returns the error for a lost rank, which a signal has killed, or which ended
-/// without an error report.
+/// Returns the error for a lost rank, which ended by a signal or without an
+/// error report.
 static Status describeLost(const LostRank &lost) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -42,8 +42,8 @@ static Status describeLost(const LostRank &lost) {
                                            " and without a message");
 }
 
-/// Returns the exit code or signal of the only rank, if pcc started this rank
-/// directly, without a launcher. Otherwise returns std::nullopt.
+/// Returns how the only rank ended, if pcc started this rank without a
+/// launcher. Otherwise returns std::nullopt.
 static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   if (outcome.launcher != "rank 0")
     return std::nullopt;
@@ -56,13 +56,12 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
 }
 
 /// Returns the rank whose process ended first, which probably caused the
-/// failure. Used if the launcher does not name a lost rank. The rank's exit
-/// code or signal is taken from the launcher's exit code, which is 128 plus the
-/// signal for a killed rank. Returns std::nullopt
+/// failure. Its exit code or signal is that of the launcher (128 plus the
+/// signal for a killed rank). Returns std::nullopt in these cases:
 ///
-/// - if no rank's end is known,
-/// - if all ranks finished their work, or
-/// - if the launcher itself was killed.
+/// - No rank's end is known.
+/// - All ranks finished their work.
+/// - The launcher itself was killed.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
@@ -100,9 +99,8 @@ static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the lost rank if it is certain: from the exit status of a rank that
-/// was started directly, or from the launcher's output. Returns std::nullopt if
-/// neither source names a rank.
+/// Returns the lost rank if it is certain: the only rank, or the rank that the
+/// launcher's output names. Otherwise returns std::nullopt.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -116,8 +114,7 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// Returns the error of stdout, with what the ranks reported about their stop
-/// as notes.
+/// Returns the error of stdout, with the ranks' own report as notes.
 static Status describeStdout(const LauncherOutcome &outcome) {
   Status status = outcome.stdoutFailure;
   if (!outcome.reported)
@@ -154,8 +151,7 @@ Status translateOutcome(const LauncherOutcome &outcome) {
     return endedBy(outcome.askedBy);
   if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
-  // The lost rank is a guess here. Therefore add the launcher's last output,
-  // which may name the cause.
+  // The lost rank is a guess here, so add the launcher's last output.
   if (auto lost = lostFirst(outcome))
     return withNoise(describeLost(*lost), outcome.noise);
   return describeLauncher(outcome);

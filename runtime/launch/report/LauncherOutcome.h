@@ -12,48 +12,51 @@
 
 namespace pcc::runtime {
 
-/// The facts that `pcc run` has collected about a run when the launcher process
-/// (mpirun, or BUNDLE/run) has ended.
+/// Facts about a run at the end of its launcher process (mpirun, or
+/// BUNDLE/run).
 struct LauncherOutcome {
-  /// Name of the launcher for messages; "rank 0" if the only rank was started
-  /// directly.
+  /// Name of the launcher for messages; "rank 0" for a single rank without a
+  /// launcher.
   std::string launcher = "mpirun";
   /// Exit status of the launcher's process, as waitpid() returns it.
   int waitStatus = 0;
-  /// Whether any rank process has started, and has written its process id into
-  /// the status folder (shared by `pcc run` and the ranks).
+  /// Whether any rank has started: its process id is in the status folder of
+  /// `pcc run`.
   bool started = false;
   /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Whether the flight recorders of all ranks were found, and some rank has
-  /// not recorded that it finished its work.
+  /// Whether the flight recorders (activity logs) of all ranks were found and
+  /// some rank has not finished its work.
   bool someStay = false;
   /// Whether all ranks are on this host, so that `started` is known.
   bool isOnOneHost = true;
-  /// Deadline of the launcher that has passed, as the rest of a sentence such
-  /// as "did not start a rank within 600 s"; empty if none has.
+  /// Launcher's missed deadline, as the rest of a sentence such as "did not
+  /// start a rank within 600 s"; empty if there is none.
   std::string exceeded = {};
-  /// Error of this process's stdout, to which the ranks' lines are passed on;
-  /// success if it took all lines or if its reader went away.
+  /// Error of this process's stdout. Success if stdout took all lines of the
+  /// ranks, or if its reader went away.
   Status stdoutFailure = {};
-  /// Number of the signal to `pcc run` for which it ended the launcher; 0 if
-  /// there was none.
+  /// Number of the signal to `pcc run` that ended the launcher; 0 if there was
+  /// none.
   int interruptedBy = 0;
-  /// Number of the signal, such as SIGINT, that `pcc run` received and passed
-  /// on to the ranks; 0 if none. The ranks then save and end by themselves.
+  /// Number of the signal, such as SIGINT, that `pcc run` passed on to the
+  /// ranks; 0 if there was none. The ranks then save and end.
   int askedBy = 0;
   /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};
-  /// The last lines of the launcher's stderr that were not meant for the user,
-  /// oldest first.
+  /// The last lines of the launcher's stderr that were not for the user, oldest
+  /// first.
   std::deque<std::string> noise = {};
 };
 
 /// Returns the rank whose process ended without an error report, if it is
-/// known. Returns std::nullopt if the run succeeded, if a rank wrote an error
-/// report, or if a signal to `pcc run` ended the run.
+/// known. Returns std::nullopt in these cases:
+///
+/// - The run succeeded.
+/// - A rank wrote an error report.
+/// - A signal to `pcc run` ended the run.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
 /// Returns the one error of the run that the user sees, or success. The result

@@ -63,7 +63,7 @@ std::string LauncherOutput::takeRest() {
 }
 
 /// Parses mpirun's sentence about a rank that a signal has killed. Returns
-/// std::nullopt if `line` has no such sentence.
+/// std::nullopt for other lines.
 static std::optional<LostRank> parseSignal(const std::string &line) {
   const char *found = std::strstr(line.c_str(), "process rank ");
   const char *signal = std::strstr(line.c_str(), "exited on signal ");
@@ -75,7 +75,7 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
 }
 
 /// Prefers a rank that was killed by a signal to a rank that exited, because
-/// the exit may be a consequence of the kill.
+/// the kill may have caused the exit.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
   // Search pairs of lines, because mpirun may wrap the sentence about a signal

@@ -10,31 +10,31 @@
 
 namespace pcc::runtime {
 
-/// Filter for the stderr that the ranks and their launcher share. Lines that
-/// ranks write for the user ("pcc:", "note:", "rank ") are passed on. Progress
-/// lines are removed and kept for takeProgress(). The last 200 of all other
-/// lines are kept to explain a failure.
+/// Filter for the stderr of the launcher and its ranks:
+///
+/// - Lines for the user ("pcc:", "note:", "rank ") are passed on.
+/// - Progress lines are kept for takeProgress().
+/// - The last 200 other lines are kept, to explain a failure.
 class LauncherOutput {
 public:
   /// Filters `text`, the next piece of stderr, which may end within a line.
-  /// Returns the lines that are complete and that are to be passed on to the
-  /// user.
+  /// Returns the complete lines for the user.
   std::string take(std::string_view text);
-  /// Filters the last line if it has no newline. Returns this line if it is to
-  /// be passed on to the user, otherwise an empty string.
+  /// Filters the last line if it has no newline. Returns the line if it is for
+  /// the user, otherwise an empty string.
   std::string takeRest();
 
   /// Returns the latest progress message that has arrived since the previous
   /// call; std::nullopt if none has.
   std::optional<std::string> takeProgress();
 
-  /// Returns the lines that were neither passed on nor progress, oldest first;
-  /// at most 200.
+  /// Returns up to 200 lines that are neither for the user nor progress, oldest
+  /// first.
   const std::deque<std::string> &noise() const { return keptLines; }
 
 private:
-  /// Filters one complete line: appends it to `passed` if it is for the user,
-  /// stores it as the progress message, or keeps it as another line.
+  /// Filters one complete line. Appends a line for the user to `passed`, and
+  /// stores any other line.
   void takeLine(std::string line, std::string &passed);
 
   /// The beginning of a line of stderr whose newline has not arrived yet.
@@ -56,15 +56,15 @@ struct LostRank {
   int exitCode = 0;
 };
 
-/// Finds mpirun's message about a lost rank among the lines `noise`, and
-/// returns that rank. The message is "process rank 2 … exited on signal 9
-/// (Killed)", or "Process name: [[1,1],2]" with "Exit code: 3". Returns
-/// std::nullopt if there is no such message.
+/// Returns the rank in mpirun's message about a lost rank among the lines
+/// `noise`. The message is "process rank 2 … exited on signal 9 (Killed)", or
+/// "Process name: [[1,1],2]" with "Exit code: 3". Returns std::nullopt if there
+/// is no such message.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise);
 
-/// Returns the first paragraph of the lines `noise`, joined by spaces: from the
-/// first line with letters or digits to the line before the next one without;
-/// at most five lines. Returns an empty string if there is none.
+/// Returns the first paragraph of the lines `noise`, joined by spaces, at most
+/// five lines. A line without letters and digits ends a paragraph. Returns an
+/// empty string if there is none.
 std::string firstStatement(const std::deque<std::string> &noise);
 
 } // namespace pcc::runtime

@@ -26,8 +26,8 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// Creates an empty file. The file's name contains all the information, so a
-// reader never sees an incomplete file.
+// Creates an empty file. Its name contains all information, so readers never
+// see an incomplete file.
 static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
@@ -72,8 +72,7 @@ int RankWatch::numEnded() const {
                            [](const auto &rank) { return rank.second < 0; }));
 }
 
-/// If the process has ended before it could be watched, its end is recorded at
-/// once.
+/// Records the end at once if the process has already ended.
 void RankWatch::watch(int rank, int pid) {
   const auto [entry, isNew] = known.emplace(rank, -1);
   if (!isNew)
@@ -85,8 +84,8 @@ void RankWatch::watch(int rank, int pid) {
     noteEnd(rank);
 }
 
-/// Discards the inotify events, and lists all files in the status folder
-/// instead, because inotify may lose events.
+/// Lists all files in the status folder. The inotify events are discarded,
+/// because inotify may lose events.
 void RankWatch::findNewRanks() {
   char events[4096];
   while (read(inotifyFd, events, sizeof events) > 0)
@@ -103,8 +102,7 @@ void RankWatch::findNewRanks() {
   }
 }
 
-/// Sends the signal through the pidfd of each rank. A pidfd always refers to
-/// the process for which it was opened, even if the process id has been reused.
+/// Sends the signal through pidfds, which are safe against reused process ids.
 bool RankWatch::signalAll(int signal) {
   findNewRanks();
   bool any = false;

@@ -25,8 +25,7 @@ namespace pcc::runtime {
 class RankWatch {
 public:
   /// Begins to watch the directory `statusFolder`. Each rank that starts
-  /// creates a file there whose name contains its rank and its process id
-  /// (announceRank).
+  /// creates a file there, named after its rank and process id (announceRank).
   explicit RankWatch(std::string statusFolder);
   RankWatch(const RankWatch &) = delete;
   RankWatch &operator=(const RankWatch &) = delete;
@@ -48,14 +47,14 @@ public:
   bool started() const { return !known.empty(); }
   /// Returns the number of ranks that have started and ended.
   int numEnded() const;
-  /// Returns the rank that caused the end of the run: the rank that another
-  /// rank has reported as lost; otherwise the rank whose process ended first.
+  /// Returns the rank that caused the end of the run: the rank reported as lost
+  /// by another rank, otherwise the rank whose process ended first.
   /// std::nullopt if no rank has ended.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
-  /// Lists the files that ranks have created in the status folder, and begins
-  /// to watch the processes of ranks that are new.
+  /// Lists the files of ranks in the status folder, and begins to watch the
+  /// processes of new ranks.
   void findNewRanks();
   /// Begins to watch process `pid`, which runs rank `rank`.
   void watch(int rank, int pid);
@@ -80,12 +79,12 @@ private:
 };
 
 /// Creates a file in `statusFolder` whose name contains `rank` and the id of
-/// this process, which runs that rank. RankWatch then watches the process.
-/// Every rank calls this when it starts.
+/// this process. RankWatch then watches the process. Every rank calls this
+/// function when it starts.
 void announceRank(const std::string &statusFolder, int rank);
-/// Creates a file in `statusFolder` which states that the process of rank
-/// `lostRank` ended without an error report. RankWatch reads this file. Called
-/// by the rank that noticed the loss.
+/// Creates a file in `statusFolder` for RankWatch: the process of rank
+/// `lostRank` ended without an error report. Called by the rank that noticed
+/// the loss.
 void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime

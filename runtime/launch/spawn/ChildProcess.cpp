@@ -34,8 +34,8 @@ ChildProcess::~ChildProcess() {
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
-/// Runs in the forked child. setenv and allocation are safe after the fork only
-/// because this process has one thread.
+/// Runs in the forked child, which may allocate memory, because the parent has
+/// only one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment,
                           const std::array<int, 2> &ends) {
@@ -60,8 +60,8 @@ void ChildProcess::become(const std::vector<std::string> &command,
   _exit(127);
 }
 
-/// Calls setpgid() in both the parent and the child, so that the process group
-/// exists whichever of the two runs first.
+/// Calls setpgid() in both the parent and the child, because either may run
+/// first.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment,
                            bool hasPrivateNetwork) {
@@ -128,9 +128,9 @@ void ChildProcess::readPipe(
   pipe = -1;
 }
 
-/// Polls output, signals, the caller's file and the child's end together. What
-/// is left at the end is read, but not to the end of the stream: descendants of
-/// the child may hold the pipe open for ever.
+/// Polls output, signals, the caller's file and the child's end together. After
+/// the end, reads only available output, because descendants of the child may
+/// hold the pipe open.
 int ChildProcess::wait(const ChildEvents &events) {
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -140,7 +140,7 @@ int ChildProcess::wait(const ChildEvents &events) {
                         {signalFd, POLLIN, 0},
                         {events.fd, POLLIN, 0},
                         {pidFd, POLLIN, 0}};
-    // Without pidfds, a timeout finds the child's end.
+    // The timeout detects the child's end if the kernel lacks pidfds.
     poll(watched, std::size(watched), /*milliseconds=*/100);
     if (watched[0].revents)
       readPipe(stderrFd, events.onStderr);

@@ -18,49 +18,48 @@ namespace pcc::runtime {
 /// Names and values of environment variables to add to a child's environment.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Functions of the caller of ChildProcess::wait(). All may be empty, unless
-/// the comment says otherwise.
+/// Functions that ChildProcess::wait() calls. Each may be empty, unless its
+/// comment says otherwise.
 struct ChildEvents {
-  /// Receives the stderr and the stdout of the child and its descendants in
-  /// pieces of any size. Not empty.
+  /// Receive the stderr and stdout of the child and its descendants, in pieces
+  /// of any size. Not empty.
   std::function<void(std::string_view)> onStderr, onStdout;
-  /// Returns whether `onStdout` may be called. Stdout is not read otherwise, so
-  /// that the child waits.
+  /// Returns whether stdout may be read. If false, the child blocks when its
+  /// pipe is full.
   std::function<bool()> takesStdout = {};
-  /// A file descriptor to poll, borrowed, and the function to call when it is
-  /// readable, and once after the child has ended. Not empty.
+  /// File descriptor to poll, and a function to call when it is readable and
+  /// once after the child's end. The function is not empty.
   int fd = -1;
   std::function<void()> onReadable = {};
-  /// Called for the first SIGINT, SIGTERM or SIGHUP. If it returns true, the
-  /// signal is not passed to the child.
+  /// Called for the first SIGINT, SIGTERM or SIGHUP. Returns whether the signal
+  /// was handled; otherwise the child receives it.
   std::function<bool()> onSignal = {};
-  /// Called after every event, and ten times per second. If it returns true,
+  /// Called after every event, and ten times per second. If the result is true,
   /// the process group of the child is killed.
   std::function<bool()> isOver = {};
 };
 
-/// A child process in its own process group. It ends when this process ends.
-/// From the constructor to the destructor, wait() handles endingSignals() to
-/// this process (SIGINT, SIGTERM and SIGHUP unless ignored). The first signal
-/// is passed to the child as SIGTERM, unless ChildEvents::onSignal handles it.
-/// A second signal kills the whole process group.
+/// A child process in its own process group, which ends when this process ends.
+/// While the object exists, wait() handles SIGINT, SIGTERM and SIGHUP to this
+/// process:
+///
+/// - The first signal is passed to the child as SIGTERM, unless
+///   ChildEvents::onSignal handles it.
+/// - A second signal kills the whole process group.
 class ChildProcess {
 public:
-  /// Blocks endingSignals() (SIGINT, SIGTERM, SIGHUP), and opens a signalfd
-  /// that reads them. The process must have no other threads that could receive
-  /// these signals.
+  /// Blocks SIGINT, SIGTERM and SIGHUP, and opens a signalfd that reads them.
+  /// The process must have no other threads that could receive these signals.
   ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
-  /// Unblocks endingSignals() (SIGINT, SIGTERM, SIGHUP). Does not wait for the
-  /// child.
+  /// Unblocks the signals. Does not wait for the child.
   ~ChildProcess();
 
-  /// Starts `command` with additional environment variables, and without the
-  /// variables by which another launcher gave this process a rank. `command[0]`
-  /// is a path. stdin is empty, and stdout is that of this process. With
-  /// `hasPrivateNetwork`, the child gets a network of its own, if possible
-  /// (PrivateNetwork.h). Exit code 13 if no process can be created.
+  /// Starts `command` (whose first entry is a path) with additional environment
+  /// variables. The child does not inherit this process's rank. stdin is empty.
+  /// With `hasPrivateNetwork`, the child gets a network of its own, if
+  /// possible. Exit code 13 if no process can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment, bool hasPrivateNetwork);
 
@@ -71,13 +70,12 @@ public:
   /// Passes `signal` to the child.
   void send(int signal) const;
 
-  /// Returns the number of the first signal that this process received, such as
-  /// SIGINT. Returns 0 if there was no signal, or if takenSignal() returns the
-  /// signal.
+  /// Returns the number of the first signal to this process, such as SIGINT.
+  /// Returns 0 if there was none, or if takenSignal() returns it.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the number of the first signal to this process, if
-  /// ChildEvents::onSignal handled it and no second signal followed; 0
-  /// otherwise.
+  /// Returns the number of the first signal to this process if
+  /// ChildEvents::onSignal handled it. Returns 0 if there was none, or if a
+  /// second signal followed.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
@@ -86,12 +84,11 @@ private:
   [[noreturn]] void become(const std::vector<std::string> &command,
                            const Variables &environment,
                            const std::array<int, 2> &ends);
-  /// Reads one pending signal. Passes the first one to the child (unless
-  /// ChildEvents::onSignal handles it), and kills the process group at the
-  /// second one.
+  /// Reads one pending signal. Passes the first signal to the child or to
+  /// ChildEvents::onSignal. Kills the process group at the second signal.
   void handleSignal(const ChildEvents &events);
-  /// Reads what `pipe` has and passes it to `takes`. Closes `pipe` at the end
-  /// of the stream, and sets it to -1.
+  /// Reads all available bytes of `pipe` and passes them to `takes`. Closes
+  /// `pipe` at the end of the stream, and sets it to -1.
   static void readPipe(int &pipe,
                        const std::function<void(std::string_view)> &takes);
 
@@ -99,8 +96,8 @@ private:
   /// File descriptor (pidfd) that is readable once the child has ended; -1 if
   /// the kernel lacks pidfds.
   int pidFd = -1;
-  /// Read ends of the pipes to which the child writes its stdout and stderr; -1
-  /// after the end of the stream.
+  /// Read ends of the child's stdout and stderr pipes; -1 after the end of the
+  /// stream.
   int stdoutFd = -1, stderrFd = -1;
   /// File descriptor (signalfd) from which pending signals are read.
   int signalFd = -1;

@@ -26,12 +26,11 @@ namespace pcc::runtime {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// Folder that the ranks share for error reports and flight recorders. Used
-/// only if the parent process has not provided a folder.
+/// Folder that the ranks share for error reports and flight recorders (activity
+/// logs). Not created if the parent process provides a folder.
 class SessionFolder {
 public:
-  /// Returns the path of the folder; empty if no folder could be created.
-  /// Without a folder, several ranks may print an error.
+  /// Returns the path of the folder; empty if it could not be created.
   const std::string &path() const { return folder.path(); }
 
   SessionFolder() {
@@ -41,18 +40,16 @@ public:
 
 private:
   /// Helper process that deletes the folder if this process is killed. Declared
-  /// before `folder`, so that the destructors first remove the folder and then
-  /// end the helper.
+  /// before `folder`, so that it is destroyed last.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
 
 /// The ranks of this host as child processes. One thread both sends signals to
-/// the children and reaps children that have ended. A signal is therefore never
-/// sent to a process id that the kernel has reused for another process.
+/// children and reaps them, so a signal never reaches a reused process id.
 class Children {
 public:
-  /// Blocks the signals that wait() reads, and creates the shared folder of the
+  /// Blocks the signals that wait() reads. Creates the shared folder of the
   /// ranks, unless there is one.
   explicit Children(int count)
       : parent(getpid()),
@@ -107,9 +104,9 @@ private:
   /// Time that the ranks have to save and end after a signal such as SIGINT.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Prepares a forked child process as rank `rank` of `count`. The child will
-  /// end when its parent ends. Its environment gets its rank, the address at
-  /// which rank 0 listens, the job token, and the path of the shared folder.
+  /// Makes a forked child process rank `rank` of `count`. The child ends when
+  /// its parent ends. Its environment gets rank, address of rank 0, job token
+  /// and path of the shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -124,8 +121,7 @@ private:
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
     setenv(kTokenVariable, token.c_str(), /*overwrite=*/0);
-    // release() keeps the child from removing the folder; the parent removes
-    // it.
+    // release() keeps the child from removing the parent's folder.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
@@ -138,8 +134,8 @@ private:
     return signal < 0 ? 0 : signal;
   }
 
-  /// Reaps all children that have ended. Passes the exit status of each rank to
-  /// fail(), unless killAll() has been called.
+  /// Reaps all children that have ended. Passes each exit status to fail(), but
+  /// not after killAll().
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -149,9 +145,9 @@ private:
     }
   }
 
-  /// Returns a child's exit status as shells report it: its exit code (0 for
-  /// success), or 128 plus the number of the signal that killed it. `status` is
-  /// the result of waitpid().
+  /// Returns a child's exit status as shells report it: the exit code, or 128
+  /// plus the number of the signal that killed it. `status` is the result of
+  /// waitpid().
   static int codeOf(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
@@ -159,9 +155,8 @@ private:
   /// Records that a rank ended with `code`. Does nothing for code 0. After the
   /// first failure, the other ranks have kGrace to end.
   ///
-  /// The job's exit code is that of the first failure. PeerLost is an
-  /// exception: it only reports that another rank was lost. The code of a later
-  /// failure replaces it.
+  /// The job's exit code is that of the first failure. A PeerLost, which only
+  /// reports that another rank was lost, is replaced by a later failure.
   void fail(int code) {
     if (code == Done)
       return;
@@ -182,9 +177,8 @@ private:
       killTime = Clock::now() + kSaving;
   }
 
-  /// Kills all ranks. The exit statuses of the killed ranks do not change the
-  /// exit code of the job. If no rank has failed before, the exit code becomes
-  /// 128 + SIGKILL.
+  /// Kills all ranks. Their exit statuses do not change the exit code of the
+  /// job. If no rank has failed before, the exit code becomes 128 + SIGKILL.
   void killAll() {
     isKilling = true;
     for (const pid_t pid : pids)
@@ -194,8 +188,8 @@ private:
   }
 
   const pid_t parent;
-  /// Abstract Unix socket name, unique on this host, at which rank 0 listens
-  /// for the other ranks unless PCC_RENDEZVOUS is set.
+  /// Abstract Unix socket name, unique on this host, at which rank 0 listens.
+  /// Not used if PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
   /// Secret of the ranks, unless PCC_JOB_TOKEN is set.
   const std::string token = randomToken();
@@ -206,8 +200,8 @@ private:
   /// Exit code of the job so far: 0 until a rank fails.
   int failure = Done;
   bool wasAsked = false, isKilling = false;
-  /// Time at which all ranks that are still running are killed. Empty if no
-  /// rank has failed and no signal has arrived.
+  /// Time at which all running ranks are killed; empty before the first failure
+  /// or signal.
   std::optional<Clock::time_point> killTime;
 };
 } // namespace

@@ -9,16 +9,15 @@ namespace pcc::runtime {
 
 /// Starts `count` ranks as child processes of this process.
 ///
-/// - In a child, returns -1. The environment of the child then holds its rank,
-///   and the address at which rank 0 listens for all other ranks.
+/// - In a child, returns -1. The child's environment then holds its rank and
+///   the address of rank 0.
 /// - In the parent, blocks until all children have ended. Returns 0 if all
-///   ranks succeeded. Otherwise returns the exit status of the rank that failed
-///   as shells report it: its exit code, or 128 plus the number of the signal
-///   that killed it.
+///   ranks succeeded, otherwise the failed rank's exit code, or 128 plus the
+///   signal that killed it.
 ///
-/// If a rank fails, the other ranks have four seconds to end before they are
-/// killed. SIGINT and SIGTERM are passed to the ranks, which have ten seconds
-/// to save and end; a second signal kills them at once.
+/// After a failure, the other ranks have four seconds to end. SIGINT and
+/// SIGTERM are passed to the ranks, which have ten seconds to save and end. A
+/// second signal kills them at once.
 int launchRanks(int count);
 
 } // namespace pcc::runtime

@@ -11,13 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Text that ranks have written to their stdout and that this process writes
-/// to its own stdout without blocking. While the object exists, SIGPIPE is
-/// ignored, so that a write without a reader fails.
+/// Buffer between the ranks' stdout and this process's own stdout, which is
+/// written without blocking. While the object exists, SIGPIPE is ignored, so
+/// that a write without a reader fails.
 class OutputRelay {
 public:
-  /// `seconds`: time without a written byte after which stdout counts as
-  /// failed.
+  /// Creates an empty relay. stdout counts as failed if it takes no byte for
+  /// `seconds`.
   explicit OutputRelay(double seconds);
   OutputRelay(const OutputRelay &) = delete;
   OutputRelay &operator=(const OutputRelay &) = delete;
@@ -25,27 +25,27 @@ public:
 
   /// Appends text. Discards it if stdout has failed.
   void add(std::string_view text);
-  /// Returns whether so much text is waiting that the caller should not add
-  /// more.
+  /// Returns whether over 1 MiB of text is waiting, so that the caller should
+  /// add no more.
   bool isFull() const { return pending.size() > (1 << 20); }
-  /// Writes as much as possible without blocking. Fails if the time without a
-  /// written byte is over.
+  /// Writes as much as possible without blocking. Fails if stdout has taken no
+  /// byte for too long.
   void advance();
   /// Writes all text that is waiting; blocks until stdout takes it or fails.
   void finish();
 
   /// Returns the error of stdout (exit code 7); success while it works.
   const Status &failure() const { return error; }
-  /// Returns whether stdout has failed because nobody reads it any more.
+  /// Returns whether stdout has failed because its reader has ended.
   bool isReaderGone() const { return readerGone; }
 
 private:
-  /// Records the outcome of a write, and discards all text after an error.
+  /// Records the result of a write, and discards all text after an error.
   void note(Status status);
 
   const std::chrono::duration<double> longest;
   std::string pending;
-  /// Time of the latest progress: text was added to nothing, or written.
+  /// Time of the latest write, or of adding text to an empty buffer.
   std::chrono::steady_clock::time_point latest;
   Status error;
   bool readerGone = false;

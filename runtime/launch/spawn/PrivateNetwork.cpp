@@ -35,9 +35,9 @@ static bool startLoopback() {
   return isUp;
 }
 
-/// Enters a new network. A user without the privilege to create one also enters
-/// a new user namespace, in which the ids of this user and group are the same.
-/// Root does not, because it would lose its access to files of others.
+/// Enters a new network. A user without this privilege also enters a new user
+/// namespace, with equal user and group ids. Root does not, because it would
+/// lose access to other users' files.
 static bool enter() {
   const uid_t user = geteuid();
   const gid_t group = getegid();
@@ -52,8 +52,8 @@ static bool enter() {
          writeFile("/proc/self/gid_map", same(group)) && startLoopback();
 }
 
-/// A child process tries first, because a process that has entered half of it
-/// could not go back.
+/// Tries in a child process first, because a half-entered network cannot be
+/// left.
 void enterPrivateNetwork() {
   const pid_t child = fork();
   if (child == 0)

@@ -5,13 +5,11 @@
 
 namespace pcc::runtime {
 
-/// Gives this process and its future children a network that has only a
-/// loopback interface, and that no other process can reach. Does nothing where
-/// the kernel does not permit this.
+/// Gives this process and its future children a network of their own, with only
+/// a loopback interface. Does nothing if the kernel forbids this. This process
+/// must have only one thread.
 ///
-/// mpirun listens on TCP ports, and a connection on which nothing is sent stops
-/// it for ever (PMIx 4.2). If all ranks are on this host, they need no other
-/// network. Must be called by a process with one thread.
+/// Used because mpirun (PMIx 4.2) hangs if a foreign connection sends nothing.
 void enterPrivateNetwork();
 
 } // namespace pcc::runtime

@@ -51,8 +51,8 @@ static bool isOnOneHost() {
          !std::getenv("LSB_JOBID");
 }
 
-/// Sets parameters of Open MPI 4.1 (MCA) on the command line. Allows more ranks
-/// than cores, and does not bind ranks to cores.
+/// Uses parameters of Open MPI 4.1 (MCA). Allows more ranks than cores, and
+/// does not bind ranks to cores.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -74,8 +74,8 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   return command;
 }
 
-/// Returns the environment variables that make a process rank 0 of a world of
-/// one rank. This rank is started without a launcher.
+/// Returns the environment variables that make a process the only rank, without
+/// a launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
@@ -86,9 +86,9 @@ static void passOn(const std::string &lines) {
     return;
 }
 
-/// Writes the ranks' output `lines` to stderr, and passes the ranks' latest
-/// progress message to `request.onProgress`. Before lines are printed, clears
-/// the displayed progress message.
+/// Writes the ranks' output `lines` to stderr, and their latest progress
+/// message to `request.onProgress`. Clears the displayed message before lines
+/// are printed.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   const auto progress = output.takeProgress();
@@ -101,15 +101,14 @@ static void handOn(LauncherOutput &output, const std::string &lines,
 
 namespace {
 /// The process that starts the ranks: its command line, additional environment
-/// variables, and whether it gets a network of its own.
+/// variables, and whether it gets its own network.
 struct Launcher {
   std::vector<std::string> command;
   Variables variables;
   bool hasPrivateNetwork = false;
 };
 
-/// One execution of a launcher: its process, the ranks that it starts, and its
-/// output.
+/// One execution of a launcher, with the ranks that it starts and their output.
 class Launch {
 public:
   Launch(const std::string &folder, int worldSize, const SpawnRequest &request)
@@ -117,7 +116,7 @@ public:
         relay(request.timeout) {}
 
   /// Executes `launcher`, blocks until it has ended, and stores in `outcome`
-  /// all facts about its end.
+  /// how it ended.
   Status run(const Launcher &launcher, LauncherOutcome &outcome) {
     PCC_RETURN_IF_ERROR(child.start(launcher.command, launcher.variables,
                                     launcher.hasPrivateNetwork));
@@ -148,8 +147,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Writes the ranks' stdout, and asks the ranks to stop if that fails.
-  /// Returns whether a deadline has passed.
+  /// Writes the ranks' stdout. If stdout fails, asks the ranks to stop. Returns
+  /// whether a deadline has passed.
   bool advance() {
     relay.advance();
     if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
@@ -184,22 +183,22 @@ private:
   /// The latest time at which no deadline was running.
   Clock::time_point latest;
   bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
-  /// Deadline of the launcher that has passed, such as "did not start …";
-  /// empty if none has.
+  /// Launcher's missed deadline, such as "did not start …"; empty if there is
+  /// none.
   std::string exceeded;
 };
 } // namespace
 
-/// Executes `launcher`, blocks until it has ended, and stores in `outcome` all
-/// facts about the run. Passes the ranks' stdout on, and those lines of their
-/// stderr that are for the user.
+/// Executes `launcher`, blocks until it has ended, and stores in `outcome` how
+/// the run ended. Passes on the ranks' stdout, and the lines of stderr for the
+/// user.
 static Status runLauncher(Launcher launcher, int worldSize,
                           LauncherOutcome &outcome, const std::string &folder,
                           const SpawnRequest &request) {
   Variables &variables = launcher.variables;
   variables.emplace_back(kStatusFolderVariable, folder);
-  // Keep hwloc, a library in mpirun, from searching for GPUs through X
-  // displays, which may take seconds. Ranks set the same variable (comm/mpi).
+  // Keeps hwloc, a library in mpirun, from searching X displays for GPUs, which
+  // may take seconds.
   if (!std::getenv("HWLOC_COMPONENTS"))
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
@@ -210,9 +209,8 @@ static Status runLauncher(Launcher launcher, int worldSize,
   return Status::success();
 }
 
-/// Returns the error of the run. If a rank was lost, reads the flight
-/// recorders, adds the last activity of each rank to the error, and writes the
-/// recorders to a file.
+/// Returns the error of the run. If a rank was lost, adds the last activity of
+/// each rank. The flight recorders (activity logs) are then written to a file.
 static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {
@@ -227,8 +225,7 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // Add the activities of all ranks to the error. If a rank has written an
-  // error report, the report contains the activities already.
+  // A report of a rank contains the activities of all ranks already.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,
@@ -237,7 +234,7 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
-/// Starts a single rank directly. Starts several GPU ranks by BUNDLE/run with
+/// Starts a single rank directly, several GPU ranks by BUNDLE/run with
 /// PCC_LAUNCH, and several CPU ranks by mpirun.
 Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
@@ -249,7 +246,7 @@ Status spawnRanks(const SpawnRequest &request) {
                                             " is not a bundle: it has no " +
                                             (worldSize ? "run" : "rank-000"));
   // Helper process that deletes the folders if this process is killed. Declared
-  // before the folders, so that it is destroyed after them.
+  // before the folders, so that it is destroyed last.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());

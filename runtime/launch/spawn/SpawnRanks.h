@@ -23,13 +23,11 @@ struct SpawnRequest {
   /// Function that receives progress messages of rank 0; an empty text clears
   /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
-  /// Path to which the flight recorders (logs of the ranks' latest activities)
-  /// are written if the run fails; see writeFlights(). If empty, they are not
-  /// written.
+  /// Path for the flight recorders (logs of the ranks' latest activities) of a
+  /// failed run. If empty, they are not written.
   std::string flightFile = {};
-  /// Longest time, in seconds, from the start of the launcher to the start of
-  /// the first rank, and from the end of the last rank to the end of the
-  /// launcher.
+  /// Longest time, in seconds, until the launcher starts the first rank. Also
+  /// the longest time from the last rank's end to the launcher's end.
   double loadTimeout = 600;
   /// Longest time, in seconds, in which stdout takes no byte.
   double timeout = 30;
@@ -43,23 +41,26 @@ struct SpawnRequest {
 ///
 /// - CPU ranks are started by Open MPI's mpirun, GPU ranks by BUNDLE/run
 ///   itself.
-/// - The stdout of the ranks is passed on to stdout. If stdout fails, the ranks
-///   are asked to stop, as by a signal. From the stderr of the ranks, only lines
-///   for the user ("pcc:", "note:", "rank ") are passed on to stderr.
-/// - The caller prints the returned error. It is the error of the first rank
-///   that failed; exit code 14 if a rank was lost or a deadline passed, 13 if
-///   the launcher is missing or does not start the ranks, 7 if stdout failed.
-/// - SIGINT, SIGTERM and SIGHUP to this process are passed to all ranks as
-///   SIGTERM. Ranks that train stop after the current step and save (exit code
-///   16); other ranks end (128 plus the signal). A second signal kills all
-///   ranks.
+/// - The ranks' stdout is passed on to stdout. If stdout fails, the ranks are
+///   asked to stop.
+/// - Lines of stderr for the user ("pcc:", "note:", "rank ") are passed on to
+///   stderr.
+/// - SIGINT, SIGTERM and SIGHUP are passed to all ranks as SIGTERM. Ranks that
+///   train then save (exit code 16); other ranks end (128 plus the signal).
+/// - A second signal kills all ranks.
 /// - No files are left behind, even if this process is killed.
+///
+/// Returns the error of the first rank that failed, which the caller prints.
+/// Other exit codes:
+///
+/// - 14: a rank was lost or a deadline passed
+/// - 13: the launcher is missing or starts no ranks
+/// - 7: stdout failed
 Status spawnRanks(const SpawnRequest &request);
 
-/// Returns the beginning of the mpirun command line: mpirun and its options.
-/// The caller appends the executable of the bundle and its arguments. `folder`
-/// is the directory for the launcher's own files. `memory` is the directory for
-/// MPI's shared memory; if empty, MPI chooses one.
+/// Returns mpirun and its options; the caller appends the executable and its
+/// arguments. `folder` is the directory for the launcher's own files. `memory`
+/// is the directory for MPI's shared memory; if empty, MPI chooses one.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

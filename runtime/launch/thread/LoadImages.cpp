@@ -12,7 +12,7 @@
 namespace pcc::runtime {
 
 /// Verifies the checksum of a rank executable, loads the executable, and finds
-/// its program image (compiled program) by symbol.
+/// its image (compiled program).
 static Status loadImage(const std::string &path, const ProgramImage *&image) {
   PCC_RETURN_IF_ERROR(checkSeal(path));
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -27,8 +27,8 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
-/// Loads each file once. The executables of ranks with the same pipeline stages
-/// are hard links to one file, so they have equal inode numbers.
+/// Loads each file once. Equal executables are hard links to one file, so they
+/// have equal inode numbers.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

@@ -11,10 +11,9 @@
 
 namespace pcc::runtime {
 
-/// Loads the executables of all ranks of `bundle` (output of pcc) into this
-/// process as shared objects. Identical executables of several ranks are loaded
-/// once. `images[r]` becomes the image (compiled program) of rank r, valid
-/// until the process ends. Exit code 11 if a file is damaged.
+/// Loads the executables of all ranks of `bundle` (output of pcc) as shared
+/// objects, each file once. `images[r]` becomes the image (compiled program) of
+/// rank r, valid until the process ends. Exit code 11 if a file is damaged.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images);
 

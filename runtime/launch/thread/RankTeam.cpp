@@ -15,7 +15,7 @@
 namespace pcc::runtime {
 
 /// Starts the thread `keeper`, which starts the ranks' threads and waits for
-/// them, so that start() does not block.
+/// them.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
   PCC_RETURN_IF_ERROR(checkBundle(bundle));
   const int worldSize = countRanks(bundle);
@@ -47,8 +47,8 @@ void RankTeam::end() {
 }
 
 /// Opens the rank's device, then executes the tasks one after another. Each
-/// task begins when all ranks have finished the task before it. If a task
-/// fails, this rank ends, and runThreads() wakes the other ranks.
+/// task begins when all ranks have finished the previous task. A task that
+/// fails ends this rank, and runThreads() then ends the other ranks.
 Status RankTeam::serve(World &world) {
   {
     const std::lock_guard lock(mutex);
@@ -89,8 +89,7 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// The loop of serve() calls this function before each task. `rounds` counts
-/// the tasks that call() has passed to the ranks.
+/// Waits until `rounds`, the number of tasks so far, exceeds `round`.
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -113,8 +112,8 @@ Status RankTeam::reason() const {
              : Status::error(PeerLost, "the ranks have ended before this call");
 }
 
-/// Wakes the caller's thread every 100 ms to call `onWait`, which for example
-/// checks for Ctrl-C in Python.
+/// Wakes up every 100 ms to call `onWait`, which may check for Ctrl-C in
+/// Python.
 Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   std::unique_lock lock(mutex);
   if (isOver || isEnding)
@@ -133,8 +132,8 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Stores the error of the lowest rank that fails in a local variable. Each
-/// rank passes success to call(), because an error would end the team.
+/// Stores the error of the lowest failing rank. The task itself returns
+/// success, because an error would end the team.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();
@@ -157,7 +156,7 @@ void RankTeam::abort(const Status &why) {
     aborted = why;
   isEnding = true;
   isGivenUp = true;
-  // Abort one world; this wakes the ranks of all worlds.
+  // Aborting one world wakes the ranks of all worlds.
   if (!worlds.empty())
     worlds.front()->abort(why);
   changed.notify_all();

@@ -34,21 +34,21 @@ public:
   ~RankTeam() { end(); }
 
   /// Loads the executables of the ranks, and starts one thread per rank. Must
-  /// be the first call. The ranks do not load their programs yet; a task must
-  /// call Rank::open(). Exit code 11 if `bundle` is no complete bundle.
+  /// be the first call. A later task must call Rank::open() to load the
+  /// programs. Exit code 11 if `bundle` is no complete bundle.
   Status start(const std::string &bundle, RunOptions options);
 
   /// Executes `task` on every rank, and blocks until all ranks have finished
-  /// it. Meanwhile calls `onWait`, unless it is empty, on the caller's thread
-  /// ten times per second.
+  /// it. Meanwhile calls `onWait`, if given, ten times per second on the
+  /// caller's thread.
   ///
-  /// If a rank fails, the team ends, and ranks that wait for others are woken.
-  /// This call and all later calls then return the error of that rank.
+  /// If a rank fails, the team ends. This call and all later calls then return
+  /// the error of that rank.
   Status call(const Task &task, const std::function<void()> &onWait = {});
 
-  /// Executes `task` on every rank like call(), for a task in which ranks do
-  /// not communicate. Returns the error of the lowest rank that fails. The team
-  /// continues after that error.
+  /// Executes `task`, in which ranks do not communicate, on every rank. Returns
+  /// the error of the lowest rank that fails. The team continues after an
+  /// error.
   Status callApart(const Task &task);
 
   /// Ends the team with error `reason`; may be called from any thread. A rank
@@ -76,10 +76,9 @@ private:
   Status leave(World &world, Status status);
   /// Blocks until one of these events:
   ///
-  /// - call() has passed task number `round`, from 0, to the ranks: returns
-  ///   true.
+  /// - call() has started task number `round` (from 0): returns true.
   /// - The team ends: returns false, and sets `ended` to the error that was
-  ///   passed to abort(), or to success without abort().
+  ///   passed to abort(), if any.
   bool awaitTask(uint64_t round, Status &ended);
   /// Records that one rank has finished the current task. When the last rank
   /// has finished, wakes call().
@@ -95,12 +94,11 @@ private:
 
   /// Guards the members that are declared after it.
   std::mutex mutex;
-  /// Notified whenever a guarded member changes.
+  /// Notified whenever a member guarded by `mutex` changes.
   std::condition_variable changed;
   /// The current task; owned by the caller of call().
   const Task *task = nullptr;
-  /// Number of tasks that call() has passed to the ranks so far, the current
-  /// task included.
+  /// Number of tasks so far, the current task included.
   uint64_t rounds = 0;
   /// Number of ranks that have not finished the current task.
   int numBusy = 0;

@@ -15,8 +15,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Stores the first error of any rank of a job, and aborts the run on all ranks
-/// with that error.
+/// First error of any rank of a job. The run is aborted on all ranks with this
+/// error.
 class FirstError {
 public:
   /// Reports an error of the rank of `world`. Thread-safe. Ignores later

@@ -11,12 +11,12 @@
 namespace pcc::runtime {
 
 /// Calls `rankMain` once per rank, each on its own thread with its own World
-/// (communicator), and blocks until all calls have returned. If a rank fails,
-/// the run ends on all ranks, and the first error is returned.
+/// (communicator). Blocks until all calls have returned. An error of one rank
+/// ends all ranks; the first error is returned.
 ///
-/// If the error is the loss or the lateness of a rank, it also states the last
-/// activity of each rank. The flight recorders (logs of activities) are then
-/// written to `flightFile`, unless that is empty (see writeFlights).
+/// If a rank is lost or late, the error states the last activity of each rank.
+/// The flight recorders (activity logs) are then written to `flightFile`, if
+/// given.
 Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
                   const std::string &flightFile = {});
 

@@ -16,8 +16,8 @@ namespace {
 /// configurations, then each node. Keeps only the first error.
 class DeviceCheck {
 public:
-  /// Checks the model's device configurations: names, numbers of devices,
-  /// duplicates.
+  /// Checks each device configuration of `model`: its name, the number of its
+  /// devices, and the names of its devices.
   explicit DeviceCheck(const Model &model);
 
   /// Checks the annotations of `nodes` and of the nodes in their subgraphs.
@@ -28,26 +28,27 @@ public:
 private:
   void check(const Node &node);
   void check(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks which dims `spec` splits and into how many shards.
+  /// Checks that `spec` splits no dim twice, and that each split dim gets at
+  /// least one shard.
   void checkDims(const ShardingSpec &spec);
-  /// Checks the list of devices that hold the shards, and the groups of
-  /// devices.
+  /// Checks the devices to which `spec` assigns shards, and its device groups.
+  /// (A group is a set of devices that hold the same shard.)
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks that the number `device` is below `numDevices`, and adds it to
-  /// `listed`. A device that is listed already is an error.
+  /// Checks that the number `device` is in [0, numDevices). Checks that it is
+  /// not yet in `listed`, the devices seen so far. Adds it to `listed`.
   void checkDevice(int64_t device, int64_t numDevices);
-  /// Records an error, unless an earlier error is already recorded. The message
-  /// consists of the names of the current node and tensor, followed by `what`.
+  /// Records an error about the current node and tensor, unless an earlier
+  /// error is already recorded.
   void fail(const std::string &what);
 
   /// Number of devices of each device configuration, by the configuration's
   /// name.
   std::unordered_map<std::string_view, int64_t> numDevices;
-  /// Node whose annotations are being checked; null while configurations are
-  /// checked.
+  /// Node whose annotations are being checked; null while the model's device
+  /// configurations are checked.
   const Node *current = nullptr;
-  /// Name of the tensor whose sharding is being checked; empty if no sharding
-  /// is.
+  /// Name of the tensor whose sharding is being checked; empty if there is
+  /// none.
   std::string_view tensor;
   /// Devices that occurred so far in the device list that is being checked.
   std::unordered_set<int64_t> listed;
@@ -55,7 +56,7 @@ private:
 
 } // namespace
 
-/// Largest number of devices that a configuration may have.
+/// Largest number of devices in one ONNX device configuration.
 static const int64_t mostDevices = 65536;
 
 static bool contains(const std::vector<std::string_view> &names,
@@ -74,8 +75,8 @@ void DeviceCheck::fail(const std::string &what) {
   error = Status::error(CannotMeet, where + what);
 }
 
-/// Error messages about device configurations name no node, because `current`
-/// is still null.
+/// Requires of each device configuration a unique name and 1 to 65536 devices.
+/// Either no device or every device must have a name.
 DeviceCheck::DeviceCheck(const Model &model) {
   for (const DeviceConfiguration &configuration : model.configurations) {
     const std::string name =
@@ -109,8 +110,7 @@ void DeviceCheck::visit(const std::vector<Node> &nodes) {
 }
 
 /// Checks that the annotations of `node` refer to existing device
-/// configurations and to inputs or outputs of the node. Then checks each
-/// sharding.
+/// configurations and to the node's own tensors. Then checks each sharding.
 void DeviceCheck::check(const Node &node) {
   std::unordered_set<std::string_view> seen;
   for (const NodeDeviceConfiguration &own : node.deviceConfigurations) {
@@ -175,9 +175,9 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
-/// Checks the device list of the sharding `spec`. An entry that equals the key
-/// of a device group stands for all devices of that group. Any other entry is a
-/// device number.
+/// Checks the device list of `spec`. An entry of the list stands for the
+/// devices that hold one shard. It is a device number, or the key of a group of
+/// devices. All entries must stand for equally many devices.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

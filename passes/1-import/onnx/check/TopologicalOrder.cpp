@@ -11,7 +11,7 @@ using namespace pcc::onnx;
 
 using Producers = std::vector<std::vector<uint32_t>>;
 
-/// Returns whether every node comes after all of its producers, the nodes whose
+/// Returns whether every node comes after its producers, the nodes whose
 /// results it needs.
 static bool isOrdered(const Producers &producers) {
   for (uint32_t node = 0; node < producers.size(); ++node)
@@ -21,10 +21,9 @@ static bool isOrdered(const Producers &producers) {
   return true;
 }
 
-/// Returns the nodes of one cycle. Kahn's algorithm has marked all nodes that
-/// it could order as `done`; every other node has a producer that is not done.
-/// The function walks from a node to its producer that is not done, until a
-/// node repeats.
+/// Returns the nodes of one cycle. `done` tells which nodes Kahn's algorithm
+/// has ordered. Starts at a node that is not done. Walks from there to
+/// producers that are not done, until a node repeats.
 static std::vector<uint32_t> findCycle(const Producers &producers,
                                        const std::vector<bool> &done) {
   constexpr uint32_t unseen = UINT32_MAX;
@@ -40,16 +39,15 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
   }
   path.erase(path.begin(), path.begin() + seenAt[node]);
   std::reverse(path.begin(), path.end());
-  // Rotate the cycle so that it begins with the node that comes first in the
-  // file.
+  // Rotate the cycle so that it begins with the smallest index.
   std::rotate(path.begin(), std::min_element(path.begin(), path.end()),
               path.end());
   return path;
 }
 
-/// Implements Kahn's algorithm. `missing[i]` is the number of producers of node
-/// i that are not ordered yet. A producer that node i lists twice counts twice.
-/// It is also subtracted twice, because its list in `users` contains i twice.
+/// Sorts by Kahn's algorithm. `missing[i]` counts the producers of node i that
+/// have no place in the order yet. A producer counts twice if node i reads two
+/// of its results.
 TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
   TopologicalOrder result;
   result.order.reserve(producers.size());

@@ -8,24 +8,20 @@
 
 namespace pcc::onnx {
 
-/// A topological order of nodes or, if no such order exists, a cycle that
-/// proves this. Exactly one member is non-empty; both are empty if there are no
-/// nodes.
+/// Result of sortTopologically: either a topological order of the nodes or a
+/// cycle.
 struct TopologicalOrder {
   /// Indices of all nodes, each after the nodes whose results it needs; empty
   /// if there is a cycle.
   std::vector<uint32_t> order;
   /// Indices of the nodes of one cycle, beginning with the smallest; empty if
-  /// there is an order. Each node's result is used by the next node, and the
-  /// last node's result by the first.
+  /// there is an order. Each node's result is used by the next node.
   std::vector<uint32_t> cycle;
 };
 
-/// Sorts nodes topologically (Kahn 1962). Entry i of `producers` lists the
-/// nodes whose results node i needs. A node that lists itself is a cycle of
-/// length one. If several nodes could come next, the node with the smallest
-/// index comes next. Nodes that are already in topological order therefore keep
-/// their order.
+/// Sorts nodes topologically (Kahn 1962). producers[i] lists the nodes whose
+/// results node i needs. If several nodes could come next, takes the smallest
+/// index, so that nodes already in order keep their order.
 TopologicalOrder
 sortTopologically(const std::vector<std::vector<uint32_t>> &producers);
 

@@ -12,18 +12,19 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// The definition of a value: by a node, as an input or as an initializer.
+/// The node, graph input or initializer that defines a value.
 struct Definition {
-  /// Kind of the definition for messages, such as "an input".
+  /// Kind of the definition for messages: "node", "an input" or "an
+  /// initializer".
   const char *what = "node";
   /// Index of the node that defines the value. Valid only if `byNode` is true.
   uint32_t node = 0;
-  /// Whether a node defines the value, rather than an input or initializer.
+  /// Whether a node defines the value. False for an input or an initializer.
   bool byNode = false;
 };
 
-/// Symbol table of one ONNX graph or function body: the names of its values.
-/// Its nodes may also use names in the scopes of the enclosing graphs.
+/// Symbol table of one ONNX graph or function body. Nodes may also use names of
+/// enclosing graphs.
 class Scope {
 public:
   /// Creates the scope of the graph with the nodes `nodes`. `outer` is the
@@ -31,20 +32,20 @@ public:
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Defines the name of an input or initializer; `what` is "an input" or "an
-  /// initializer". Records an error if the name is defined already. With
-  /// `mayRepeat` = "an input", the name may be that of an input of this graph.
+  /// Adds the definition of a value by an input or an initializer. `what` is
+  /// its kind, such as "an initializer". An earlier definition of the name is
+  /// an error, unless its kind is `mayRepeat`.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
-  /// Defines the results of all nodes. Must be called before sortNodes, because
-  /// the file may list nodes before their producers.
+  /// Adds the results of all nodes to the symbol table. Must be called before
+  /// sortNodes.
   void defineNodes();
-  /// Checks that each value that a node uses is defined, validates the
-  /// subgraphs and sorts the nodes. Appends the used names that enclosing
-  /// graphs define to `captures`.
+  /// Checks that each value that a node reads is defined. Validates the nodes'
+  /// subgraphs. Sorts the nodes topologically. Appends to `captures` the names
+  /// that nodes read from enclosing graphs.
   void sortNodes(std::vector<std::string_view> &captures);
-  /// Checks that the graph output `name` is defined. If an enclosing graph
-  /// defines it, appends the name to `captures`.
+  /// Checks that this graph or an enclosing graph defines the graph output
+  /// `name`. In the second case, appends the name to `captures`.
   void checkOutput(std::string_view name,
                    std::vector<std::string_view> &captures);
 
@@ -55,22 +56,26 @@ private:
   /// Returns the definition of `name` in this graph, not in enclosing ones;
   /// null if there is none.
   const Definition *find(std::string_view name) const;
-  /// Adds a definition of `name`. Records an error if this graph or an
-  /// enclosing graph already defines the name. With `mayRepeat` = "an input",
-  /// the name may be that of an input of this graph.
+  /// Adds a definition of `name`. An earlier definition, in this or an
+  /// enclosing graph, is an error. Exception: the earlier definition is in this
+  /// graph and its kind is `mayRepeat`, such as "an input".
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
-  /// Records that `node` uses the value `name`. If a node of this graph defines
-  /// the value, appends that node's index to `producers`. If an enclosing graph
-  /// defines the value, appends the name to `captures`. Records an error if the
-  /// value is undefined.
+  /// Records that `node` reads the value `name`. The effect depends on the
+  /// place of the value's definition:
+  ///
+  ///   node of this graph       appends the index of that node to `producers`
+  ///   input or initializer     does nothing if it belongs to this graph
+  ///   enclosing graph          appends `name` to `captures`
+  ///   nowhere                  records an error
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
-  /// Returns the indices of the nodes in this graph whose results `node` and
-  /// its subgraphs use. Appends names that enclosing graphs define to
-  /// `captures`. Also validates the subgraphs.
+  /// Validates the subgraphs of `node`. Returns the indices of the nodes of
+  /// this graph whose results `node` or its subgraphs read. Appends to
+  /// `captures` the names that `node` or its subgraphs read from enclosing
+  /// graphs.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
@@ -86,9 +91,9 @@ private:
 
 } // namespace
 
-/// Validates a graph and its subgraphs, and sorts their nodes. Appends the
-/// names that the graph uses from enclosing graphs to `captures`. Returns the
-/// first error, if any.
+/// Validates a graph and its subgraphs, and sorts their nodes. Appends to
+/// `captures` the names that the graph reads but an enclosing graph defines.
+/// Returns the first error, if any.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures);
 
@@ -148,9 +153,8 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// A name that a subgraph of `node` uses but does not define counts as an
-/// operand of `node`. If this graph also lacks a definition of the name, the
-/// name is added to `captures`, because an enclosing graph must define it.
+/// Counts outer values as operands of `node` if a subgraph of `node` reads
+/// them.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -181,8 +185,8 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Checks the uses of values in all nodes before it moves a node, because a
-/// Definition refers to its node by index.
+/// Finds the producers of all nodes first. Moves the nodes only afterwards,
+/// because `definitions` refers to nodes by index.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());
@@ -211,15 +215,15 @@ void Scope::checkOutput(std::string_view name,
   fail("output " + quoted(name) + " is never defined");
 }
 
-/// Defines all values of the graph before it checks uses. Inputs are defined
-/// first, because an initializer may have the name of an input.
+/// Adds the definitions of all values to a Scope (symbol table). Then checks
+/// that nodes and graph outputs use only defined values.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures) {
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");
-  // An initializer with the name of an input is that input's default value, not
-  // a second definition.
+  // An initializer may share its name with an input. It is then the default
+  // value of that input.
   for (const Tensor &tensor : graph.initializers)
     scope.define(tensor.name, "an initializer", "an input");
   for (const SparseTensor &tensor : graph.sparseInitializers)
@@ -233,8 +237,8 @@ static Status validateGraph(Graph &graph, const Scope *outer,
   return std::move(scope.error);
 }
 
-/// Validates the body of a function and sorts its nodes. A function body has no
-/// enclosing graph whose values it could use. Returns the first error, if any.
+/// Validates the body of a function and sorts its nodes. Returns the first
+/// error, if any.
 static Status validateFunction(Function &function) {
   std::vector<std::string_view> captures;
   Scope scope(nullptr, function.nodes);

@@ -10,15 +10,14 @@ namespace pcc::onnx {
 
 /// Checks that the main graph, all subgraphs and all function bodies are in
 /// static single assignment form, and sorts their nodes topologically:
+///
 ///  - Each value is defined once, under a name that no enclosing graph defines.
 ///  - Each value that is used is defined.
 ///  - Each node has an op type.
-///  - No node depends on its own result.
-/// If a subgraph of a node uses a value from outside, the node counts as
-/// depending on that value.
+///  - No node depends on its own result, directly or in a subgraph.
 ///
-/// Returns the first violation, with exit code 3, or nothing. After an error
-/// only some nodes are sorted, and the model must not be used.
+/// Returns the first violation, with exit code 3. After an error the model must
+/// not be used.
 Status validateModel(Model &model);
 
 } // namespace pcc::onnx

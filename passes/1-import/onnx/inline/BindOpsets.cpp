@@ -23,7 +23,7 @@ private:
 
   const Model &model;
   const FunctionTable &table;
-  /// Function to whose body the nodes belong; null for the main graph.
+  /// The function whose nodes get opset versions; null for the main graph.
   const Function *function;
 };
 
@@ -42,9 +42,9 @@ Status OpsetBinder::bindAttribute(Attribute &attribute,
   return Status::success();
 }
 
-/// Sets the opset version of each node: the version that the function imports
-/// for the node's domain or, if the function imports none, the version that the
-/// model imports. A node that calls a function of the model keeps opset 0.
+/// Sets the opset version of each node. Looks for the node's domain first in
+/// the imports of the function that contains the node, then in those of the
+/// model. A node that calls a function keeps opset 0.
 Status OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

@@ -8,13 +8,14 @@
 
 namespace pcc::onnx {
 
-/// Sets Node::opset, the opset version that applies, of all nodes in graphs,
-/// subgraphs and function bodies. In a function, the opset imports of the
-/// function take precedence over those of the model. Calls of functions in
-/// `table` keep opset 0.
+/// Sets Node::opset of all nodes in graphs, subgraphs and function bodies.
+/// Opset imports of a function take precedence over those of the model. Nodes
+/// that call a function in `table` keep opset 0. Returns an error with exit
+/// code 3 for:
 ///
-/// Returns an error with exit code 3 if a node's domain is not imported, or if
-/// an attribute outside of a function refers to a function parameter.
+///  - a node whose domain is not imported
+///  - an attribute that refers to a function parameter, although its node is
+///    not part of a function
 Status bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx

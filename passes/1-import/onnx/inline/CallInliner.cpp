@@ -49,13 +49,11 @@ std::string_view UniqueNames::fresh(const std::string &wanted) {
   return *taken.insert(keep(std::move(name))).first;
 }
 
-/// Returns the size of a copy of `node` in units of about 16 bytes. Each copy
-/// is deducted from the budget of UniqueNames.
+/// Returns the size of a copy of `node`, in units of about 16 bytes.
 static uint64_t costOf(const Node &node);
 
-/// Returns the size of a copy of `attribute` and its subgraphs, in units of
-/// about 16 bytes. Elements of tensors do not count, because copies share them
-/// as views.
+/// Returns the size of a copy of `attribute`, in units of about 16 bytes.
+/// Elements of tensors do not count, because copies share them.
 static uint64_t costOf(const Attribute &attribute) {
   uint64_t cost = 4 + attribute.floats.size() + attribute.ints.size() +
                   attribute.strings.size() + attribute.types.size() +
@@ -102,14 +100,13 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Maps each output name of the function to the name of the call's result. If
-/// the output name is mapped already, the call's result needs a copy of the
-/// value, and the pair of names is added to `forwarded`:
+/// Adds each pair (output of the function, result of the call) to the map
+/// `names`. If the map already has the output, adds the pair to `forwarded`
+/// instead; an Identity node then copies the value. Two functions with an
+/// output of this kind:
 ///
 ///   f(a) => (a)      the output is also an input
 ///   f(a) => (b, b)   the second output is the first one again
-///
-/// Records an error if the output is an input whose operand the call omits.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -148,9 +145,8 @@ const Attribute *CallInliner::argument(std::string_view parameter) const {
   return nullptr;
 }
 
-/// Replaces the attribute, which refers to a parameter of the function, by the
-/// parameter's value. If the call gives no value and there is no default, the
-/// attribute stays as it is, and bindAttributes erases it.
+/// Replaces a reference to a function parameter by the parameter's value, if
+/// there is one.
 void CallInliner::bindAttribute(Attribute &attribute) {
   const Attribute *value = argument(attribute.refAttrName);
   if (!value)
@@ -185,7 +181,8 @@ void CallInliner::bindAttributes(Node &node) {
 
 /// Renames inputs and initializers before nodes, because nodes use their names.
 void CallInliner::renameGraph(Graph &graph) {
-  // An initializer with the name of an input gets the input's new name.
+  // Names of the graph's inputs before the renaming. An initializer with the
+  // name of an input is its default value, so both get the same new name.
   std::unordered_set<std::string_view> inputs;
   for (ValueInfo &input : graph.inputs) {
     inputs.insert(input.name);
@@ -210,10 +207,9 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// Renames a node, its operands and its results. `inBody` is true for nodes of
-/// the function body itself, false for nodes of its subgraphs. In the body, a
-/// result that is an output of the function gets the name of the call's result.
-/// All other results get new names.
+/// Renames a copied node, its operands and its results. A result that is an
+/// output of the function gets the name of the call's result. All other results
+/// get new names, as do all results in a subgraph (`inBody` is false).
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;
@@ -241,9 +237,9 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Copies device annotations of the call to `node` where the node has none: the
-/// pipeline stage of each device configuration, and the sharding of each
-/// operand or result of the node.
+/// Copies device annotations of the function call to `node`, a node of the
+/// copied body: the pipeline stage, and the shardings of the node's operands
+/// and results. Keeps the annotations that `node` already has.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -288,9 +284,8 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
   nodes.push_back(std::move(node));
 }
 
-/// Copies and renames the nodes of the function. The size of each node is
-/// deducted from the budget before the node is copied, so that a function that
-/// grows too large fails early.
+/// Copies and renames the nodes of the function. Checks before each copy that
+/// the total size of all inlined nodes stays within its limit.
 StatusOr<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())

@@ -13,29 +13,31 @@
 
 namespace pcc::onnx {
 
-/// Generates value names that are unique in the whole model. Also holds the
-/// budget that limits how much data inlining may create. Without a limit the
-/// data could grow exponentially: in a chain of n functions, each of which
-/// calls the next one twice, the last is copied 2^n times.
+/// Generates value names that are unique in a model, for the inlining of
+/// functions. Also limits the total size of the inlined nodes, because size can
+/// grow exponentially: if each of n functions calls the next one twice,
+/// inlining copies the last one 2^(n-1) times.
 class UniqueNames {
 public:
-  /// Reserves all value names that the model's main graph and subgraphs define.
-  /// `budget` limits the data that inlining may create, in units of about 16
-  /// bytes. `model` must outlive the object.
+  /// Marks all value names in the model's main graph and its subgraphs as used.
+  /// `budget` is the largest total size of the nodes and names that inlining
+  /// creates, in units of about 16 bytes. `model` must outlive the object.
   UniqueNames(Model &model, uint64_t budget);
 
   /// Returns a value name that is not yet in use, and reserves it: `wanted`
   /// itself, or `wanted` followed by "_" and a number.
   std::string_view fresh(const std::string &wanted);
-  /// Stores a name that need not be unique, such as a node's name, in the
-  /// model. Returns a view of the stored copy.
+  /// Copies `name` into memory that the model owns, and returns a view of the
+  /// copy. Does not make the name unique, because names of nodes need not be.
   std::string_view keep(std::string name);
-  /// Deducts `cost`, in units of about 16 bytes, from the budget. Returns false
-  /// if less than `cost` is left.
+  /// Subtracts `cost` from `budget`, the size that new nodes and names may
+  /// still have. Both count units of about 16 bytes. Returns false if the
+  /// budget is less than `cost`.
   bool spend(uint64_t cost);
 
 private:
-  /// Reserves the value names of `graph` and of its subgraphs.
+  /// Adds the names of all values in `graph` and its subgraphs to `taken`, the
+  /// set of used names.
   void take(const Graph &graph);
 
   Model &model;
@@ -46,37 +48,37 @@ private:
   uint64_t suffix = 0;
 };
 
-/// Inlines one call of one function: copies the nodes of the function's body,
-/// with new names.
+/// Inlines one call of a function: copies the nodes of its body under new
+/// names. The map `names` translates names of the body to names of the calling
+/// graph:
 ///
-/// `names` maps each value name of the function's body to a name in the calling
-/// graph. Inputs and outputs of the function map to the operands and results of
-/// the call. All other values map to new, unused names.
+///   input of the function    operand of the call
+///   output of the function   result of the call
+///   other value              new, unused name
 class CallInliner {
 public:
-  /// Prepares the inlining of `call`. All reference arguments must outlive the
-  /// object. `opset` is the version of the standard ops for the Identity nodes
-  /// that the inliner adds.
+  /// Prepares to replace `call` by the nodes of `function`. The inliner may add
+  /// Identity nodes; `opset` is their opset version. All objects passed by
+  /// reference must outlive the inliner.
   CallInliner(const Node &call, const Function &function, int64_t opset,
               UniqueNames &source);
 
-  /// Returns the nodes that replace the call, in topological order. They may
-  /// contain further calls. May only be called once. Errors have exit code 3,
-  /// or 4 if the call passes a graph as an attribute.
+  /// Returns the nodes that replace the function call, in topological order.
+  /// They may contain calls of other functions. An error has exit code 4 if a
+  /// function parameter is a graph, otherwise 3. May be called only once.
   StatusOr<std::vector<Node>> make();
 
 private:
   /// Maps each input name of the function to the operand of the call; to "" if
   /// the call omits the operand.
   void bindInputs();
-  /// Maps each output name of the function to the result of the call. If a
-  /// result must be a copy of another value, adds the names of output and
-  /// result to `forwarded` instead.
+  /// Adds each output of the function to the map `names`, with the name of the
+  /// call's result. If the map already has the output, for example as an input,
+  /// adds the two names to `forwarded` instead.
   void bindOutputs();
-  /// Completes a copied node: renames it and its values, replaces attributes
-  /// that refer to parameters, and adds the device annotations of the call.
-  /// `inBody` is true for nodes of the function body itself, false for nodes of
-  /// subgraphs.
+  /// Gives a copied node its new names, attribute values and device
+  /// annotations. `inBody` is false if the node lies in a subgraph inside the
+  /// function's body.
   void renameNode(Node &node, bool inBody);
   /// Renames the values and nodes of a subgraph inside the copied body.
   void renameGraph(Graph &graph);
@@ -91,8 +93,7 @@ private:
   /// has no value.
   void bindAttributes(Node &node);
   /// Replaces `attribute`, which refers to a parameter of the function, by the
-  /// parameter's value. Leaves `attribute` unchanged if the parameter has no
-  /// value.
+  /// parameter's value. Leaves it unchanged if the parameter has no value.
   void bindAttribute(Attribute &attribute);
   /// Returns the value of the function's parameter `parameter`: the call's
   /// attribute of that name, else the function's default. Returns null if there
@@ -116,11 +117,12 @@ private:
   /// call has no name, its op type and node index are used, such as "Scale_3/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
-  /// Pairs (function output, result of the call) for which an Identity node
-  /// copies the value. A pair is needed if the output is also an input of the
-  /// function, or if an earlier output of the function has the same name.
+  /// Pairs (output of the function, result of the call). The inliner adds an
+  /// Identity node for each pair, which copies the output to the result. Only
+  /// outputs that are also inputs, or that repeat an earlier output, need this.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
-  /// Nodes created so far.
+  /// Renamed copies of the function's nodes, and added Identity nodes. `make`
+  /// returns this list.
   std::vector<Node> nodes;
   Status error;
 };

@@ -26,38 +26,32 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Traverses the call graph of a model's functions, depth first. `path` is the
-/// chain of calls from the function where the walk began to the current
-/// function. `height` contains the functions whose callees have all been
-/// visited.
+/// Traverses the call graph of a model's functions, depth first, to find
+/// recursion and long chains of calls. `path` is the current chain of calls.
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits `function`, which the last function of `path` (the current chain of
-  /// calls) calls. If `path` is empty, `function` begins the walk. Returns an
-  /// error for recursion or for a chain that is too long.
+  /// Visits `function` and the functions that it calls. Returns an error for
+  /// recursion or for a chain of calls that is too long.
   Status enter(const Function &function);
 
 private:
-  /// Appends the functions that `nodes` and the nodes of their subgraphs call
-  /// to `callees`.
+  /// Appends to `callees` the functions that `nodes` and their subgraphs call.
   void collect(const std::vector<Node> &nodes,
                std::vector<const Function *> &callees) const;
-  /// Returns the error for a recursive call: `function` is called while it is
-  /// on `path`, the current chain of calls.
+  /// Returns the error for a recursive call of `function`.
   Status circle(const Function &function) const;
-  /// Returns an error if a chain of calls has more than `depth` functions. The
-  /// chain consists of the functions of `path` and of `below` more functions.
+  /// Checks a chain of calls: the functions in `path`, followed by `below`
+  /// more. Returns an error if the chain has more than `depth` functions.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
-  /// For each completely visited function, the number of functions on the
-  /// longest chain of calls that begins with the function. The number is 1 for
-  /// a function without calls.
+  /// For each visited function, the length of the longest chain of calls that
+  /// begins with the function; 1 for a function without calls.
   std::unordered_map<const Function *, int> height;
 };
 
@@ -91,9 +85,8 @@ Status CallGraphWalk::checkDepth(int below) const {
                                        path.front()->label());
 }
 
-/// Visits `function` and the functions that it calls. A function that was
-/// visited before is not visited again, because `height` has the length of the
-/// longest chain below it. The time is therefore linear in the number of calls.
+/// Visits each function only once. For a visited function, `height` already
+/// holds the length of the longest chain of calls that begins with it.
 Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

@@ -31,9 +31,8 @@ private:
   std::map<Key, const Function *> byKey;
 };
 
-/// Returns an error with exit code 3 if a function calls itself, directly or
-/// through others, or if a chain of calls has more than `depth` functions.
-/// Calls in subgraphs are included.
+/// Returns an error with exit code 3 for recursion, or for a chain of calls
+/// with more than `depth` functions. Calls in subgraphs are included.
 Status checkCalls(const std::vector<Function> &functions,
                   const FunctionTable &table, int depth);
 

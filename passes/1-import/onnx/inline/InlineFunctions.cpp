@@ -14,9 +14,8 @@ using namespace pcc::onnx;
 namespace {
 
 /// Replaces all function calls in lists of nodes by the functions' bodies.
-/// `level` is the number of subgraphs and inlined calls that enclose a list of
-/// nodes. `level` is limited, so that neither this recursion nor a later
-/// recursion over the result exhausts the stack.
+/// `level` counts the subgraphs and inlined calls around a list. The level is
+/// limited, so that recursion cannot exhaust the stack.
 class FunctionInliner {
 public:
   FunctionInliner(Model &model, const FunctionTable &table,
@@ -24,15 +23,15 @@ public:
       : model(model), table(table), limits(limits),
         source(model, limits.messages) {}
 
-  /// Replaces all calls in `nodes`, including those in subgraphs and in inlined
-  /// bodies.
+  /// Replaces each function call in `nodes` by the nodes of the function's
+  /// body. Includes calls in subgraphs and in the inserted bodies.
   Status inlineList(std::vector<Node> &nodes, int level);
 
 private:
   /// If `node` is a call, appends the nodes of the function's body to `out`.
   /// Otherwise inlines the calls in the node's subgraphs and appends the node.
   Status inlineNode(Node node, std::vector<Node> &out, int level);
-  /// Appends the nodes of the body of `function`, which `call` calls, to `out`.
+  /// Appends the nodes of the body of `function` to `out`, in place of `call`.
   /// Calls in the body are inlined, too.
   Status expand(const Node &call, const Function &function,
                 std::vector<Node> &out, int level);
@@ -45,12 +44,10 @@ private:
 
 } // namespace
 
-/// First copies the body for this call, then inlines the calls inside the copy.
 Status FunctionInliner::expand(const Node &call, const Function &function,
                                std::vector<Node> &out, int level) {
-  // The inliner may add Identity nodes, which need a version of the standard
-  // opset. If neither the function nor the model imports that opset, version 1
-  // is enough for Identity.
+  // The inliner may add Identity nodes, which need an opset version. If neither
+  // the function nor the model imports the standard opset, version 1 is enough.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
@@ -61,9 +58,8 @@ Status FunctionInliner::expand(const Node &call, const Function &function,
   return Status::success();
 }
 
-/// Chains of calls and nested subgraphs are each limited to ReadLimits::depth.
-/// Both may alternate, so `level`, which counts both, is limited to twice that
-/// depth.
+/// Returns an error if `level` exceeds twice ReadLimits::depth. `level` is the
+/// number of inlined calls and subgraphs around the node.
 Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                    int level) {
   if (level > 2 * limits.depth)
@@ -89,9 +85,8 @@ Status FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   return Status::success();
 }
 
-/// Rejects recursion, sets opset versions, then inlines all calls. Opset
-/// versions are set in the function bodies before they are copied, so that
-/// every copy of a node has its version.
+/// Sets the opset version of each node before the inlining, which copies nodes
+/// together with their versions.
 Status pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
   PCC_RETURN_IF_ERROR(table.fill(model.functions));

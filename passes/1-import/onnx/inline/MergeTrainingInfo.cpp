@@ -9,8 +9,8 @@ std::string pcc::onnx::initializationName(std::string_view output) {
   return "initialization/" + std::string(output);
 }
 
-/// Renames all values of the initialization graph `graph` by
-/// initializationName, so that their names differ from those of the main graph.
+/// Puts "initialization/" before the names of all values in `graph`, so that
+/// they differ from the names in the model's main graph.
 static void rename(Model &model, Graph &graph) {
   auto change = [&](std::string_view &name) {
     if (!name.empty())
@@ -32,9 +32,9 @@ static void append(std::vector<T> &to, const std::vector<T> &from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Merges the graphs and sets Node::index, which identifies unnamed nodes, to
-/// the index in the merged graph. Outputs of the initialization do not become
-/// outputs of the merged graph; importers look them up by name.
+/// Adds the nodes of the TrainingInfo's two graphs (initialization and
+/// algorithm) to the main graph, and renumbers all nodes. Outputs of the
+/// initialization do not become outputs of the main graph.
 Status pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.empty())
     return Status::success();

@@ -8,26 +8,20 @@
 
 namespace pcc::onnx {
 
-/// Adds the graphs of the model's TrainingInfo to the model's graph, so that
-/// the result computes one training step. The merged graph has these nodes, in
-/// this order:
+/// Merges the graphs of the model's TrainingInfo into the model's graph, which
+/// then computes one training step. The merged graph has these nodes, in this
+/// order:
 ///
-///   1. the nodes of the initialization
-///   2. the nodes of the model's graph
-///   3. the nodes of the algorithm
+///   1. nodes of the initialization, with values renamed by initializationName
+///   2. nodes of the model's graph
+///   3. nodes of the algorithm
 ///
-/// Values of the initialization are renamed by initializationName.
-/// Initializers, inputs, outputs and value infos of the algorithm are appended
-/// to those of the model. `model.training` is not changed: importers read its
-/// bindings, the pairs of a weight and the value written to it. A model without
-/// TrainingInfo is not changed.
-///
-/// Returns an error with exit code 4 if there are several TrainingInfos, and
-/// with exit code 3 if the initialization has inputs.
+/// `model.training` is not changed. Returns an error with exit code 4 for
+/// several TrainingInfos, and with 3 if the initialization has inputs.
 Status mergeTrainingInfo(Model &model);
 
-/// Returns the name in the merged graph of the value that the initialization
-/// graph calls `output`: "initialization/" followed by `output`.
+/// Returns "initialization/" followed by `output`. This is the new name of the
+/// value `output` of TrainingInfo::initialization after mergeTrainingInfo.
 std::string initializationName(std::string_view output);
 
 } // namespace pcc::onnx

@@ -12,16 +12,13 @@
 
 namespace pcc::onnx {
 
-/// Encodes a protocol buffer message field by field. A field copied from an
-/// existing file is stored as a view of the file. A changed copy of a model
-/// therefore takes little memory, however large its weights are.
-///
-/// Each add method appends one field; `field` is the field's number.
+/// Encodes a protocol buffer message field by field. Each add method appends
+/// one field; `field` is the field's number. `copy` appends an encoded field as
+/// a view of its bytes, so that large weights take no additional memory.
 class MessageBuilder {
 public:
-  /// Appends a field that is already encoded, tag included. Stores a view of
-  /// it, so the caller must keep the bytes alive until the message has been
-  /// written.
+  /// Appends a field that is already encoded, tag included. The bytes must stay
+  /// alive until the message has been written.
   void copy(std::string_view field);
   /// Appends an integer field in varint encoding.
   void addInteger(uint32_t field, int64_t value);
@@ -54,9 +51,8 @@ public:
 private:
   /// Appends the varint encoding of `value` to `bytes`.
   static void appendInteger(uint64_t value, std::string &bytes);
-  /// Appends the start of a length-delimited field: its tag, and `size` in
-  /// varint encoding. The field's content has `size` bytes and is appended by
-  /// the caller.
+  /// Appends the start of a length-delimited field: its tag and its `size` in
+  /// bytes. The caller appends the content.
   void addHead(uint32_t field, uint64_t size);
   /// Appends encoded bytes and takes ownership of them.
   void own(std::string bytes);

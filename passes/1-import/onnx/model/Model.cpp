@@ -55,8 +55,8 @@ std::string pcc::onnx::typeName(DataType type) {
 
 std::optional<uint64_t>
 pcc::onnx::numElements(const std::vector<int64_t> &dims) {
-  // Reject negative dims first: a dim of size 0 does not make a shape with a
-  // negative dim valid.
+  // Reject negative dims before the search for a dim of size 0: the shape [0,
+  // -1] is invalid.
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end())

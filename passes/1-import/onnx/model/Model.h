@@ -26,8 +26,8 @@ namespace pcc::onnx {
 class ModelStorage;
 struct Graph;
 
-/// Element types, with the numbers of TensorProto.DataType. A number in a file
-/// that has no enumerator here is kept as it is.
+/// Element types, with the numbers of TensorProto.DataType. The parser also
+/// keeps numbers for which this list has no enumerator.
 enum class DataType : int32_t {
   Undefined = 0,
   Float = 1,
@@ -65,23 +65,21 @@ struct MetadataEntry {
 };
 using Metadata = std::vector<MetadataEntry>;
 
-/// The location of a tensor's external data as the model states it: file, byte
-/// offset and length. Offset and length are decimal text. An entry that the
-/// model lacks is empty. ExternalData.h interprets the location.
+/// The location of a tensor's external data (elements in another file). Offset
+/// and length are decimal text. An entry that the model lacks is empty.
 struct ExternalLocation {
   std::string_view location;
   std::string_view offset;
   std::string_view length;
 };
 
-/// A constant tensor (TensorProto). TensorProto has several fields that can
-/// hold the elements; `raw` holds them in the layout of raw_data in any case:
-/// little endian, row-major. Two 4-bit elements, or four 2-bit elements, share
-/// a byte, with the first element in the low bits.
+/// A constant tensor (TensorProto). `raw` holds the elements in the layout of
+/// raw_data: little endian, row-major. Elements of 4 or 2 bits share a byte,
+/// with the first element in the low bits.
 ///
-/// The parser guarantees that no dim is negative and that `raw` has the number
-/// of bytes that `dataType` and `dims` require. `raw` may have any size for
-/// external data, strings and unknown types.
+/// The parser guarantees that no dim is negative, and that `raw` has the size
+/// that type and dims require. `raw` may have any size for external data,
+/// strings and unknown types.
 struct Tensor {
   std::string_view name;
   DataType dataType = DataType::Undefined;
@@ -107,9 +105,8 @@ unsigned bitWidth(DataType type);
 /// "int64". Returns "type 77" for the unknown number 77.
 std::string typeName(DataType type);
 
-/// Returns the number of bytes that Tensor::raw has for elements of `type` and
-/// the shape `dims`. Returns nothing if that number exceeds 2^63 - 1, if a dim
-/// is negative or if `type` has no fixed size.
+/// Returns the size in bytes of Tensor::raw for elements of `type` and the
+/// shape `dims`. Returns nothing if the size is unknown or exceeds 2^63 - 1.
 std::optional<uint64_t> byteSize(DataType type,
                                  const std::vector<int64_t> &dims);
 
@@ -118,9 +115,10 @@ struct SparseTensor {
   /// Values of the non-zero elements. `values.name` is the name of the sparse
   /// tensor.
   Tensor values;
-  /// Indices of the non-zero elements in the dense tensor.
+  /// Positions of the non-zero elements, as indices into a tensor of shape
+  /// `dims`.
   Tensor indices;
-  /// Shape of the dense tensor.
+  /// Shape of the whole tensor, zero elements included.
   std::vector<int64_t> dims;
 };
 
@@ -155,9 +153,8 @@ struct ValueInfo {
   Metadata metadata;
 };
 
-// Multi-device annotations (IR version 11 or later). The annotation of a node
-// names a device configuration of the model. For operands and results of the
-// node it lists which device holds which shard.
+// Multi-device annotations (IR version 11 or later). A node's annotation tells
+// which device holds which shard of the node's tensors.
 
 /// A set of devices that the model can run on (DeviceConfigurationProto).
 struct DeviceConfiguration {
@@ -167,10 +164,10 @@ struct DeviceConfiguration {
   std::vector<std::string_view> devices;
 };
 
-/// One factor of a split dim (SimpleShardedDimProto). Factors are sizes whose
-/// product is the dim's size, such as 12 heads and 64 elements for a dim of
-/// 768. The size of this factor is `dimValue`, or the size of the symbol
-/// `dimParam`. If neither is set, the size follows from the tensor's shape.
+/// One factor of a split dim (SimpleShardedDimProto), such as 12 heads in a dim
+/// of 768 = 12 x 64. The factor's size is `dimValue` (a number) or `dimParam`
+/// (a symbol). If the file gives neither, the size follows from the tensor's
+/// shape.
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
@@ -184,13 +181,12 @@ struct ShardedDim {
   /// Index of the dim. A negative index counts from the end: -1 is the last
   /// dim.
   int64_t axis = 0;
-  /// Factors (sizes whose product is the dim's size), major to minor. There are
-  /// several if a reshape has merged dims of which some are split.
+  /// Factors of the dim, major to minor, such as 12 and 64 for a dim of 768.
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
-/// A group of devices that all hold the same shard (IntIntListEntryProto). In a
-/// device list, an entry that equals `key` stands for the group.
+/// A group of devices that all hold the same shard (IntIntListEntryProto). The
+/// number `key` in ShardingSpec::devices stands for the group.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -199,16 +195,15 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// One entry per shard, row-major: the number of the device that holds the
-  /// shard, or the key of the device group that does.
+  /// Number of the device, or key of the device group, that holds each shard.
+  /// Shards are in row-major order.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
 };
 
-/// Returns the number of shards that `spec` splits its tensor into. It is the
-/// product of `numShards` over all factors (SimpleShardedDim) of all split
-/// dims. Returns INT64_MAX on overflow.
+/// Returns the number of shards of the annotated tensor: the product of
+/// `numShards` over all split dims. Returns INT64_MAX on overflow.
 int64_t numShards(const ShardingSpec &spec);
 
 /// The annotation of a node for one device configuration: its pipeline stage
@@ -240,15 +235,13 @@ enum class AttributeType : int32_t {
 };
 
 /// An attribute of a node (AttributeProto). `type` determines which member
-/// holds the value, and is never Undefined in a parsed model. A single Tensor,
-/// Graph, SparseTensor or TypeProto is stored as the only entry of the member
-/// that holds lists of that type.
+/// holds the value. A single tensor, graph or type is stored as a list of one
+/// entry.
 struct Attribute {
   std::string_view name;
   AttributeType type = AttributeType::Undefined;
-  /// Name of the function's attribute parameter from which this attribute takes
-  /// its value. Empty if the attribute has its own value. All attributes
-  /// outside of function bodies have their own value.
+  /// Name of the function parameter from which this attribute takes its value.
+  /// Empty if the attribute has its own value.
   std::string_view refAttrName;
   float f = 0;
   int64_t i = 0;
@@ -270,16 +263,13 @@ struct Node {
   /// Domain of the op; "" for the standard domain, even if it is spelled
   /// "ai.onnx" in the file.
   std::string_view domain;
-  /// Overload of the function that the node calls, which distinguishes
-  /// functions with the same domain and name; usually empty.
+  /// Overload of the called function, if several functions have the same domain
+  /// and name; usually empty.
   std::string_view overload;
-  /// Opset version of `domain` that applies to the node; 0 until readModel sets
-  /// it. Nodes of an inlined function may have a different version than nodes
-  /// of the main graph.
+  /// Opset version that applies to the node; 0 until readModel sets it.
   int64_t opset = 0;
-  /// Index of the node in its graph. mergeTrainingInfo renumbers the nodes of
-  /// the merged graph. A node of an inlined function has the index of the call.
-  /// Messages show the index of a node without a name.
+  /// Index of the node in its graph, which identifies a node without a name. A
+  /// node of an inlined function has the index of the call.
   uint32_t index = 0;
   /// Names of the operands. An omitted optional operand is ""; at the end of
   /// the list, omitted operands have no entry.
@@ -308,8 +298,7 @@ struct Graph {
   std::vector<Tensor> initializers;
   std::vector<SparseTensor> sparseInitializers;
   /// Inputs of the graph. An input with the name of an initializer has that
-  /// initializer as its default value. Before IR version 4 every initializer
-  /// was listed as an input, too.
+  /// initializer as its default value.
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   /// Types of values that are neither inputs nor outputs.
@@ -324,9 +313,8 @@ struct OperatorSetId {
   int64_t version = 0;
 };
 
-/// Returns the version that `opsets` lists for `domain`, the highest one if the
-/// domain is listed several times. Returns 0 if the domain is not listed. The
-/// domains "ai.onnx" and "" are the same.
+/// Returns the highest version that `opsets` lists for `domain`, where
+/// "ai.onnx" and "" are the same. Returns 0 if there is none.
 int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
                      std::string_view domain);
 
@@ -334,15 +322,15 @@ int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
 struct Function {
   std::string_view name;
   std::string_view domain;
-  /// Overload of the function, which distinguishes functions with the same
-  /// domain and name; usually empty.
+  /// Overload of the function, if several functions have the same domain and
+  /// name; usually empty.
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
-  /// Names of the attribute parameters without a default value.
+  /// Names of the function's attribute parameters that have no default value.
   std::vector<std::string_view> attributes;
-  /// Attribute parameters that have a default value; each entry holds that
-  /// value.
+  /// Attribute parameters of the function that have a default value. Each entry
+  /// holds the name and the default value of one parameter.
   std::vector<Attribute> attributeDefaults;
   std::vector<Node> nodes;
   /// Opset versions that apply to the nodes of the function's body.
@@ -359,16 +347,14 @@ struct Function {
 struct TrainingInfo {
   /// Graph that computes initial values of weights. It has no inputs.
   Graph initialization;
-  /// Weights whose initial values `initialization` computes. The key of an
-  /// entry is the name of the weight's initializer, and its value is the name
-  /// of an output of `initialization`.
+  /// Initial values of weights. Each entry maps the name of an initializer to
+  /// the name of an output of `initialization`.
   Metadata initializationBinding;
   /// Graph of one training step. Its nodes may read values of the model's main
   /// graph.
   Graph algorithm;
-  /// Weights that a step writes. The key of an entry is the name of the
-  /// weight's initializer. Its value is the name of the written value, an
-  /// output of the main graph or of `algorithm`.
+  /// Weights that a training step writes. Each entry maps the name of an
+  /// initializer to the name of its new value.
   Metadata updateBinding;
 };
 

@@ -14,8 +14,8 @@ namespace pcc::onnx {
 
 /// Owns the memory to which a Model's string views point: the mapped model
 /// file, and the strings made while the model was read. Views stay valid until
-/// the storage is destroyed. Exactly one of `map` and `view` must be called,
-/// once.
+/// the storage is destroyed. The owner must set the model file once: by `map`
+/// from a file, or by `view` from bytes in memory.
 class ModelStorage {
 public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
@@ -29,8 +29,8 @@ public:
   /// Uses `bytes` as the contents of the model file. The caller must keep
   /// `bytes` alive as long as the storage.
   void view(std::string_view bytes) { content = bytes; }
-  /// Checks that the mapped file did not change while it was read. Returns exit
-  /// code 3 if it did; some of the bytes that were read may then be zeros.
+  /// Returns an error with exit code 3 if the mapped file changed while it was
+  /// read.
   Status checkUnchanged() const { return mapping.checkUnchanged(CannotRead); }
 
   ModelStorage() = default;

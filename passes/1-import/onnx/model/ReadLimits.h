@@ -13,12 +13,11 @@ namespace pcc::onnx {
 /// stack.
 struct ReadLimits {
   /// Largest nesting depth of protobuf messages, and largest length of a chain
-  /// of function calls. A subgraph lies three messages deeper than its
-  /// enclosing graph: node, attribute, graph. Calls and subgraphs that enclose
-  /// a node may together number up to 2 · `depth`.
+  /// of function calls.
   int depth = 100;
-  /// Largest number of protobuf messages in the file. Also limits the data that
-  /// the inlining of functions may create, counted in units of about 16 bytes.
+  /// Largest number of protobuf messages in a model file. Also the largest size
+  /// of all nodes and names that function inlining creates, in units of about
+  /// 16 bytes.
   uint64_t messages = 1 << 24;
   /// Largest number of functions of a model.
   size_t functions = 10000;

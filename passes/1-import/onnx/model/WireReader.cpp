@@ -37,8 +37,8 @@ std::string_view WireReader::take(uint64_t size) {
   return taken;
 }
 
-/// Decodes the next field. Its tag is the field number times 8 plus the wire
-/// type. Field number 0 and numbers of more than 29 bits are errors.
+/// Decodes the next field, whose tag is the field number times 8 plus the wire
+/// type.
 bool WireReader::next() {
   if (position == end)
     return false;

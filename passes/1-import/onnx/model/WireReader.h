@@ -10,8 +10,7 @@
 
 namespace pcc::onnx {
 
-/// Exception that the decoder throws if the bytes are not a protocol buffer
-/// message. parseModel (ReadModel.cpp) turns it into a Status.
+/// Exception for bytes that are not a protocol buffer message.
 struct WireError {
   /// Description of the fault, without the name of the file.
   std::string message;
@@ -26,14 +25,12 @@ struct WireError {
 ///     if (wire.field() == 1)
 ///       name = wire.bytes();
 ///
-/// Each call of next decodes one whole field; a caller ignores the fields that
-/// it does not need. The library protozero decodes the varints. Its message
-/// reader is not used, because it holds lengths in 32 bits, and a model that
-/// contains its weights can be larger.
+/// The library protozero decodes the varints. Its message reader is not used,
+/// because it limits lengths to 32 bits.
 class WireReader {
 public:
-  /// Prepares to read the fields of `message`. The caller must keep the bytes
-  /// of `message` alive as long as the reader and the views that it returns.
+  /// Prepares to read the fields of `message`. The bytes must stay alive as
+  /// long as the reader and the views that it returns.
   explicit WireReader(std::string_view message)
       : begin(message.data()), position(message.data()),
         end(message.data() + message.size()) {}
@@ -49,7 +46,7 @@ public:
   }
 
   // Getters for the current field's value. Each throws WireError if the field
-  // has another wire type than the getter expects.
+  // has another wire type.
 
   /// Returns the contents of a length-delimited field.
   std::string_view bytes() const;
@@ -58,11 +55,11 @@ public:
   /// Returns the value of a 32-bit field, read as a float.
   float real() const;
 
-  /// Appends the integers in the current field to `values`: one integer, or all
-  /// of a packed field.
+  /// Appends the integers in the current field to `values`. A varint field
+  /// holds one integer; a packed field holds all integers of a repeated field.
   void appendIntegers(std::vector<int64_t> &values) const;
-  /// Appends the floats in the current field to `values`: one float, or all of
-  /// a packed field.
+  /// Appends the floats in the current field to `values`. A 32-bit field holds
+  /// one float; a packed field holds all floats of a repeated field.
   void appendReals(std::vector<float> &values) const;
 
   /// Returns whether the current field is length-delimited: a string, a message

@@ -14,43 +14,37 @@
 
 namespace pcc::onnx {
 
-/// Exception that the parser throws for a protobuf message that can be decoded
-/// but is not valid ONNX. parseModel (ReadModel.cpp) turns it into a Status.
+/// Exception for a protobuf message that can be decoded but is not valid ONNX.
 struct InvalidMessage {
   std::string message;
 };
 
-/// Parses the bytes of an ONNX file (a ModelProto) into a Model. There is one
-/// method per message type of onnx.proto. Each method parses `message` into a
-/// struct that is in its initial state, and throws WireError or InvalidMessage.
-/// Unknown fields are skipped.
-///
-/// The parser checks each message by itself. The folder check/ has the checks
-/// that relate messages to each other.
+/// Parses an ONNX file (a ModelProto) into a Model, with one method per message
+/// type of onnx.proto. Each method parses `message` into an empty struct, and
+/// throws WireError or InvalidMessage. Unknown fields are skipped. Messages are
+/// not checked against each other.
 class ModelParser {
 public:
-  /// Prepares to parse one model. Strings that have to be decoded are stored in
-  /// `storage`; all other strings are views of the file. Both arguments must
-  /// outlive the parser.
+  /// Prepares to parse one model. Elements and strings that must be decoded are
+  /// stored in `storage`. Both arguments must outlive the parser.
   ModelParser(ModelStorage &storage, const ReadLimits &limits)
       : storage(storage), limits(limits) {}
 
   /// Parses the bytes of a whole model file. String views in `model` point into
   /// `message`, which must stay alive as long as `model`.
   void model(std::string_view message, Model &model);
-  /// Returns whether the parser found an IR version. If it found one, a file
-  /// that cannot be parsed is a damaged model; otherwise the file may be of
-  /// another kind.
+  /// Returns whether the parser found an IR version. A file without one might
+  /// not be an ONNX model.
   bool sawVersion() const { return versionSeen; }
-  /// Returns, after an error, whether the error occurred inside a field of the
-  /// ModelProto. If so, the file is a damaged model. Otherwise the file may be
-  /// truncated or of another kind.
+  /// After an error, returns whether it occurred inside a field of the
+  /// ModelProto. If so, the file is damaged; if not, it is truncated or not an
+  /// ONNX model.
   bool failedInside() const { return insideField; }
 
 private:
   class NestingLevel;
 
-  // These methods are defined in ParseGraph.cpp. The first one parses the
+  // The next methods are defined in ParseGraph.cpp. `modelField` parses the
   // current field of a ModelProto.
   void modelField(const WireReader &wire, Model &model);
   void graph(std::string_view message, Graph &graph);
@@ -62,8 +56,8 @@ private:
 
   // These methods are defined in ParseAttribute.cpp.
   void attribute(std::string_view message, Attribute &attribute);
-  /// Parses the current field of an AttributeProto and stores it in the member
-  /// of `attribute` for values of type `type`. A list is extended by one entry.
+  /// Parses the value in the current field, which has the type `type`, into
+  /// `attribute`. For a list type, appends the value to the attribute's list.
   void attributeValue(const WireReader &wire, AttributeType type,
                       Attribute &attribute);
 
@@ -81,15 +75,14 @@ private:
   // These methods are defined in ParseTensor.cpp.
   void tensor(std::string_view message, Tensor &tensor);
   void sparseTensor(std::string_view message, SparseTensor &tensor);
-  /// Parses one key-value entry of a tensor's external_data. Stores the value
-  /// in the member of `location` that the key names: location, offset or
-  /// length.
+  /// Parses one entry of a tensor's external_data into `location`. The key of
+  /// the entry is location, offset or length.
   void externalEntry(std::string_view message, ExternalLocation &location);
   /// Stores the elements that are in typed fields, such as float_data, in
   /// Tensor::raw. `message` is the whole TensorProto.
   void typedElements(std::string_view message, Tensor &tensor);
-  /// Throws InvalidMessage if `tensor` lacks a property that the comment of
-  /// Tensor promises.
+  /// Throws InvalidMessage if `tensor` has too many dims, a negative dim, or
+  /// elements that do not fit its type and shape.
   void checkTensor(const Tensor &tensor) const;
 
   // These methods are defined in ParseDevices.cpp.
@@ -113,8 +106,7 @@ private:
 
   ModelStorage &storage;
   const ReadLimits &limits;
-  /// Nesting depth: the number of protobuf messages that enclose the message
-  /// being parsed, plus 1 for that message.
+  /// Nesting depth of the protobuf message being parsed, from 1.
   int depth = 0;
   /// Number of messages parsed so far.
   uint64_t messages = 0;
@@ -124,10 +116,8 @@ private:
   bool insideField = false;
 };
 
-/// Scope guard that each parsing method creates for its message. The
-/// constructor increments the number of messages and the nesting depth, and
-/// throws InvalidMessage if either exceeds its limit. The destructor decrements
-/// the nesting depth. The parser's recursion is thereby limited.
+/// Scope guard around the parsing of one message. Counts messages and nesting
+/// depth, and throws InvalidMessage if either exceeds its limit.
 class ModelParser::NestingLevel {
 public:
   explicit NestingLevel(ModelParser &parser) : parser(parser) {

@@ -7,8 +7,8 @@
 using namespace pcc::onnx;
 
 /// Returns the attribute type whose values are in field number `field` of
-/// AttributeProto. Returns Undefined if that field, such as the attribute's
-/// name, holds no value.
+/// AttributeProto. Returns Undefined for a field without a value, such as the
+/// name.
 static AttributeType typeOfField(uint32_t field) {
   switch (field) {
   case 2:
@@ -44,10 +44,8 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// Returns whether `attribute` has as many values as its type requires. A
-/// single tensor, graph or type requires exactly one value. For numbers,
-/// strings and lists the result is always true, because protocol buffers omit
-/// zeros and empty values.
+/// Returns whether an attribute of type tensor, graph or type has exactly one
+/// value. Returns true for other types.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:
@@ -63,8 +61,9 @@ static bool hasItsValue(const Attribute &attribute) {
   }
 }
 
-/// Completes and checks a parsed attribute. `found` is the attribute type that
-/// its values have; Undefined if the message contains no value.
+/// Checks that a parsed attribute has a name, a valid type, and values of that
+/// type. `found` is the type of the parsed values; Undefined if there are none.
+/// If the file lacks the attribute's type, the type becomes `found`.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
     throw InvalidMessage{"an attribute has no name"};
@@ -108,9 +107,8 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Attribute::type determines whether a tensor, graph or type is a single value
-/// or an entry of a list. A single value is stored as the only entry of the
-/// list.
+/// Stores the value in the member of `attribute` for the type `type`. A single
+/// tensor, for example, becomes an entry of the list `tensors`.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

@@ -12,9 +12,8 @@ static std::string_view standardDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
-/// Parses a ModelProto. If the IR version, the graph or the opsets are missing,
-/// the file is truncated or is of another kind. The function then throws a
-/// WireError instead of an InvalidMessage.
+/// Parses a ModelProto. Throws a WireError if the IR version, the graph or the
+/// opsets are missing, as in a truncated file.
 void ModelParser::model(std::string_view message, Model &model) {
   NestingLevel level(*this);
   bool hasGraph = false;

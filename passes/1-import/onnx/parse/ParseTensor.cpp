@@ -8,17 +8,18 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// The field of TensorProto, such as float_data, that holds elements of one
-/// type if raw_data does not.
+/// A field of TensorProto that holds elements as numbers, such as float_data
+/// for the type float. Elements may be in raw_data (bytes) instead.
 struct TypedField {
-  /// Field number; 0 if the type has no typed field.
+  /// Field number in TensorProto; 0 for element types that are not numbers,
+  /// such as strings.
   uint32_t field = 0;
-  /// Number of bytes in raw_data that correspond to one value of the field. For
-  /// complex types, one element consists of two values. For 4-bit types, one
-  /// value consists of two elements.
+  /// Number of bytes that one value of the TensorProto field has in raw_data. A
+  /// complex element consists of two values. For 2-bit and 4-bit types, one
+  /// value is a byte that holds several elements.
   unsigned valueBytes = 0;
-  /// Whether each value is encoded in exactly 4 or 8 bytes, rather than as a
-  /// varint. Packed values then have the layout of raw_data.
+  /// Whether the TensorProto field encodes each value in exactly 4 or 8 bytes,
+  /// not as a varint. A list of values then has the same bytes as in raw_data.
   bool fixed = false;
 };
 
@@ -30,8 +31,8 @@ static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
 
-/// Returns the typed field that holds elements of `type`. Its number is 0 if
-/// there is none.
+/// Returns the field of TensorProto that holds elements of `type` as numbers,
+/// such as float_data. The field number is 0 if `type` is not a number type.
 static TypedField typedFieldOf(DataType type) {
   switch (type) {
   case DataType::Float:
@@ -60,8 +61,7 @@ static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
 }
 
 /// Appends the elements in the current field of `wire` to `raw`, in the layout
-/// of raw_data. A typed field (such as float_data) may occur several times,
-/// with one or more elements each.
+/// of raw_data. The field may hold one element or several.
 static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
@@ -81,10 +81,9 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Stores the elements of the tensor's typed field (such as float_data) in
-/// Tensor::raw. If the field occurs once and packs values of fixed size, `raw`
-/// is a view of the file. In all other cases the elements are decoded into
-/// `storage`.
+/// Stores the elements of a typed field, such as float_data, in Tensor::raw. If
+/// possible, `raw` is a view of the file; otherwise the elements are decoded
+/// into `storage`.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;
@@ -119,8 +118,8 @@ void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   tensor.raw = viewed;
 }
 
-/// Parses a TensorProto. Elements in typed fields are parsed in a second
-/// traversal, because the element type may come after them in the message.
+/// Parses a TensorProto. Typed fields, such as float_data, are parsed last,
+/// because the element type may come after them.
 void ModelParser::tensor(std::string_view message, Tensor &tensor) {
   NestingLevel level(*this);
   bool hasTyped = false;
@@ -178,8 +177,9 @@ void ModelParser::externalEntry(std::string_view message,
     location.length = entry.value;
 }
 
-/// Checks the properties that the comment of Tensor promises. For unknown
-/// element types the number of elements is not checked.
+/// Throws InvalidMessage if `tensor` has too many dims, a negative dim, or
+/// elements that do not fit its type and shape. For an unknown element type,
+/// does not check the number of elements.
 void ModelParser::checkTensor(const Tensor &tensor) const {
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};

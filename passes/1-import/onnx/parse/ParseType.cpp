@@ -58,9 +58,10 @@ void ModelParser::tensorType(std::string_view message, Type &type) {
   }
 }
 
-/// Parses a type that contains another type. Field 1 holds the contained type
-/// of a Sequence or Optional. For a Map, field 1 holds the key type and field 2
-/// the type of the values.
+/// Parses a type that contains another type:
+///
+///   Sequence, Optional   field 1 is the contained type
+///   Map                  field 1 is the key type, field 2 the value type
 void ModelParser::nestedType(std::string_view message, TypeKind kind,
                              Type &type) {
   NestingLevel level(*this);

@@ -44,9 +44,8 @@ static void addElements(const ExternalElements &elements,
   tensor.addInteger(14, external);
 }
 
-/// Appends the initializer that is the current field of `wire` to `graph`. If
-/// `weights` has new elements for the initializer's name, the new elements
-/// replace the old ones.
+/// Appends the initializer in the current field of `wire` to `graph`. New
+/// elements in `weights` replace the old ones.
 static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
                       MessageBuilder &graph) {
   std::string_view name;

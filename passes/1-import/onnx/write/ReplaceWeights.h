@@ -14,8 +14,8 @@
 
 namespace pcc::onnx {
 
-/// New elements of an initializer that are to be stored in the model file
-/// itself.
+/// New elements for an initializer (a constant tensor of the model).
+/// replaceWeights stores them in the model file that it writes.
 struct EmbeddedElements {
   /// Number of bytes of all elements, in the layout of raw_data.
   uint64_t size = 0;
@@ -26,9 +26,10 @@ struct EmbeddedElements {
 
 /// New elements of an initializer that lie in another file (external data).
 struct ExternalElements {
-  /// Path of the file relative to the model's directory.
+  /// Path of the file with the elements, relative to the model's directory.
   std::string location;
-  /// Offset of the first byte from the start of the file, and number of bytes.
+  /// Position of the elements in the file `location`: the offset of their first
+  /// byte, and the number of bytes.
   uint64_t offset = 0;
   uint64_t length = 0;
 };
@@ -38,13 +39,12 @@ using ReplacedWeights =
     std::map<std::string, std::variant<EmbeddedElements, ExternalElements>,
              std::less<>>;
 
-/// Returns the encoded bytes of a copy of the file of `model` in which the
-/// elements of the initializers in `weights` are replaced. All other fields
-/// stay the same. Changes to `model` after it was read have no effect, because
-/// the source is the mapped file.
+/// Returns an encoded copy of the model file. The initializers that `weights`
+/// names have new elements in the copy. All other bytes come from the mapped
+/// file, not from the members of `model`.
 ///
 /// The mapped file, and all objects that the functions in `weights` use, must
-/// stay alive until the result is written.
+/// stay alive until the caller has written the result.
 MessageBuilder replaceWeights(const Model &model,
                               const ReplacedWeights &weights);
 

@@ -34,8 +34,9 @@ public:
 
 private:
   MessageBuilder graph(std::string_view message);
-  /// Returns a copy of a node to which the device annotation `own` is added. If
-  /// `own` is null, adds no annotation.
+  /// Returns a copy of the NodeProto `message` without its annotation for the
+  /// device configuration `annotation.configuration`. Adds the annotation `own`
+  /// instead, if it is not null.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
   /// Returns a copy of an initializer. If its elements are external data,
@@ -44,23 +45,26 @@ private:
   /// Returns a copy of one key-value entry of external_data. If the key is
   /// "location", `annotation.locationPrefix` is prepended to the value.
   MessageBuilder externalEntry(std::string_view message) const;
-  /// Appends the value info in the current field of `wire` to `graph`. If
-  /// `texts` has an entry for the value's name, the text is added to the value
-  /// info's metadata.
+  /// Appends a copy of the ValueInfoProto in the current field of `wire` to
+  /// `graph`. If `texts` has an entry for the value's name, adds the entry's
+  /// text to the metadata of the copy.
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends a value info for each annotated initializer that has no value info
-  /// in the file.
+  /// Appends a ValueInfoProto with metadata to `graph` for each initializer
+  /// that `annotation.initializers` names, unless the file already has one.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
   const Annotation &annotation;
-  /// Number of nodes copied so far, which is the index of the next node.
+  /// Number of nodes that `graph` has copied from the main graph. Also the
+  /// index of the next node.
   uint32_t numNodes = 0;
-  /// Whether the main graph has been copied.
+  /// Whether `graph` has copied a GraphProto. Only the first copy gets
+  /// additional value infos for initializers.
   bool hasGraph = false;
-  /// Names of the values to whose value infos a text has been added.
+  /// Names of the values to whose ValueInfoProto `valueInfo` has added
+  /// metadata.
   std::set<std::string_view> informed;
 };
 
@@ -101,8 +105,8 @@ copyOf(std::string_view message,
 // Encoding of annotations
 //===----------------------------------------------------------------------===//
 
-/// Returns the protobuf encoding of `configuration`. The overloads below encode
-/// the parts of a node's annotation.
+/// Returns the protobuf encoding of `configuration`. The other overloads encode
+/// the messages of a node's device annotation.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);
@@ -184,9 +188,9 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// Stores the value's text in the metadata under the key `annotation.valueKey`.
-/// An existing entry with this key is replaced, so that annotating a file twice
-/// gives the same file.
+/// If `texts` has an entry for the value's name, stores the entry's text in the
+/// metadata under the key `annotation.valueKey`. Replaces an existing metadata
+/// entry with this key, so that annotating a file twice gives the same file.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,

@@ -20,30 +20,35 @@ struct Annotation {
   /// Entries to add to metadata_props of the model. An entry of the file with
   /// the same key is replaced.
   std::map<std::string, std::string> metadata;
-  /// Annotation of each annotated node, by the node's index in the main graph
-  /// (Node::index). Each annotation must refer to `configuration`.
+  /// Device annotations of nodes, by the node's index in the main graph
+  /// (Node::index). Each one must name `configuration` as its device
+  /// configuration.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
-  /// Metadata key of a value, such as "pcc.sharding", under which the texts in
-  /// `inputs`, `outputs` and `initializers` are stored.
+  /// Key of the metadata entries that writeAnnotated adds to values, such as
+  /// "pcc.sharding". `inputs`, `outputs` and `initializers` hold the entries'
+  /// texts.
   std::string valueKey;
-  /// Texts to store under `valueKey` in the metadata of model inputs, outputs
-  /// and initializers. Each map is keyed by the name of the value.
+  /// Texts to add to the metadata of model inputs, outputs and initializers, by
+  /// the name of the value. `valueKey` is the metadata key.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
-  /// Prefix to add to the locations of initializers with external data; empty
-  /// for none. An example is "weights/": the original model lies in a directory
-  /// weights, and the copy lies in the parent of that directory.
+  /// Path from the directory of the annotated copy to that of the original
+  /// model, such as "../model/"; may be empty. writeAnnotated prepends it to
+  /// the location of each file with external data.
   std::string locationPrefix;
 };
 
-/// Writes a copy of the file of `model` with the annotations in `annotation` to
-/// `out`. The source is the mapped file, so changes to `model` after it was
-/// read have no effect. All bytes are copied unchanged, except for:
+/// Writes a copy of the model file with `annotation` to `out`. The bytes come
+/// from the mapped file. All are copied unchanged, except for:
+///
 ///  - the IR version, which becomes at least 11
-///  - the device configuration that has the name of `annotation.configuration`,
-///    and annotations of nodes for this configuration, which are replaced
-///  - metadata entries with keys of `annotation`, which are replaced
+///  - device configurations with the name of `annotation.configuration`, which
+///    the new configuration replaces
+///  - nodes' annotations for this configuration, which new ones replace
+///  - metadata entries, which new entries with the same key replace
 ///  - value infos of annotated initializers, which are added if missing
-///  - locations of external data, if `annotation.locationPrefix` is not empty
+///  - locations of external data, which get the prefix
+///    `annotation.locationPrefix`
+///
 /// The caller must check the stream for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);

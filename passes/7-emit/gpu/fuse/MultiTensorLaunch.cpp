@@ -19,8 +19,7 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
-/// Returns the tensor type that has the element type of `type` and the shape
-/// `shape`.
+/// Returns `type` with its shape replaced by `shape`.
 static Type withShape(Type type, ArrayRef<int64_t> shape) {
   return cast<RankedTensorType>(type).clone(shape);
 }
@@ -30,27 +29,30 @@ static Type withShape(Type type, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Kernel that applies the element-wise computation of another kernel to tiles
-/// (blocks of a fixed number of elements) instead of whole tensors.
+/// Version of an element-wise kernel that computes one tile (a fixed number of
+/// elements) instead of whole tensors.
 struct TiledForm {
-  /// Kernel over tiles. The first arguments are operands that all tiles share,
-  /// such as a learning rate. The other arguments are one tile each.
+  /// Kernel that computes one tile of each tensor. Its first arguments have one
+  /// element, such as a learning rate, and are equal for all tiles. Each other
+  /// argument is one tile.
   rank::KernelOp kernel;
-  /// Indices of arguments of the original kernel, which computes whole tensors.
-  /// `shared` are the arguments with one element, such as a learning rate.
-  /// `own` are the arguments that are cut into tiles.
+  /// Indices of arguments of the original kernel, which computes whole tensors:
+  ///
+  ///   shared   arguments with one element, such as a learning rate
+  ///   own      tensors, of which `kernel` gets one tile each
   SmallVector<unsigned> shared, own;
 };
 
-/// Creates the tiled form of an element-wise kernel: a kernel that computes one
-/// tile (a fixed number of elements) instead of whole tensors. Each tensor of
-/// the kernel must have either the shape of the results or exactly one element.
+/// Converts an element-wise kernel to a kernel that computes one tile: a fixed
+/// number of elements of each tensor. All tensors must have one shape, but
+/// operands may also have exactly one element.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
-  /// Returns the tiled form of the kernel. The new kernel has no parent op.
-  /// Returns std::nullopt if the original kernel is not element-wise.
+  /// Returns a kernel that computes one tile (a fixed number of elements) of
+  /// each tensor of `kernel`. It belongs to no module yet. Returns std::nullopt
+  /// if `kernel` is not element-wise.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -68,15 +70,16 @@ public:
   }
 
 private:
-  /// Returns whether a tensor of `type` is cut into tiles. True if it has the
-  /// shape of the kernel's results; other tensors have one element.
+  /// Returns whether a tensor of `type` is cut into tiles of equal size. True
+  /// if it has the shape of the kernel's results. Other tensors have one
+  /// element, which all tiles share.
   bool isOwn(Type type) const { return shapeOf(type) == whole; }
   bool isKnown(Type type) const {
     return isOwn(type) || ShapedType::getNumElements(shapeOf(type)) == 1;
   }
 
-  /// Returns whether each element of a result depends only on the elements of
-  /// operands at the same index and on operands with one element.
+  /// Returns whether the kernel computes each element from operand elements at
+  /// the same index. Operands with one element are allowed, too.
   bool isElementWise() {
     auto isFine = [&](Operation &op) {
       return (readKindOf(&op) == ReadKind::ElementWise ||
@@ -92,14 +95,14 @@ private:
                         [&](Type type) { return isOwn(type); });
   }
 
-  /// Returns the type that a tensor of `type` has in the tiled kernel: a tile
-  /// (rank 1) for a tensor with the shape of the results, or a scalar (rank 0)
-  /// for a tensor with one element.
+  /// Returns the type of a tensor in the new kernel, which computes one tile:
+  /// 1-d with `tile` elements, or a scalar if the tensor has one element.
   Type tiled(Type type) const {
     return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
   }
 
-  /// Creates the tiled kernel in `form.kernel`.
+  /// Creates `form.kernel`, a kernel that computes one tile: a fixed number of
+  /// elements of each tensor.
   void build() {
     MLIRContext *context = kernel.getContext();
     OpBuilder builder(context);
@@ -118,9 +121,8 @@ private:
     writeBody(builder, arguments);
   }
 
-  /// Clones the body of the original kernel into the tiled kernel, and changes
-  /// the types of all values to those of tiles. `arguments` are the types of
-  /// the tiled kernel's arguments.
+  /// Copies the body of `kernel` into `form.kernel`, a kernel that computes one
+  /// tile of each tensor. Changes the types of all values to those of tiles.
   void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
     Block *body = &form.kernel.getBody().emplaceBlock();
     Block &from = kernel.getBody().front();
@@ -147,8 +149,8 @@ private:
   }
 
   rank::KernelOp kernel;
-  /// `whole` is the shape of the kernel's results, and `tile` the number of
-  /// elements of a tile.
+  /// Shape of the results of `kernel` (`whole`). The results are cut into tiles
+  /// of `tile` elements each.
   ArrayRef<int64_t> whole;
   int64_t tile = 1;
   TiledForm form;
@@ -159,13 +161,13 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns keys of the tensors that `launch` reads in tiles, and of the
-/// parameters to which its results are written. A key is the name of a
-/// parameter, or the SSA value of another tensor. Tensors that differ by
-/// reshapes have one key.
+/// Returns keys of the tensors that `launch` reads, except those with one
+/// element, and of the parameters that it updates. A key is the name of a
+/// parameter, or the SSA value of another tensor. A reshape has the key of its
+/// operand.
 ///
-/// Launches with a common key must not be joined, since a joined launch
-/// computes its tensors in any order.
+/// A multi-tensor launch that replaces several launches runs them in any order.
+/// It must therefore not replace launches with a common key.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -184,8 +186,9 @@ static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
 }
 
 namespace {
-/// Launches that one multi-tensor launch could replace. They have equal tiled
-/// kernels (kernels over tiles) and equal operands that all tiles share.
+/// Launches that one multi-tensor launch could replace. They apply equal
+/// element-wise ops to different tensors. Operands with one element, such as a
+/// learning rate, are equal in all of them.
 struct LaunchClass {
   TiledForm form;
   SmallVector<Value> shared;
@@ -199,8 +202,8 @@ public:
                llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
       : block(block), find(find) {}
 
-  /// Joins all launches of the block that can be joined. Returns by how many
-  /// the number of launches decreased.
+  /// Joins all launches of the block that can be joined. Returns the number of
+  /// launches saved.
   size_t run() {
     std::vector<LaunchClass> classes = classify();
     size_t numJoined = 0;
@@ -213,9 +216,9 @@ public:
   }
 
 private:
-  /// Returns the tiled form (kernel over tiles) of the kernel of `launch`;
-  /// std::nullopt if the kernel is not element-wise. Creates the form only once
-  /// per kernel.
+  /// Returns a version of the kernel of `launch` that computes one tile: a
+  /// fixed number of elements of each tensor. Returns std::nullopt if the
+  /// kernel is not element-wise. Computes the result once per kernel.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)
@@ -228,9 +231,9 @@ private:
     return entry->second;
   }
 
-  /// Returns the launches of the block whose kernel has a tiled form. Divides
-  /// them into classes of launches that could be joined. Classes and launches
-  /// are in block order.
+  /// Divides the launches of element-wise kernels into classes. One
+  /// multi-tensor launch could replace the launches of a class. Classes and
+  /// launches are in block order.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -250,11 +253,10 @@ private:
     return classes;
   }
 
-  /// Groups the launches of `same`, a class of launches that could be joined,
-  /// by depth. Launches of equal depth do not depend on one another. The depth
-  /// of a launch is the largest number of launches of the class that precede it
-  /// on one path of uses. Example: if a → b → c is the only path, c has depth
-  /// 2.
+  /// Groups the launches of `same` by depth. The depth of a launch is the
+  /// number of other launches of `same` on the longest path of uses that ends
+  /// at it. Example: in a → b → c, c has depth 2. Launches of equal depth do
+  /// not depend on each other.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -272,10 +274,11 @@ private:
     return launches;
   }
 
-  /// Joins launches of `same`, a class of launches that could be joined, if
-  /// they have equal depth (byDepth) and no tensor in common. The TensorTable,
-  /// a kernel argument that lists the tensors, has room for a limited number of
-  /// launches. Returns by how many the number of launches decreased.
+  /// Joins the launches of `same` into multi-tensor launches. A multi-tensor
+  /// launch replaces only launches that do not depend on each other and have no
+  /// tensor in common. It lists their tensors in a kernel argument, the
+  /// TensorTable, whose size limits their number. Returns the number of
+  /// launches saved.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -306,9 +309,8 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches` by one multi-tensor launch, at the position of the
-  /// last of them in the block. Returns by how many the number of launches
-  /// decreased.
+  /// Replaces `launches`, which belong to the class `same`, by one multi-tensor
+  /// launch in the place of the last one. Returns the number of launches saved.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -341,8 +343,8 @@ private:
   }
 
   /// Moves all graph.set_parameter ops, in their order, to the end of the
-  /// block. A joined launch may read a parameter later than the launch that it
-  /// replaces. It must still read the parameter's old value.
+  /// block. A multi-tensor launch may run later than the launches that it
+  /// replaces. It must still read the old values of parameters.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());
@@ -350,8 +352,9 @@ private:
 
   Block &block;
   llvm::function_ref<rank::KernelOp(rank::KernelOp)> find;
-  /// Tiled form (kernel over tiles) of each kernel, by the name of the original
-  /// kernel; std::nullopt for a kernel that is not element-wise.
+  /// Versions of kernels that compute one tile (a fixed number of elements) of
+  /// each tensor, by name of the kernel. An entry is std::nullopt if the kernel
+  /// is not element-wise.
   llvm::DenseMap<StringAttr, std::optional<TiledForm>> forms;
 };
 } // namespace

@@ -23,15 +23,18 @@
 
 namespace pcc::emit {
 
-/// Joins launches of `block` that are independent of one another into
-/// multi-tensor launches. Returns by how many the number of launches decreased.
+/// Joins independent launches of `block` into multi-tensor launches, each of
+/// which computes many tensors. Returns the number of launches saved.
 ///
-/// `find` takes ownership of a new kernel, and returns the equal kernel of the
-/// module. If the module has no equal kernel, `find` adds the new kernel to it.
+/// `find` takes ownership of a new kernel. If the module has an equal kernel,
+/// `find` returns that kernel. Otherwise it adds the new kernel to the module
+/// and returns it.
 ///
-/// Afterwards `block` may be out of topological order: a producer may follow
-/// its readers (see topologicalOrder). If any launches were joined, all
-/// graph.set_parameter ops are at the end of `block`.
+/// If launches were joined, `block` changes in two more ways:
+///
+///   - All graph.set_parameter ops are at the end.
+///   - An op may precede the producers of its operands. topologicalOrder()
+///     returns a valid order.
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

@@ -13,12 +13,12 @@ using namespace pcc::emit;
 
 /// Largest number of warps of a block of an attention kernel.
 static constexpr int64_t mostWarps = 4;
-/// Largest number of keys (of queries, in the gradient of keys) that one tile
-/// in shared memory holds.
+/// Largest number of keys in one tile in shared memory. A kernel for the
+/// gradient of keys has tiles of queries, with the same limit.
 static constexpr int64_t mostOthers = 64;
 
 /// Returns `size`, the number of elements of a row, rounded up to a multiple of
-/// 8, the group size of a warp product.
+/// 8.
 static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));
 }
@@ -39,8 +39,9 @@ AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
-  // Shared memory holds two tiles: keys and values, or, in the gradient of
-  // keys, queries and gradients of the result.
+  // A block needs two tiles in shared memory: one of keys and one of values. A
+  // kernel for the gradient of keys needs one of queries and one of gradients
+  // of the attention's result.
   const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
                              element.getIntOrFloatBitWidth() / 8;
   otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),

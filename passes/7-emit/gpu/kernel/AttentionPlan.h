@@ -24,17 +24,18 @@
 namespace pcc::emit {
 
 /// Sizes of one attention op, and division of its work over blocks and threads.
-/// Each block owns a tile of *rows* and loops over all *others*. In the
-/// gradient of keys, rows are keys and others are queries. Otherwise rows are
-/// queries and others are keys.
+/// Each block owns a tile of *rows* and loops over all *others*:
+///
+///   op                               rows      others
+///   attention, gradient of queries   queries   keys
+///   gradient of keys and values      keys      queries
 struct AttentionPlan {
   /// Plans `op`, which the fused kernels must support (fitsFusedKernel).
   explicit AttentionPlan(graph::AttentionOpInterface op);
 
   /// Element type of queries, keys and values.
   mlir::Type element;
-  /// Sizes of the attention op. `keyHeads` is the number of key heads;
-  /// `queries` and `keys` are the numbers of queries and keys per head.
+  /// Sizes of the attention op. `queries` and `keys` are counted per head.
   int64_t batch, keyHeads, queries, keys;
   /// Number of query heads that share a key head: 1 unless `op` is
   /// grouped-query attention.
@@ -47,49 +48,49 @@ struct AttentionPlan {
   bool rowsAreKeys;
   /// Number of warps of a block.
   int64_t warps = 1;
-  /// Number of keys (or of queries, if blocks own keys) that one tile in shared
-  /// memory holds: a power of two, at least 8.
+  /// Number of keys in one tile in shared memory: a power of two, at least 8.
+  /// If `rowsAreKeys` is true, tiles consist of queries instead.
   int64_t otherTile = 8;
 
-  /// Returns the number of queries that share one key head: `queries` for each
-  /// of its `group` query heads. These queries are the rows of one matrix, head
-  /// by head. Example with 2 query heads of 100 queries: row 103 is query 3 of
-  /// the second head.
+  /// Returns the number of queries of all query heads that share one key head.
+  /// Their queries are the rows of one matrix, head by head. Example with 2
+  /// query heads of 100 queries: row 103 is query 3 of the second head.
   int64_t queryRows() const { return group * queries; }
-  /// Returns the number of rows (keys if blocks own keys, else queries) of one
-  /// key head. Each block owns a tile of these rows.
+  /// Returns the number of rows per key head, which are divided over blocks. If
+  /// `rowsAreKeys` is true, rows are the keys of the head. Otherwise they are
+  /// the queries of all query heads that share this key head.
   int64_t rows() const { return rowsAreKeys ? keys : queryRows(); }
-  /// Returns the number of others (queries if blocks own keys, else keys) of
-  /// one key head. Each block loops over all of them.
+  /// Returns the number of keys over which each block loops: all keys of one
+  /// key head. If `rowsAreKeys` is true, blocks loop over queries instead:
+  /// those of all query heads that share a key head.
   int64_t others() const { return rowsAreKeys ? queryRows() : keys; }
   /// Returns the number of rows (queries or keys) that one block owns: 16 per
   /// warp.
   int64_t rowTile() const;
-  /// Returns the number of tiles into which the rows (queries or keys) of one
-  /// key head are divided, one per block.
+  /// Returns the number of tiles per key head. Each block owns one tile: a
+  /// group of queries or, if `rowsAreKeys` is true, of keys.
   int64_t tiles() const;
   /// Returns the number of blocks of the launch.
   int64_t blocks() const { return batch * keyHeads * tiles(); }
   /// Returns the number of threads of a block.
   int64_t threads() const { return warps * 32; }
 
-  /// Returns the pitch of a tile in shared memory whose rows have `size`
-  /// elements. The pitch is the number of elements from the start of one row to
-  /// the start of the next. It includes padding against bank conflicts. Use it
-  /// for tiles that WarpProduct::rightFromRows() reads.
+  /// Returns the pitch of a tile in shared memory: the number of elements from
+  /// one row to the next. A row has `size` elements, plus padding against bank
+  /// conflicts. Use it for tiles that WarpProduct::rightFromRows() reads.
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch, like pitchOfRows(), for tiles that
-  /// WarpProduct::rightFromColumns() reads. These reads need a different
-  /// padding.
+  /// Returns the number of elements from one row of a tile in shared memory to
+  /// the next. A row has `size` elements, plus padding against bank conflicts.
+  /// Use it for tiles that WarpProduct::rightFromColumns() reads.
   int64_t pitchOfColumns(int64_t size) const;
 };
 
-/// Returns whether the fused GPU kernel computes `op`. If not, `op` has to be
-/// lowered to matmuls and a softmax.
+/// Returns whether the fused GPU kernel computes `op`. Other attention ops
+/// become matmuls and a softmax.
 bool isFused(graph::AttentionOp op);
 
-/// Returns the attention op or attention gradient op in the body of `kernel`;
-/// null if there is none.
+/// Returns the attention op, or attention gradient op, in `kernel`; null if
+/// there is none.
 graph::AttentionOpInterface attentionOf(rank::KernelOp kernel);
 
 } // namespace pcc::emit

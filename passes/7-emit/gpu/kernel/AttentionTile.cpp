@@ -9,9 +9,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// With a causal mask, the last queries have the fewest masked keys, so their
-/// blocks take longest. The GPU starts blocks with low indices first. So the
-/// tiles are assigned in reverse order: block 0 gets the last queries.
+/// Assigns tiles in reverse order under a causal mask: block 0, which the GPU
+/// starts first, gets the last queries. They see the most keys and take
+/// longest.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -59,8 +59,9 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// If the rows span several heads, the last query of a head is among them. The
-/// result is then the index of that query, `plan.queries` − 1.
+/// Emits the largest index of a query, within its head, among `count` query
+/// rows from `first` on. If the rows belong to several heads, they include the
+/// last query of a head. The result is then `plan.queries` − 1.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -78,9 +79,9 @@ Value AttentionTile::numSeenTiles() {
   ScalarBuilder s = w.scalar();
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
-  // With S queries and T keys, query q may attend to the first q + 1 + T − S
-  // keys. With the block's last query as q, the number of tiles is ⌈(q + 1 + T
-  // − S) / otherTile⌉, or 0 if this is negative.
+  // The mask is causal. With S queries and T keys, query q may attend to the
+  // first n = q + 1 + T − S keys. The block's last query sees the most keys.
+  // They fill ⌈n / otherTile⌉ tiles, or 0 tiles if n is negative.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -93,8 +94,7 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of one row of `tensor`: the size of its last
-/// dim.
+/// Returns the number of elements of one row of `tensor`.
 static int64_t sizeOfRows(Value tensor) {
   return graph::tensorType(tensor).getShape().back();
 }
@@ -129,9 +129,9 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
   return {allocateShared(w, plan.element, plan.otherTile * pitch), pitch};
 }
 
-/// Returns the number of elements that a thread copies at once from a row of
-/// `size` elements: as many as 16 bytes hold, halved until the number divides
-/// `size`.
+/// Returns the number of elements that a thread copies at once: as many as 16
+/// bytes hold, halved until the number divides `size`. `size` is the size of a
+/// row.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

@@ -28,12 +28,11 @@ struct JitLink {
   static constexpr int ptx = 2;
 };
 
-/// One run of nvJitLink. Owns the handle by which the library identifies the
-/// run.
+/// One run of nvJitLink. Owns the library's handle of the run.
 class Assembly {
 public:
-  /// Creates nvJitLink's handle of this run, for machine code of architecture
-  /// `arch`. If nvJitLink cannot create the handle, run() returns false.
+  /// Creates the handle, for machine code of architecture `arch`. On failure,
+  /// run() returns false.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};
@@ -78,9 +77,8 @@ private:
 } // namespace
 
 /// Opens libnvJitLink and stores the addresses of its functions in `library`.
-/// Searches `folders` first, then the standard library folders. The names of
-/// the functions end with the version of the library. Returns false if the
-/// library or a function is missing.
+/// Searches `folders` first, then the standard library folders. Returns false
+/// if the library or a function is missing.
 static bool openJitLink(const std::vector<std::string> &folders,
                         JitLink &library) {
   SharedLibrary opened("libnvJitLink.so.13", folders);

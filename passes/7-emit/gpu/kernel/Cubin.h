@@ -11,13 +11,12 @@
 namespace pcc::emit {
 
 /// Assembles `ptx` to machine code for GPUs of architecture `arch`, such as
-/// "sm_90". Calls the library nvJitLink of CUDA 13 in this process. Searches
-/// for the library in `folders`, then in the standard library folders.
+/// "sm_90". Searches for the library nvJitLink of CUDA 13 in `folders`, then in
+/// the standard library folders.
 ///
 /// Sets `cubin` to the machine code, or to std::nullopt if nvJitLink is not
-/// installed. The machine code is optional, because a GPU's driver can assemble
-/// the PTX when it loads it. Returns exit code 1, with the message of nvJitLink
-/// as a note, if nvJitLink rejects the PTX.
+/// installed. GPUs can then assemble the PTX when they load it. Returns exit
+/// code 1 if nvJitLink rejects the PTX.
 Status assemble(const std::string &ptx, const std::string &arch,
                 const std::vector<std::string> &folders,
                 std::optional<std::vector<char>> &cubin);

@@ -33,12 +33,12 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the loop over the tiles of keys, then the stores of the result. The
-  /// result is O divided by l:
+  /// Emits the loop over the tiles of keys, then the stores of O / l into
+  /// `result`. For each query, the loop computes:
   ///
   ///   m   largest score
   ///   l   sum of the weights exp(score − m)
-  ///   O   sum of the values, multiplied by these weights
+  ///   O   sum of the value vectors, each multiplied by the weight of its key
   ///
   /// `outputs` are the pointers to the kernel's results.
   void write(Value result, ArrayRef<Value> outputs) {
@@ -61,11 +61,11 @@ private:
   /// Values that the loop over tiles of keys carries from one iteration to the
   /// next.
   struct Accumulator {
-    /// Softmax state of this thread's two rows: the largest score m and the sum
-    /// of weights l of each row.
+    /// Softmax state of this thread's two rows of scores: largest score m and
+    /// sum of weights l.
     OnlineSoftmax softmax;
-    /// This thread's elements of O, the weighted sums of the attention's value
-    /// vectors. Each entry covers eight columns of O.
+    /// This thread's elements of O, the weighted sum of value vectors of each
+    /// query. Entry i has the elements in columns 8 i to 8 i + 7.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -84,8 +84,8 @@ private:
     }
   };
 
-  /// Returns the accumulator before the first tile: the largest score m is −∞,
-  /// the sum of weights l and the weighted sums O are 0.
+  /// Returns the initial values of the loop over tiles of keys: the largest
+  /// score m = −∞, the sum of weights l = 0, and the weighted sums O = 0.
   Accumulator start() {
     return {
         OnlineSoftmax::start(w),
@@ -93,9 +93,9 @@ private:
                           product.zeros())};
   }
 
-  /// Emits one iteration of the loop over tiles of keys. Loads the keys and
-  /// values of the tile that begins at key `firstKey` into shared memory, and
-  /// adds their contribution to `state`.
+  /// Emits one iteration of the loop over tiles of keys. Loads a tile of keys
+  /// and of values, from key `firstKey` on, into shared memory. Returns `state`
+  /// after this tile.
   Accumulator overTile(const Index &firstKey, Accumulator state) {
     syncThreads(w); // all threads have read the previous tile
     fetch(op.getKey(), firstKey, keys);
@@ -126,8 +126,9 @@ private:
     return state;
   }
 
-  /// Emits the scores of the thread's two queries with eight keys: keys
-  /// `column` to `column` + 7, counted from the tile's first key, `firstKey`.
+  /// Emits the attention scores of the thread's two queries with eight keys, of
+  /// which the first is key `firstKey` + `column`. `firstKey` is the first key
+  /// of the tile in shared memory.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,
@@ -140,8 +141,7 @@ private:
 
   /// Tile of keys and tile of values in the block's shared memory.
   const SharedMatrix keys, values;
-  /// This thread's elements of its two query rows, as the left operand of the
-  /// product of queries and keys.
+  /// This thread's elements of its two queries, as left operand of Q Kᵀ.
   std::vector<Left> query;
 };
 } // namespace

@@ -8,34 +8,31 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel with the attention op `op` and layout ops
-/// (transposes, slices, reshapes) of its operands and results. The layout ops
-/// become strides of the kernel's reads and writes. `outputs` are the pointers
-/// to the kernel's results. `block` is the index of the current block, less
-/// than AttentionPlan::blocks(). `thread` is the index of the current thread in
-/// its block.
+/// Emits the body of a kernel that computes `op`, an attention op or one of its
+/// gradients. Layout ops (transposes, slices, reshapes) around `op` become
+/// strides of reads and writes.
+///
+///   outputs   pointers to the kernel's results
+///   block     index of the current block, below AttentionPlan::blocks()
+///   thread    index of the current thread in its block
 void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);
 
-/// Emits the body of a kernel that computes graph.attention. `outputs` are the
-/// pointers to the kernel's results. `block` is the index of the current block,
-/// `thread` that of the current thread in its block.
+/// Emits the body of a kernel that computes graph.attention. The parameters are
+/// those of writeFusedAttention().
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
 /// Emits the body of a kernel that computes graph.attention_query_gradient: the
-/// gradient of the queries, and three numbers per query that
-/// graph.attention_key_gradient reads. `outputs` are the pointers to the
-/// kernel's results. `block` is the index of the current block, `thread` that
-/// of the current thread in its block.
+/// gradient of the queries, and three numbers per query for the gradient of the
+/// keys. The parameters are those of writeFusedAttention().
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);
 /// Emits the body of a kernel that computes graph.attention_key_gradient: the
-/// gradients of keys and values. `outputs` are the pointers to the kernel's
-/// results. `block` is the index of the current block, `thread` that of the
-/// current thread in its block.
+/// gradients of keys and values. The parameters are those of
+/// writeFusedAttention().
 void writeKeyGradient(KernelWriter &w, graph::AttentionKeyGradientOp op,
                       llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                       const Index &thread);

@@ -28,41 +28,44 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Base class of the kernels for the gradient of queries and for the gradients
-/// of keys and values. A block processes a tile in shared memory in chunks of
-/// 16 rows. The small chunks limit the number of registers for scores and their
-/// gradients.
+/// Base class of the kernels for the gradients of queries, keys and values. A
+/// block processes a tile in shared memory in chunks of 16 rows, which limits
+/// the number of registers.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Number of rows of a tile that are processed together (a chunk): 16, the
-  /// size of the contracted dim of one tensor core instruction on bf16 or f16.
+  /// Number of rows of a tile in shared memory that threads process at once.
+  /// One tensor core instruction on bf16 or f16 contracts 16 elements.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates shared memory for the two tiles `ofKeys` and `ofValues`.
+  /// Allocates shared memory for two tiles: `ofKeys` (keys or queries), and
+  /// `ofValues` (values or gradients of the attention's result).
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Products of this thread's rows with the rows of one chunk (16 rows of a
-  /// tile): the scores, the slopes (derivatives of the scores by the dot
-  /// products), and the gradients dP of the softmax weights (`products`). Each
-  /// entry of a list covers eight rows of the chunk.
+  /// Results for this thread's two rows and a chunk: 16 rows of the tiles in
+  /// shared memory. Each entry of a list covers eight rows of the chunk.
+  ///
+  ///   scores     attention scores: dot products of queries and keys,
+  ///              after scale, softcap and mask
+  ///   slopes     derivatives of the scores by the dot products
+  ///   products   gradients dP of the softmax weights
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns this thread's elements of a result with `size` columns, all 0.
+  /// Returns zeros for this thread's elements of a result with `size` columns.
   /// Each entry covers eight columns.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits the products of this thread's rows with one chunk (16 rows) of the
-  /// current tile. The chunk begins at row `column` of the tile. `first` is the
-  /// index of the key or query in the first row of the tile.
+  /// Emits the products of this thread's two rows with a chunk: 16 rows, from
+  /// row `column` on, of the tiles in shared memory. `first` is the key or
+  /// query in row 0 of the tiles.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -86,27 +89,28 @@ protected:
     return part;
   }
 
-  /// Emits an element of the softmax weights P: exp(score − top) · share. `top`
-  /// is the largest score of the row. `share` is the reciprocal of the sum of
-  /// exp(score − top) over the row.
+  /// Emits an element of the softmax weights P: exp(score − top) · share.
+  ///
+  ///   top     largest score of the row
+  ///   share   1 / Σ exp(score − top) over the row
   Value weight(Value score, Value top, Value share) {
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// Emits dS, the gradient of the dot product of one query and one key: slope
-  /// · P · (dP − mean). The parameters are
+  /// Emits slope · P · (dP − mean), the gradient of the dot product of one
+  /// query and one key:
   ///
+  ///   slope     derivative of the attention score by the dot product
   ///   weight    P, the softmax weight
   ///   product   dP, the gradient of the softmax weight
   ///   mean      Σ P · dP over all keys of the query
-  ///   slope     derivative of the score by the dot product
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Adds to `sums` the product of `left` and a chunk of `matrix` (up to 16
-  /// rows), which begins at row number `row`.
+  /// Emits the product of `left` and up to 16 rows of `matrix`, from row `row`
+  /// on. Adds it to `sums`, whose entry i has columns 8 i to 8 i + 7.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -116,14 +120,13 @@ protected:
                             int64_t(left.size()) * WarpProduct::depth));
   }
 
-  /// Appends all SSA values of `sums` to `values`, a flat list that a loop can
-  /// carry.
+  /// Appends all SSA values of `sums` to the flat list `values`.
   static void append(Values &values, ArrayRef<Sums> sums) {
     for (const Sums &own : sums)
       llvm::append_range(values, own);
   }
-  /// Removes the SSA values of `count` Sums from the front of the flat list
-  /// `values`, four values for each, and returns these Sums.
+  /// Removes the first 4 · `count` SSA values from the flat list `values`.
+  /// Returns them as `count` entries of four values.
   static std::vector<Sums> take(ValueRange &values, size_t count) {
     std::vector<Sums> sums;
     for (; sums.size() < count; values = values.drop_front(4))
@@ -131,12 +134,18 @@ protected:
     return sums;
   }
 
-  /// Tiles of the block in shared memory. `ofKeys` has keys or queries.
-  /// `ofValues` has values or gradients of the attention's result.
+  /// Tiles in shared memory over which the block loops:
+  ///
+  ///   kernel                ofKeys    ofValues
+  ///   gradient of queries   keys      values
+  ///   gradient of keys      queries   gradients of the attention's result
   const SharedMatrix ofKeys, ofValues;
-  /// This thread's elements of the rows that the block owns, as left operands.
-  /// `leftOfKeys` has queries or keys. `leftOfValues` has gradients of the
-  /// attention's result or values.
+  /// This thread's two rows of the tile that the block owns, as left operands.
+  /// `leftOfKeys` is multiplied by `ofKeys`, and `leftOfValues` by `ofValues`:
+  ///
+  ///   kernel                leftOfKeys   leftOfValues
+  ///   gradient of queries   queries      gradients of the attention's result
+  ///   gradient of keys      keys         values
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
@@ -162,10 +171,9 @@ public:
   }
 
 private:
-  /// Emits a loop over the tiles of keys. Each iteration loads a tile of keys
-  /// and values into shared memory, then runs `body`. `start` are the
-  /// loop-carried values of the first iteration. Returns the loop-carried
-  /// values after the last iteration.
+  /// Emits a loop over the tiles of keys. Each iteration loads keys and values
+  /// into shared memory, then runs `body`. `start` are the initial loop-carried
+  /// values. Returns their final values.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),
@@ -180,14 +188,12 @@ private:
                   });
   }
 
-  /// Emits the first of two loops over the keys. This loop computes three
-  /// numbers for each of the thread's two queries:
+  /// Emits the first loop over the keys, which computes three numbers for each
+  /// of the thread's two queries:
   ///
   ///   top     largest score
   ///   share   1 / Σ P, where P = exp(score − top) is the weight of a key
   ///   mean    Σ P · dP / Σ P, where dP is the gradient of P
-  ///
-  /// Whenever `top` grows, the online softmax rescales both sums.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -214,9 +220,10 @@ private:
     }
   }
 
-  /// Emits the update of `softmax`, the softmax state, and of `sum`, Σ P dP, by
-  /// one chunk (16 rows) of keys. P are the softmax weights, and dP are their
-  /// gradients.
+  /// Emits the update of `softmax`, a softmax state, and of `sum` by the next
+  /// 16 keys. `sum` is Σ P · dP over the keys so far, where P is the softmax
+  /// weight of a key and dP its gradient. `part` has the scores and dP of the
+  /// 16 keys.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -232,9 +239,9 @@ private:
       }
   }
 
-  /// Emits the second loop over the keys, which computes the gradient of the
-  /// queries, dQ = dS K. Here dS is the gradient of the dot products, and K are
-  /// the keys. Returns this thread's elements of dQ.
+  /// Emits a second loop over the keys, after the loop of describeRows().
+  /// Returns this thread's elements of the gradient of the queries. The loop
+  /// computes dQ = dS K, where dS is the gradient of the dot products Q Kᵀ.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
@@ -306,10 +313,10 @@ public:
   }
 
 private:
-  /// Emits `body`. With a causal mask, also emits a branch that skips `body` at
-  /// run time if no query of the tile may attend to a key of the block. `first`
-  /// is the first query row of the tile. `so` are the loop-carried values
-  /// before `body`. Returns the values of `body`, or `so` if `body` is skipped.
+  /// Emits `body`, which processes a tile of queries that begins at query row
+  /// `first`. Under a causal mask, a branch skips `body` if no query of the
+  /// tile sees a key of the block. `so` are the values that the loop over tiles
+  /// carries. A skipped tile leaves them unchanged.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -322,10 +329,9 @@ private:
         body);
   }
 
-  /// Emits the contribution of one tile of queries to dK and dV, the gradients
-  /// of keys and values. `first` is the first query row of the tile. Adds the
-  /// contribution to this thread's elements of dK (`ofKey`) and of dV
-  /// (`ofValue`).
+  /// Emits the contribution of one tile of queries to the gradients of keys and
+  /// values. Adds it to this thread's elements `ofKey` and `ofValue`. The tile
+  /// begins at query row `first`.
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

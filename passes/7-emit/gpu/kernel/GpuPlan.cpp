@@ -13,27 +13,25 @@ using namespace pcc::emit;
 static constexpr int64_t warp = 32;
 /// Number of threads of a block of a kernel without reductions.
 static constexpr int64_t threadsOfMap = 256;
-/// Number of threads of a block in which several teams of threads each reduce
-/// one contiguous row.
+/// Number of threads of a block that reduces several contiguous rows at once.
 static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Largest number of vectors (groups of elements loaded at once) of one row
-/// that one thread should reduce. A longer row gets more threads, up to
-/// `mostThreads`.
+/// Largest number of vectors of a row that one thread should reduce. A vector
+/// is a group of neighboring elements that one instruction loads. Longer rows
+/// get more threads.
 static constexpr int64_t fewRounds = 8;
-/// Sizes for a kernel whose reduced rows are columns of the tensor.
-/// `rowsAcross` is the number of columns per block. `teamAcross` is the largest
-/// number of threads that share a column.
+/// Sizes for kernels that reduce the columns of a tensor: a block reduces
+/// `rowsAcross` columns, each with at most `teamAcross` threads.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// Returns the number of elements that one load or store of 16 bytes covers,
-/// for the narrowest element type among the operands and results of `kernel`.
-/// Ignores types of less than 16 bits, such as booleans.
+/// Returns the number of elements in 16 bytes (the widest load) of the
+/// narrowest tensor of `kernel`. Ignores types of less than 16 bits, such as
+/// booleans.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -46,9 +44,9 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   return widestAccess / narrowest;
 }
 
-/// Returns the number of neighboring elements that a thread should compute
-/// together: as many as fit into the widest load or store, halved until the
-/// number divides `groupSize`, the size of the innermost loop.
+/// Returns the number of neighboring elements that a thread computes together:
+/// as many as one load covers, halved until it divides `groupSize`. `groupSize`
+/// is the size of the innermost loop.
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   int64_t vector = wantedVector(kernel);
   while (groupSize % vector != 0)
@@ -61,9 +59,9 @@ static int64_t powerOfTwo(int64_t least) {
   return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(1, least))));
 }
 
-/// Returns the number of iterations of the innermost loop: the product of the
-/// sizes of the dims of `shape` that it covers. `groups` lists, for each loop,
-/// the number of dims that the loop covers.
+/// Returns the number of iterations of the innermost loop over `shape`. Each
+/// entry of `groups` is the number of neighboring dims that one loop covers.
+/// Example: shape [8, 4, 6] with groups [1, 2] gives 4 · 6 = 24.
 static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
                                ArrayRef<int64_t> groups) {
   return groups.empty()
@@ -82,9 +80,9 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Returns the bytes of shared memory that `kernel` needs to transpose
-/// operands. Counts one tile for each transpose whose operand is contiguous
-/// along dim `dim` of the kernel's results. `shape` is the shape of the
+/// Returns the bytes of shared memory for the operands that `kernel`
+/// transposes, one tile per operand. Counts only transposes for which
+/// transposedDimOf() returns `dim`. `shape` is the shape of the kernel's
 /// results.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
@@ -96,13 +94,13 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
   return bytes;
 }
 
-/// If `kernel` transposes an operand and the tiles fit into shared memory,
-/// plans one block per square tile of the results, and returns true. Otherwise
-/// returns false.
-///
-/// The first transpose in the body determines `plan.transposedDim`. Operands
-/// that are transposed along another dim are read directly, not through shared
+/// Plans the transposes of `kernel` through shared memory: one block per tile
+/// of 32 x 32 result elements. Returns false if transposedDimOf() finds no
+/// suitable transpose, or if the tiles of all operands do not fit into shared
 /// memory.
+///
+/// The first suitable transpose sets `plan.transposedDim`. Another transpose
+/// uses shared memory only if transposedDimOf() returns an equal dim for it.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -137,9 +135,9 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
 }
 
 /// Fills `plan` for a kernel that reduces contiguous rows. A vector is a group
-/// of elements that a thread loads at once. Example: a row of 20 vectors gets
-/// 32 threads, the next power of two. A row of more than 32 vectors gets one or
-/// more whole warps.
+/// of neighboring elements that one instruction loads. A row of at most 32
+/// vectors gets one thread per vector, rounded up to a power of two. Example:
+/// 20 vectors get 32 threads. A longer row gets whole warps.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -150,14 +148,13 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.team = std::clamp(powerOfTwo(llvm::divideCeil(chunks, fewRounds)),
                            warp, mostThreads);
   plan.teams = std::max<int64_t>(1, threadsOfTeams / plan.team);
-  // A team (the threads that share a row) of several warps synchronizes by
-  // barriers of the whole block. Therefore the block has no other team.
+  // Threads of different warps can only synchronize by barriers of the whole
+  // block. If a row needs several warps, let the block compute only one row.
   if (plan.team > warp)
     plan.teams = 1;
 }
 
-/// Fills `plan` for a kernel whose reduced rows are columns of the tensor,
-/// strided in memory.
+/// Fills `plan` for a kernel that reduces columns of a tensor.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

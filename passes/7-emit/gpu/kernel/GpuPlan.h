@@ -27,69 +27,70 @@ namespace pcc::emit {
 
 /// Division of the work of one kernel over the blocks and threads of a GPU.
 struct GpuPlan {
-  /// Loops of a kernel without reductions, or rows of a kernel with reductions.
+  /// Loops of the kernel: over the elements of the results or, in a kernel with
+  /// reductions, over the rows that it reduces.
   KernelPlan loops;
-  /// Number of neighboring elements that a thread computes together, so that
-  /// one instruction can load or store them. Elements of the narrowest tensor
-  /// fill `widestAccess` (16) bytes: 8 elements for bf16, 4 for f32. The number
-  /// is halved until it divides `groupSize`.
+  /// Number of neighboring elements that a thread loads by one instruction: 16
+  /// bytes of the narrowest tensor, such as 8 elements of bf16 or 4 of f32.
+  /// This number is halved until it divides `groupSize`.
   int64_t vector = 1;
-  /// Number of iterations of the kernel's innermost loop: the product of the
-  /// sizes of the dims that this loop covers.
+  /// Number of iterations of the kernel's innermost loop.
   int64_t groupSize = 1;
-  /// Threads of a kernel with reductions. `team` is the number of threads that
-  /// share a row; `teams` is the number of such teams in a block. Both numbers
-  /// are powers of two.
+  /// Division of a block's threads in a kernel with reductions, in powers of
+  /// two:
+  ///
+  ///   team    number of threads that reduce a row together
+  ///   teams   number of teams in a block; each team has its own row
   int64_t team = 1, teams = 1;
-  /// Whether the rows that are reduced are columns of the tensor, strided in
-  /// memory. If false, the rows are contiguous.
+  /// Whether the kernel reduces columns of a tensor, which are strided in
+  /// memory. If false, it reduces contiguous elements.
   bool isAcross = false;
-  /// For a kernel that transposes operands through shared memory: the dim of
-  /// the results that is contiguous in the transposed operands. Otherwise -1.
+  /// Dim of the results that is the innermost dim before the transpose, in a
+  /// kernel that transposes operands through shared memory. Example: 0 for a
+  /// matrix. -1 in all other kernels.
   int64_t transposedDim = -1;
-  /// `blocks` is the number of blocks of a launch, `threads` the number of
-  /// threads of a block. A kernel whose results have no elements has 0 blocks.
+  /// Number of blocks of a launch and of threads of a block. `blocks` is 0 if
+  /// the results have no elements.
   int64_t blocks = 1, threads = 1;
 
-  /// Returns the number of loop iterations (rounds) that a team of threads
-  /// needs for one row. In a round each thread computes `vector` neighboring
-  /// elements. In the last round some threads may have no elements.
+  /// Returns the number of loop iterations (rounds) in which a team of threads
+  /// covers one row. In each round, a thread computes `vector` neighboring
+  /// elements. In the last round some threads may have none.
   int64_t rounds() const;
 };
 
-/// Returns the division of `kernel` over blocks and threads. It depends on the
-/// body and the types of `kernel` only.
+/// Returns the division of `kernel` over blocks and threads. It depends only on
+/// the body and the types of `kernel`.
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
 
-/// Largest number of bytes that a thread can load or store by one instruction.
+/// Largest number of bytes that one instruction of a thread can load or store.
 constexpr int64_t widestAccess = 16;
 
-/// Returns the number of elements of the tiles into which a multi-tensor kernel
-/// (`in_parts`) cuts its tensors. A block of 256 threads computes a tile; each
-/// thread computes as many elements as it can load at once.
+/// Returns the number of elements of a tile in the multi-tensor version of
+/// `kernel`. One launch of this version computes many tensors, which are cut
+/// into tiles. A block of 256 threads computes a tile. Each thread computes as
+/// many elements as it can load at once.
 int64_t elementsPerTile(rank::KernelOp kernel);
 
 /// Bytes of shared memory that a block can use without a special launch
 /// attribute.
 constexpr int64_t sharedBytes = 48 << 10;
 
-/// Number of elements along each side of the square tiles in which operands are
+/// Side length, in elements, of the square tiles in which operands are
 /// transposed.
 constexpr int64_t tileSize = 32;
 
-/// Number of elements in shared memory from the start of one row of a
-/// transposed tile to the start of the next. One element of padding puts the
-/// elements of a column into different memory banks.
+/// Number of elements from one row of a transposed tile to the next in shared
+/// memory. The padding avoids bank conflicts when threads read a column.
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result of `op` that is the innermost dim of the
-/// operand. Example: 0 for the transpose of a matrix. A kernel then transposes
-/// tiles of this dim and of the result's innermost dim. Returns -1 in three
+/// operand. Example: 0 for the transpose of a matrix. Returns -1 in three
 /// cases:
 ///
 ///   - The innermost dim of the operand is also that of the result.
-///   - One of the two dims is too small for tiles.
-///   - The result does not have shape `shape`.
+///   - The result has less than 16 elements along this dim or its last dim.
+///   - The result does not have the shape `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -23,9 +23,9 @@ using namespace pcc::emit;
 // One kernel
 //===----------------------------------------------------------------------===//
 
-/// Emits the computation and the stores of one thread's elements of all
-/// results: `plan.vector` neighboring elements, which begin at element number
-/// `chunk` · `plan.vector`.
+/// Emits the computation and the stores of one thread's elements: `plan.vector`
+/// neighboring elements of each result. The first of them has the index `chunk`
+/// · `plan.vector`.
 static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const GpuPlan &plan, ArrayRef<Value> outputs,
                      const Index &chunk) {
@@ -36,8 +36,7 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
   w.readAhead(places, loops.shape);
-  // The stores of one result follow each other directly, so that LLVM merges
-  // them into wide stores.
+  // Emit the stores of one result one after another, so that LLVM merges them.
   w.storeTogether([&] {
     for (auto [result, output] :
          llvm::zip_equal(kernel.getYield().getResults(), outputs))
@@ -47,16 +46,14 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
 }
 
 namespace {
-/// SSA values of two indices, as i64: that of the current thread in its block,
-/// and that of the current block in the launch.
+/// Indices of the current thread in its block and of the block, as i64.
 struct ThreadNumbers {
   Value thread, block;
 };
 } // namespace
 
-/// Emits the read of a special register, such as the index of the thread, as an
-/// i64. Annotates the read with the range of the value, [0, count), for LLVM's
-/// optimizer.
+/// Emits the read of a special register, such as the thread index, as an i64.
+/// Tells LLVM's optimizer that the value lies in [0, count).
 template <typename Register>
 static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
@@ -65,8 +62,9 @@ static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
 }
 
-/// Emits the body of a kernel without reductions. The last block may have more
-/// threads than elements remain. The surplus threads do nothing.
+/// Emits the body of a kernel without reductions. Each thread computes
+/// `plan.vector` neighboring elements. Surplus threads of the last block do
+/// nothing.
 static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
                            const GpuPlan &plan, ArrayRef<Value> outputs,
                            const ThreadNumbers &at) {
@@ -89,13 +87,14 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Emits the body of a kernel with reductions, in which a team of threads
-/// reduces each row. The last block may have more teams than rows remain. The
-/// surplus teams reduce the last row once more, since all threads of a block
-/// must reach all barriers.
+/// Emits the body of a kernel with reductions. A block has several teams of
+/// threads, and each team reduces one row. If the last block has more teams
+/// than there are rows left, the surplus teams reduce the last row again, since
+/// all threads must reach all barriers.
 ///
-/// Surplus teams store nothing. A result may share the buffer of an operand, so
-/// another team may already have overwritten the row that they read.
+/// Surplus teams store nothing, because they may read wrong data: a result can
+/// share the buffer of an operand, and the row's own team may already have
+/// stored its results.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -114,13 +113,11 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
   writeRow(w, kernel, plan.loops, outputs, row);
 }
 
-/// Alignment, in bytes, of buffers in the arena and in shared memory. It
-/// suffices for the widest load and store.
+/// Alignment of buffers, in bytes: enough for the widest load and store.
 static constexpr int64_t alignmentOfBuffers = 16;
 
-/// Creates the function `name`, a kernel entry point without a body. The GPU
-/// runs it with `threads` threads per block. `types` are the types of its
-/// parameters.
+/// Creates the kernel entry point `name`, without a body. `types` are its
+/// parameter types. Blocks have `threads` threads.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
                                   int64_t threads, const Twine &name) {
   auto function = LLVM::LLVMFuncOp::create(
@@ -134,15 +131,15 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
-/// Creates the function `name` of `kernel`, without a body. Marks its pointer
-/// parameters with their alignment. Marks a pointer noalias if its tensor
-/// cannot share a buffer with another tensor of the kernel.
+/// Creates the function `name` of `kernel`, without a body. Marks its pointers
+/// with their alignment, and noalias where no other tensor can share the
+/// buffer.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
       makeEntry(builder, signatureOf(kernel), plan.threads, name);
-  // A result may share the buffer of an operand of equal type, so pointers to
-  // tensors of this type may alias. Mark all other pointers noalias.
+  // A result may share the buffer of an operand of equal type. Mark all other
+  // pointers noalias.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -163,17 +160,17 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits reads from the tensor table, the argument of a multi-tensor kernel
-/// that lists the addresses and sizes of its tensors. A part is one group of
-/// tensors that are computed together, such as a weight and its gradient.
+/// Emits reads of the tensor table, a kernel argument with the addresses and
+/// sizes of tensors. A part is a group of tensors that are computed together,
+/// such as a weight and its gradient.
 struct TableReader {
   KernelWriter &w;
   runtime::TensorTable table;
-  /// Pointer to the words (i64) of the table, which is a kernel parameter
-  /// passed by value.
+  /// Pointer to the tensor table (addresses and sizes of tensors), an array of
+  /// i64.
   Value words;
 
-  /// Emits the load of one word of the table, an i64. `word` is its index.
+  /// Emits the load of the i64 at index `word` of the tensor table.
   Value at(Value word) {
     Type i64 = w.builder.getI64Type();
     Value address =
@@ -182,10 +179,10 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// Emits a binary search for the part (group of tensors computed together)
-  /// that contains tile number `tile`. Each part has a range of tiles. The
-  /// table lists the first tile of each part in ascending order. The result is
-  /// the last part whose first tile is not larger than `tile`.
+  /// Emits a binary search for the part that contains tile number `tile`. A
+  /// part is a group of tensors that are cut into tiles together, such as a
+  /// weight and its gradient. The tensor table lists the first tile of each
+  /// part in ascending order.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -198,18 +195,17 @@ struct TableReader {
     return part;
   }
 
-  /// Emits the load of the number of elements of each tensor of `part`, a group
-  /// of tensors computed together. All tensors of a part have equally many
-  /// elements.
+  /// Emits the load of the number of elements of a tensor of `part`, a group of
+  /// tensors of equal size.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
-  /// Emits the address of element number `element` of tensor number `tensor` of
-  /// `part`, a group of tensors computed together. Annotates two facts for
-  /// LLVM's optimizer: the tensor is in global memory, and its start is aligned
-  /// to the widest load.
+  /// Emits the address of an element of one tensor. `part` is the index of a
+  /// group of tensors, such as a weight and its gradient. `tensor` is the index
+  /// of the tensor in this group, and `element` that of the element. Tells
+  /// LLVM's optimizer that the tensor is aligned and in global memory.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -227,9 +223,10 @@ struct TableReader {
 };
 } // namespace
 
-/// Creates the function `name` of a multi-tensor kernel (`in_parts`), without a
-/// body. The first parameter is the tensor table, passed by value. A pointer
-/// follows for each operand that all tiles share, such as a learning rate.
+/// Creates the function `name` of a multi-tensor kernel, which computes many
+/// tensors in one launch. Leaves the body empty. The first parameter, passed by
+/// value, is a table of the tensors. The others are pointers to operands that
+/// all tensors share, such as a learning rate.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {
@@ -249,10 +246,10 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Emits the computation of this thread's elements of a tile of a multi-tensor
-/// kernel. `left` is the number of elements from the start of the tile to the
-/// end of the tensor. A thread whose elements lie partly beyond the end
-/// computes the existing ones, one by one.
+/// Emits the computation of this thread's elements of a tile, a piece of fixed
+/// size of a tensor. `left` is the number of elements from the start of the
+/// tile to the end of the tensor. If all of the thread's elements lie before
+/// the end, they are computed together, otherwise one by one.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -284,9 +281,9 @@ static OpBuilder startOf(LLVM::LLVMFuncOp function) {
   return inside;
 }
 
-/// Emits the function `name` of a multi-tensor kernel (`in_parts`). Each block
-/// computes one tile. It finds the tensors and the position of its tile in the
-/// tensor table, by the index of the block.
+/// Emits the function `name` of a multi-tensor kernel, which computes many
+/// tensors in one launch. Tensors are cut into tiles. Block n computes tile n.
+/// It finds the tensors of the tile in a table, the first kernel argument.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -332,8 +329,7 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
   Location loc = function.getLoc();
   OpBuilder inside = startOf(function);
-  // The results of a kernel with 0 blocks have no elements. The kernel is never
-  // launched, so its function stays empty.
+  // A kernel with 0 blocks is never launched, so its function stays empty.
   if (plan.blocks > 0) {
     const ThreadNumbers at{
         readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
@@ -357,9 +353,8 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits the function `name` of a kernel that generates random weights. Each
-/// thread generates one element. `types` are the weight's element types
-/// (randomTypesOf).
+/// Emits the function `name` of a kernel that generates random weights, one
+/// element per thread. `types` are the weight's element types (randomTypesOf).
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   constexpr int64_t threads = runtime::RandomScalars::threads;
@@ -402,16 +397,15 @@ static void callLibdevice(ModuleOp module) {
     }
 }
 
-/// Converts `module` to the LLVM and NVVM dialects. Math functions become calls
-/// of libdevice, NVIDIA's math library.
+/// Converts `module` to the LLVM and NVVM dialects.
 static LogicalResult toNvvm(ModuleOp module) {
   callLibdevice(module);
   LLVMTypeConverter types(module.getContext());
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  // Keep other math ops, such as sqrt: LLVM has correctly rounded instructions
-  // for them, whereas libdevice's functions are approximate.
+  // Keep other math ops, such as sqrt. LLVM rounds them correctly; libdevice's
+  // functions are approximate.
   target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();

@@ -8,40 +8,41 @@
 
 namespace pcc::emit {
 
-/// State of an online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867):
-/// a softmax in one pass over scores that arrive in tiles. Each thread holds
-/// the state of two rows of scores (WarpProduct.h). Four threads of a warp
-/// share a row: each of them holds a quarter of the row's scores.
+/// State of a softmax in one pass over scores that arrive in tiles (Milakov and
+/// Gimelshein 2018, arXiv 1805.02867). Each thread holds the state of two rows
+/// of scores. Four threads share a row, a quarter of its scores each.
 ///
-/// Invariant: `top` is the largest score of the row so far, and `total` is the
-/// sum of exp(score − top) over those scores that this thread holds. All four
-/// threads of a row have the same `top`.
+///   top     largest score so far, equal in all four threads
+///   total   sum of exp(score − top) over this thread's scores so far
 struct OnlineSoftmax {
   /// Two values of type f32, one for each of the thread's two rows.
   using Halves = std::array<mlir::Value, 2>;
-  /// Number of SSA values that make up a state: two of `top` and two of
-  /// `total`.
+  /// Number of SSA values of a softmax state: two of `top` (largest score) and
+  /// two of `total` (sum of weights).
   static constexpr unsigned size = 4;
 
   Halves top, total;
 
-  /// Returns the state before the first tile: `top` is −∞ and `total` is 0.
+  /// Returns the softmax state before the first score. The largest score `top`
+  /// is −∞, and the sum of weights `total` is 0.
   static OnlineSoftmax start(KernelWriter &w);
-  /// Returns the state that consists of `values`, in the order of flat().
+  /// Returns the state with the SSA values `values`, in the order of flat().
   static OnlineSoftmax from(mlir::ValueRange values);
-  /// Returns the SSA values of the state in a fixed order, so that a loop can
-  /// carry them.
+  /// Returns the SSA values of this softmax state as a flat list, which a loop
+  /// can carry.
   llvm::SmallVector<mlir::Value> flat() const {
     return {top[0], top[1], total[0], total[1]};
   }
 
-  /// Emits the update of the state by `scores`, the scores of a tile. Sets
-  /// `top` to the new largest score. Multiplies `total` by the factor exp(old
-  /// top − new top), and returns this factor for each of the thread's two rows.
+  /// Emits the update of the softmax state of this thread's two rows by
+  /// `scores`, the next tile of scores. For each row, sets `top` to the largest
+  /// score so far, and multiplies `total` by the factor exp(old `top` − new
+  /// `top`). Returns the factors of both rows.
   ///
-  /// Afterwards the caller must do two things: multiply its sums of weighted
-  /// values by the factors, and add the weights exp(score − top) of the tile to
-  /// `total`.
+  /// The caller must then
+  ///
+  ///   - multiply its sums of weighted values by the factors
+  ///   - add the weights exp(score − top) of the tile to `total`
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

@@ -25,10 +25,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the LLVM feature that selects the PTX version. For architectures up
-/// to sm_90 this is version 8.1, the first one that allows kernel parameters of
-/// more than 4352 bytes (TensorTable.h). Returns an empty string for sm_100 and
-/// later, since LLVM's default version is later than 8.1.
+/// Returns the LLVM feature that selects the PTX version. Up to sm_90 this is
+/// version 8.1, which allows kernel parameters of more than 4352 bytes. Later
+/// GPUs use LLVM's default version, which is newer.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;
   arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
@@ -63,9 +62,9 @@ bool pcc::emit::isGpuArch(StringRef arch) {
          (*machine)->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
-/// Adds functions of libdevice, NVIDIA's math library, to `module`, and makes
-/// them internal to it. Adds only functions that `module` calls. `path` is the
-/// path of libdevice's LLVM bitcode.
+/// Links functions of libdevice, NVIDIA's math library, into `module`, as
+/// internal functions. Links only those that `module` calls. `path` names
+/// libdevice's LLVM bitcode.
 static Status linkLibdevice(llvm::Module &module, StringRef path) {
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> library =
@@ -79,8 +78,7 @@ static Status linkLibdevice(llvm::Module &module, StringRef path) {
       return !value.hasName() || !names.contains(value.getName());
     });
   };
-  // This flag makes the functions of libdevice keep subnormal numbers instead
-  // of flushing them to zero.
+  // Make libdevice keep subnormal numbers instead of flushing them to zero.
   module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
   return llvm::Linker::linkModules(module, std::move(library),
                                    llvm::Linker::Flags::LinkOnlyNeeded, hide)

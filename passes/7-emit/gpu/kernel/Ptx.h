@@ -8,18 +8,17 @@
 
 namespace pcc::emit {
 
-/// Returns whether kernels can be compiled for the GPU architecture named
-/// `arch`: "sm_80" or a later one that LLVM knows. The suffixes `a` and `f` are
-/// allowed, as in "sm_90a".
+/// Returns whether LLVM can compile kernels for the GPU architecture `arch`:
+/// "sm_80" or later. A suffix `a` or `f` is allowed, as in "sm_90a".
 bool isGpuArch(llvm::StringRef arch);
 
-/// Returns the PTX of all kernels of `module`. LowerGpuKernels.h describes the
-/// names and parameters of the functions of the PTX. On failure emits an error.
+/// Returns the PTX of all kernels of `module`, with the names and parameters of
+/// LowerGpuKernels.h. On failure emits an error. Equal modules give equal text.
 ///
 /// `arch` must satisfy isGpuArch(). `libdevice` is the path of libdevice,
-/// NVIDIA's math library in LLVM bitcode. The PTX contains the functions of
-/// libdevice that kernels call. Equal modules give equal text. Loads dialects,
-/// so it must not run within a pass.
+/// NVIDIA's math library in LLVM bitcode.
+///
+/// Must not run within a pass, since it loads dialects.
 mlir::FailureOr<std::string>
 makePtx(mlir::ModuleOp module, llvm::StringRef arch, llvm::StringRef libdevice);
 

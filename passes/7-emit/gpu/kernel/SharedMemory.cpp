@@ -7,8 +7,7 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Number by which LLVM's NVPTX target identifies the address space of shared
-/// memory.
+/// Address space of shared memory in LLVM's NVPTX target.
 static constexpr unsigned shared = 3;
 
 Value pcc::emit::allocateShared(KernelWriter &w, Type element, int64_t count) {

@@ -7,15 +7,12 @@
 
 namespace pcc::emit {
 
-/// Allocates static shared memory of the block for `count` elements of type
-/// `element`, aligned to 16 bytes. Returns the pointer. Each call allocates new
-/// memory.
+/// Allocates new static shared memory of the block for `count` elements of type
+/// `element`. Returns the pointer, aligned to 16 bytes.
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
-/// Emits a barrier: each thread of the block waits until all threads of the
-/// block have reached it. Afterwards each thread sees all values that other
-/// threads stored before the barrier. Every thread of the block must reach the
-/// barrier.
+/// Emits a barrier for all threads of the block, all of which must reach it.
+/// Afterwards each thread sees the values that other threads stored before it.
 void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit

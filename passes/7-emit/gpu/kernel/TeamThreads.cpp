@@ -10,10 +10,9 @@ using namespace pcc::emit;
 using Values = SmallVector<Value>;
 
 static constexpr int64_t warp = lanesOfWarp;
-/// Largest number of elements of one row that a thread keeps in registers. With
-/// at most this many, the loop over the row's elements is unrolled, so that
-/// each element has its own register. A thread with more elements keeps none of
-/// them.
+/// Largest number of elements of one row that a thread keeps in registers. The
+/// loop over these elements is unrolled. A thread with more elements keeps
+/// none.
 static constexpr int64_t mostInRegisters = 32;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
@@ -126,23 +125,23 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Buffer in shared memory through which the members of a team (the threads
-/// that share a row) exchange values. A member is a thread, or a whole warp
-/// that has already combined its values. A block has `stride` teams of `count`
-/// members. The buffer has one slot for each member of each team.
+/// Buffer in shared memory through which threads of a team exchange values. A
+/// team consists of the threads that reduce one row. Each member of a team
+/// writes its values: a member is one thread, or one warp that has combined its
+/// values before. The block has `stride` teams of `count` members.
 struct ExchangeBuffer {
   int64_t count, stride;
-  /// `member` is the index, within its team, of this thread or of this thread's
-  /// warp. `team` is the index of the team in the block.
+  /// Index in the team of this thread's member (the thread itself or its warp),
+  /// and index of the team in the block.
   Index member, team;
 };
 } // namespace
 
 /// Emits the combination of the values of all members of this thread's team, in
-/// the order of the members. Returns the combined values. A member is a thread
-/// or a warp (ExchangeBuffer). `own` are the values of this thread's member.
-/// `mayStore`, an i1, selects the thread that stores them; null if each member
-/// is one thread.
+/// the order of the members. A member is one thread, or one warp that has
+/// combined its values before. `own` are the values of this thread's member.
+/// The i1 `mayStore` selects the thread of each warp that writes them to shared
+/// memory. It is null if members are threads.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -8,15 +8,13 @@
 
 namespace pcc::emit {
 
-/// Team of GPU threads that share a row (GpuPlan.h). The row is processed in
-/// rounds (loop iterations). In each round, every thread computes `vector`
-/// neighboring elements, in the order of the threads:
+/// Team of GPU threads that share a row. In each loop iteration (round), every
+/// thread computes `vector` neighboring elements:
 ///
 ///   team of 2, vector 2:   t0 t0 t1 t1 | t0 t0 t1 t1 | ...
 ///
-/// join() combines the values of the threads of a team by shuffles within a
-/// warp, and through shared memory between warps, always in the same order. All
-/// threads of a block must reach every join().
+/// join() combines the values of all threads of a team, always in the same
+/// order. All threads of a block must reach every join().
 class TeamThreads : public RowThreads {
 public:
   /// `thread` is the index of the current thread in its block. `plan` must
@@ -26,8 +24,8 @@ public:
   /// Returns the index, within the block, of this thread's team.
   const Index &teamNumber() const { return number; }
 
-  /// Restricts the code that store() emits: only threads for which `condition`,
-  /// an i1, is true execute it.
+  /// Makes store() skip its body in threads for which the i1 `condition` is
+  /// false.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -41,28 +39,28 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits round `number` (a loop iteration) of forEach(). In a round, each
-  /// thread of the team computes `vector` neighboring elements of the row.
-  /// Threads that have no elements in this round skip `body`.
+  /// Emits iteration `number` of the loop in which a team of threads covers a
+  /// row. Each thread runs `body` for `vector` neighboring elements. A thread
+  /// for which no elements are left skips `body`.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each element that this thread computes in round `number`
-  /// (a loop iteration). A chunk is a group of `vector` neighboring elements of
-  /// the row. `chunk` is the number of this thread's chunk in the row.
-  /// `carried` are the values that the loop carries.
+  /// Emits `body` for the `vector` neighboring elements that this thread
+  /// handles in iteration `number` of the loop over a row. The first of them is
+  /// element `chunk` · `vector` of the row. `carried` are the values that the
+  /// loop carries.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
 
   const GpuPlan &plan;
-  /// `member` is the index of this thread in its team. `number` is the index of
-  /// the team in the block.
+  /// Index of this thread in its team (`member`), and of the team in the block
+  /// (`number`).
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// Element whose code turn() is emitting. `current` has its indices within
-  /// the row; empty outside of turn(). `currentSlot` is its index in the buffer
-  /// in which this thread keeps elements of the row.
+  /// Element for which turn() is emitting code. `current` has its indices
+  /// within the row, and is empty outside of turn(). `currentSlot` is its index
+  /// among all elements of the row that this thread handles.
   MultiIndex current;
   Index currentSlot;
 };

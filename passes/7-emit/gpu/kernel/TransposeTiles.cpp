@@ -9,19 +9,17 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Operand of a transpose in the kernel. Each block reads a tile of the operand
-/// through shared memory.
+/// Operand of a transpose, read by each block through a tile in shared memory.
 struct TransposedOperand {
   Value operand;
-  /// Permutation of the transpose: dim i of the result is dim perm[i] of the
-  /// operand.
+  /// Permutation: dim i of the result is dim perm[i] of the operand.
   ArrayRef<int64_t> perm;
   Type element;
-  /// Pointer to the operand's tile in shared memory.
+  /// Pointer to a tile of `operand`, 32 x 32 elements, in shared memory.
   Value memory;
 
-  /// Returns the multi-index, in the operand, of the element that the transpose
-  /// puts at multi-index `at` of its result.
+  /// Converts `at`, the multi-index of an element in the result of the
+  /// transpose, to the multi-index of this element in the operand.
   MultiIndex operandPlace(ArrayRef<Index> at) const {
     MultiIndex place(at.size());
     for (auto [dim, from] : llvm::enumerate(perm))
@@ -30,9 +28,8 @@ struct TransposedOperand {
   }
 };
 
-/// Emits one kernel that transposes operands. A block computes one tile of 32 x
-/// 32 elements of the results. The threads of the block form rows of 32
-/// threads.
+/// Emits one kernel that transposes operands. A block computes a tile of 32 x
+/// 32 elements of the results. Its threads form rows of 32 threads.
 class TileWriter {
 public:
   /// Allocates a tile in shared memory for each transposed operand of `kernel`.
@@ -51,9 +48,8 @@ public:
     enter(block);
   }
 
-  /// Emits the loads of one tile of each transposed operand into shared memory.
-  /// Neighboring threads read elements that are neighbors along the
-  /// transposed dim, in which the operands are contiguous.
+  /// Emits the copy of one tile, 32 x 32 elements, of each transposed operand
+  /// to shared memory. Neighboring threads read neighboring elements.
   void read() {
     overTile([&](const Index &row) { return elementAt(x, row); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -64,8 +60,7 @@ public:
   }
 
   /// Emits the computation and the stores of one tile of the results.
-  /// Neighboring threads store elements that are neighbors along the last
-  /// dim, in which the results are contiguous.
+  /// Neighboring threads store neighboring elements.
   void write(rank::KernelOp kernel, ArrayRef<Value> outputs) {
     overTile([&](const Index &row) { return elementAt(row, x); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -79,8 +74,8 @@ public:
   }
 
 private:
-  /// Sets `start` to the multi-index of the first element of the tile that
-  /// `block` computes.
+  /// Finds the tile of 32 x 32 result elements that block `block` computes.
+  /// Sets `start` to the multi-index of the tile's first element.
   void enter(const Index &block) {
     SmallVector<int64_t> counts(shape);
     for (int64_t dim : {plan.transposedDim, last()})
@@ -90,13 +85,12 @@ private:
       start[dim] = w.indices.scale(start[dim], tileSize);
   }
 
-  /// Returns the index of the last dim of the results.
+  /// Returns the innermost dim of the kernel's results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index, in the results, of an element of the block's
-  /// tile. The two offsets are its distances from the first element of the
-  /// tile: `transposedOffset` along the transposed dim, `lastOffset` along the
-  /// last dim.
+  /// Returns the multi-index of a result element in the tile that this block
+  /// computes. The two offsets count from the tile's first element: one along
+  /// dim `plan.transposedDim`, one along the last dim.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -105,17 +99,16 @@ private:
     return at;
   }
 
-  /// Returns the offset of an element of a tile in shared memory, in elements
-  /// from the start of the tile.
+  /// Returns the position of the element in row `row` and column `column` of a
+  /// tile in shared memory, counted in elements.
   Index cell(const Index &row, const Index &column) {
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for each element of the tile that this thread computes. A
-  /// block has fewer rows of threads than the tile has rows. So each thread has
-  /// elements in several rows of the tile, one per row. `placeOf` maps the
-  /// index of a row to the multi-index of this thread's element. Skips elements
-  /// that lie outside of the results.
+  /// Emits `body` for this thread's elements of the tile that the block
+  /// computes. The thread has one element in each of several rows of the tile.
+  /// `placeOf` converts the number of a row to the multi-index of this element
+  /// in the kernel's results. Skips elements outside of the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -134,9 +127,10 @@ private:
     }
   }
 
-  /// Emits an i1: whether the multi-index `at` lies within the results. Returns
-  /// null if `at` always does. Also replaces the indices of `at` by indices
-  /// with the same values, but with known bounds within the results.
+  /// Emits an i1: whether the kernel's results have an element at the
+  /// multi-index `at`. Returns null if all tiles lie within the results.
+  /// Otherwise replaces the indices in `at` by indices that are known to be
+  /// valid.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {
@@ -156,10 +150,11 @@ private:
   const GpuPlan &plan;
   ArrayRef<int64_t> shape;
   SmallVector<TransposedOperand> transposed;
-  /// The threads of a block form rows of 32 threads. `x` is the index of this
-  /// thread in its row of threads, and `y` the index of that row in the block.
+  /// Index of this thread in its row of 32 threads (`x`), and of that row in
+  /// the block (`y`).
   Index x, y;
-  /// Multi-index, in the results, of the first element of the block's tile.
+  /// Multi-index, in the kernel's results, of the first element of the tile
+  /// that this block computes.
   MultiIndex start;
 };
 } // namespace

@@ -17,9 +17,11 @@
 namespace pcc::emit {
 
 /// Emits the body of a kernel that transposes operands through shared memory.
-/// The kernel must be planned for this: `plan.transposedDim` is not -1.
-/// `outputs` are the pointers to the results. `block` is the index of the
-/// current block, and `thread` that of the current thread in its block.
+/// `plan.transposedDim` must not be -1.
+///
+///   outputs   pointers to the results
+///   block     index of the current block
+///   thread    index of the current thread in its block
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

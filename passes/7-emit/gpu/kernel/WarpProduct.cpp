@@ -57,8 +57,8 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 //===----------------------------------------------------------------------===//
 
 /// An ldmatrix instruction loads up to four squares of 8 x 8 elements. Thread i
-/// of the warp supplies the address of row i % 8 of square number i / 8. Each
-/// thread receives two elements of every square.
+/// supplies the address of row i % 8 of square i / 8, and receives two elements
+/// of every square.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -148,8 +148,8 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // This class packs two bf16 or two f16 into an i32. The NVVM op expects two
-  // bf16 in an i32, but two f16 in a vector.
+  // Pairs of 16-bit elements are packed into an i32. The NVVM op expects an i32
+  // for bf16, but a vector for f16.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -170,39 +170,36 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   return results;
 }
 
-/// Emits the upper part of `value`, an f32: its sign, its exponent and the
-/// upper 11 bits of its significand. Returns the upper part as the bits of a
-/// tf32.
+/// Emits the sign, the exponent and the upper 11 bits of the significand of
+/// `value`, an f32. Returns them as the bits of a tf32.
 static Value upperPart(KernelWriter &w, Value value) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
   Value bits = arith::BitcastOp::create(w.builder, w.loc, i32, value);
   return s.both(bits, s.integer(i32, ~int64_t(0x1fff)));
 }
-/// Emits `value`, an f32, minus `upper`, its upper 11 significant bits. Returns
-/// the difference as the bits of a tf32.
+/// Emits the difference of `value`, an f32, and `upper`, as the bits of a tf32.
+/// `upper` holds the leading bits of `value`, as returned by upperPart().
 static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   Type f32 = w.builder.getF32Type();
   Value number = arith::BitcastOp::create(w.builder, w.loc, f32, upper);
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Splits each f32 into the sum of an upper and a lower tf32. Then a product of
-/// two f32 is a sum of four products. Adds three of the four, the smallest
-/// first. Leaves out the product of the two lower parts, which is too small to
-/// matter.
+/// Splits each f32 into the sum of an upper and a lower tf32. A product of two
+/// f32 then consists of four products of tf32. Adds up three of them, smallest
+/// first. Leaves out the product of the two lower parts, which is negligible.
 ///
-/// A tensor core truncates the terms that it adds to a sum (Ootomo and Yokota
-/// 2022, arXiv:2203.03341), and over many terms these errors would accumulate.
-/// Therefore the tensor core starts from 0 for each group of 8 contracted
-/// elements. An ordinary addition, which rounds correctly, adds the result to
+/// A tensor core truncates when it adds (Ootomo and Yokota 2022,
+/// arXiv:2203.03341). To keep the errors small, it starts from 0 for each group
+/// of 8 contracted elements. An ordinary f32 addition adds its result to
 /// `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // In each group of 8 elements, the instruction expects two elements from
-  // thread t: elements q and q + 4, where q = t % 4. But thread t holds
-  // elements 2 · q and 2 · q + 1, and passes these. The sum does not change,
-  // because both operands are permuted in the same way.
+  // The tensor core instruction contracts 8 elements. It expects elements q and
+  // q + 4 from thread t, where q = t % 4. Thread t passes elements 2 q and 2 q
+  // + 1 instead. The product is equal, because both operands are permuted
+  // alike.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -233,8 +230,9 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // One tensor core instruction contracts two groups of 8 elements. If the
-  // number of groups is odd, the last instruction contracts only one group.
+  // Each entry of `left` and `right` has 8 contracted elements. One tensor core
+  // instruction takes two entries. If their number is odd, the last instruction
+  // takes one.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

@@ -32,126 +32,121 @@ namespace pcc::emit {
 struct SharedMatrix {
   /// Pointer to the first element, aligned to 16 bytes.
   mlir::Value memory;
-  /// Number of elements from the start of one row to the start of the next.
-  /// The distance is a multiple of 16 bytes.
+  /// Number of elements from one row of the matrix to the next. A row must
+  /// begin at a multiple of 16 bytes.
   int64_t pitch;
 };
 
 /// Emits products of small matrices on tensor cores. Each matrix is distributed
-/// over the 32 threads of a warp, all of which must execute the emitted code
-/// together.
+/// over the 32 threads of a warp, which must execute the code together.
 class WarpProduct {
 public:
-  /// Sizes of one product: a left operand has 16 rows, a right operand has 8
-  /// columns, and the contracted dim is divided into groups of 8 elements.
+  /// Sizes of one product: 16 rows of the left operand, 8 columns of the right
+  /// operand, groups of 8 contracted elements.
   static constexpr int64_t rows = 16, columns = 8, depth = 8;
-  /// Number of neighboring threads (lanes) of a warp that share one row of a
-  /// 16 x 8 result.
+  /// Number of threads of a warp (lanes) that share a row of a 16 x 8 result.
   static constexpr int64_t lanesOfRow = 4;
 
-  /// Two neighboring elements of an operand: two SSA values for f32, or one
-  /// i32 that packs both elements for bf16 and f16.
+  /// Two neighboring elements of an operand: two values for f32, one packed i32
+  /// for bf16 and f16.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
-  /// Elements that this thread holds of a left operand with 16 rows and one
-  /// group of 8 columns: two elements of row g (`top`) and two of row g + 8
-  /// (`bottom`). Here g is the number of the thread in its warp, divided by 4.
+  /// This thread's elements of a 16 x 8 left operand: two of row g (`top`) and
+  /// two of row g + 8 (`bottom`). Thread t of the warp has g = t / 4.
   struct Left {
     Pair top, bottom;
   };
-  /// The four elements, all f32, that this thread holds of a 16 x 8 result:
-  /// columns 2 · quad and 2 · quad + 1 of row g, then the same columns of row g
-  /// + 8. For thread t of the warp, g is t / 4 and quad is t % 4.
+  /// This thread's four elements of a 16 x 8 result, all f32. For thread t of
+  /// the warp, with g = t / 4 and c = 2 (t % 4), they are at
+  ///
+  ///   (g, c)   (g, c + 1)   (g + 8, c)   (g + 8, c + 1)
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
-  /// `element` is the type of operands: f32, bf16 or f16. `thread` is the
-  /// number of the current thread in its block. `w` must outlive this object.
+  /// `element` is the type of operands: f32, bf16 or f16. `thread` is the index
+  /// of the current thread in its block. `w` must outlive this object.
   WarpProduct(KernelWriter &w, mlir::Type element, const Index &thread);
 
-  /// Returns g, the index of the first of this thread's two rows of a 16 x 8
-  /// result: 0 to 7. The second row is g + 8.
+  /// Returns the first of this thread's two rows g and g + 8 of a 16 x 8
+  /// result.
   const Index &row() const { return g; }
-  /// Returns the index of the first of this thread's two neighboring columns
-  /// of a 16 x 8 result: 0, 2, 4 or 6.
+  /// Returns the first of this thread's two neighboring columns of a 16 x 8
+  /// result: 0, 2, 4 or 6.
   const Index &pair() const { return twoQuads; }
-  /// Returns the number, within the block, of this thread's warp.
+  /// Returns the index of this thread's warp in the block.
   const Index &warp() const { return warpNumber; }
 
-  /// Returns a 16 x 8 result with all elements 0.
+  /// Returns this thread's elements of a 16 x 8 result that is 0 everywhere.
   Sums zeros() const;
-  /// Emits the conversion of two f32 to two neighboring elements of an
-  /// operand.
+  /// Emits the conversion of two f32 to the element type of operands (f32, bf16
+  /// or f16). Returns them as a pair of neighboring elements.
   Pair pairOf(mlir::Value first, mlir::Value second) const;
-  /// Emits the conversion of `sums`, a 16 x 8 result, to the left operand of
-  /// another product. The eight columns of `sums` become one group of the
-  /// contracted dim of that product.
+  /// Emits the conversion of a 16 x 8 result to the left operand of another
+  /// product, which contracts the 8 columns. `sums` are this thread's elements
+  /// of the result.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// Emits the loads of a right operand whose columns are rows of `matrix`:
-  /// column j consists of the first `count` elements of row `row` + j. `count`,
-  /// a multiple of 8, is the size of the contracted dim. Returns one pair per
-  /// group of 8 contracted elements.
+  /// Emits the loads of a right operand. Its element (k, j) is element (`row` +
+  /// j, k) of `matrix`, for k < `count` and j < 8. `count` must be a multiple
+  /// of 8. Returns this thread's elements: one pair for each 8 values of k.
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  /// Emits the loads of a right operand whose columns are columns of `matrix`:
-  /// column j consists of the elements in rows [row, row + count) of column
-  /// `column` + j. `count`, a multiple of 8, is the size of the contracted dim.
-  /// Returns one pair per group of 8 contracted elements.
+  /// Emits the loads of a right operand. Its element (k, j) is element (`row` +
+  /// k, `column` + j) of `matrix`, for k < `count` and j < 8. `count` must be a
+  /// multiple of 8. Returns this thread's elements: one pair for each 8 values
+  /// of k.
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
-  /// Emits sums + left · right, and returns the elements of the 16 x 8 result
-  /// that this thread holds. `left` and `right` have one entry per group of 8
-  /// elements of the contracted dim, so their lengths must be equal.
+  /// Emits sums + left · right, a 16 x 8 matrix. All arguments and the result
+  /// are this thread's elements. Entry i of `left` and `right` belongs to the
+  /// contracted elements 8 i to 8 i + 7.
   Sums add(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<Left> left,
            llvm::ArrayRef<Pair> right) const;
 
 private:
-  /// Returns whether the operands have elements of type f32. If so, a product
-  /// needs three tensor core instructions; bf16 and f16 need one.
+  /// Returns whether operands are f32. A product then needs three tensor core
+  /// instructions instead of one.
   bool isWide() const { return element.isF32(); }
-  /// Emits the conversion of `value`, an f32, to `element` (bf16 or f16).
-  /// Returns the bits of the converted number as an i16.
+  /// Emits the conversion of an f32 to `element` (bf16 or f16). Returns its
+  /// bits as an i16.
   mlir::Value bitsOf(mlir::Value value) const;
-  /// Emits sums + left · right for one group of 8 elements of the contracted
-  /// dim, with f32 elements.
+  /// Emits sums + left · right with operands of type f32. The product contracts
+  /// 8 elements.
   Sums addWide(llvm::ArrayRef<mlir::Value> sums, const Left &left,
                const Pair &right) const;
   /// Emits one tensor core instruction, which computes sums + left · right. It
-  /// contracts one group of 8 elements, or, for bf16 and f16, one or two
-  /// groups. `left` and `right` are the registers in which this thread holds
-  /// its elements of the operands.
+  /// contracts one group of 8 elements, or two for bf16 and f16. `left` and
+  /// `right` are this thread's registers of the operands.
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
-  /// Places of a right operand's elements in a matrix in shared memory. Element
-  /// k of column j has the offset start + k · inside + j · across, counted in
-  /// elements.
+  /// Layout of a right operand in shared memory. Element k of column j is at
+  /// `start` + k · `inside` + j · `across`, counted in elements.
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits the loads of a right operand whose contracted dim has `count`
-  /// elements. `steps` are the offsets of the operand's elements in `matrix`.
-  /// Returns one pair per group of 8 contracted elements.
+  /// Emits the loads of a right operand with `count` rows and 8 columns.
+  /// `steps` is its layout in `matrix`. Returns this thread's elements: one
+  /// pair for each 8 rows.
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
-  /// Emits the loads of this thread's two f32 elements in one group of 8
-  /// contracted elements. `start` is the offset of the group's first element in
-  /// `matrix`.
+  /// Emits the loads of this thread's two elements of a right operand of type
+  /// f32 with 8 rows and 8 columns. The operand begins at element `start` of
+  /// `matrix`. `steps` has the distances between its rows and columns.
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
   /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares of
-  /// 8 x 8 elements of 16 bits from `matrix`. The first square begins at
-  /// element `start`. Each further square begins `step` elements after the
-  /// preceding one. Transposes the squares if `isTransposed` is true. Returns
-  /// the pair of elements that this thread gets of each square.
+  /// 8 x 8 elements of 16 bits. Square i begins at element `start` + i · `step`
+  /// of `matrix`. Returns the two elements that this thread gets of each
+  /// square.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;
 
   KernelWriter &w;
   const mlir::Type element;
-  /// `lane` is the number of this thread in its warp. `g`, `twoQuads` and
-  /// `warpNumber` are the results of row(), pair() and warp().
+  /// Position of this thread: its index in the warp (`lane`), its first row `g`
+  /// and first column `twoQuads` in a 16 x 8 result, and the index of its warp
+  /// in the block.
   Index lane, g, twoQuads, warpNumber;
 };
 

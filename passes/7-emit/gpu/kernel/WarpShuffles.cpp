@@ -9,8 +9,8 @@ using namespace pcc::emit;
 
 using Values = SmallVector<Value>;
 
-/// Emits a butterfly shuffle of `value`, an i32 or f32, within a warp: thread i
-/// gets the `value` of thread i xor `mask`.
+/// Emits a butterfly shuffle of an i32 or f32: thread i of the warp gets the
+/// value of thread i xor `mask`.
 static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
@@ -20,9 +20,8 @@ static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
-/// Emits a butterfly shuffle of `value`, of any type, within a warp: thread i
-/// gets the `value` of thread i xor `mask`. Narrower integers are extended to
-/// i32, and an i64 or f64 is shuffled in two halves.
+/// Emits a butterfly shuffle of a value of any type: thread i of the warp gets
+/// the value of thread i xor `mask`. Shuffles 64-bit values in two halves.
 static Value shuffle(KernelWriter &w, Value value, int64_t mask) {
   Type type = value.getType(), i32 = w.builder.getI32Type(),
        i64 = w.builder.getI64Type();

@@ -10,12 +10,12 @@ namespace pcc::emit {
 /// Number of threads (lanes) of a warp.
 inline constexpr int64_t lanesOfWarp = 32;
 
-/// Emits an all-reduce over each group of `lanes` neighboring threads (lanes)
-/// of a warp, where `lanes` is a power of two. `own` are the values of the
-/// current thread. `merge` emits the code that combines the values of two
-/// threads. Returns the values combined over all threads of a group. Every
-/// thread of the group gets equal values if `merge` is commutative. All threads
-/// of the warp must execute the code together.
+/// Emits an all-reduce over each group of `lanes` neighboring threads of a
+/// warp. `lanes` must be a power of two. `own` are this thread's values.
+/// `merge` emits the combination of the values of two threads.
+///
+/// All threads of the warp must execute the code together. If `merge` is
+/// commutative, all threads of a group get equal values.
 llvm::SmallVector<mlir::Value> reduceLanes(KernelWriter &w,
                                            mlir::ValueRange own, int64_t lanes,
                                            MergeBody merge);

@@ -20,45 +20,46 @@
 
 namespace pcc::emit {
 
-/// Returns `value` reshaped to [outer, size, inner]: `size` is the size of dim
-/// `dim`, `outer` the product of the dims before it, and `inner` the product of
-/// the dims after it.
+/// Returns `value` reshaped to three dims around dim `dim`: [2, 3, 4, 5]
+/// becomes [6, 4, 5] for `dim` 2.
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
-/// Builds tensors with one element for each pair (each, other) of indices along
-/// one dim. In a sort, both indices number the elements of one tensor. In a
-/// scatter, `each` numbers the rows of the data, and `other` the updates.
+/// Builds tensors with one element for each pair of indices (each, other) along
+/// a dim. Examples:
+///
+///   sort      compares element `each` with element `other`
+///   scatter   checks whether update `other` applies to row `each` of the data
 class AllPairs {
 public:
-  /// Creates new ops with `b`. All tensors have the shape [outer, size, inner],
-  /// in which `size` is the dim that `each` and `other` index. `inner` is the
-  /// size of the last dim.
+  /// Creates new ops with `b`. Pairs (each, other) consist of indices along the
+  /// middle dim of tensors [outer, size, inner].
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
   /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
-  /// (each, other). A pair gets the element of `value` at index `each`. A dim
-  /// `outer` or `inner` of size 1 broadcasts, too.
+  /// of indices (each, other) along the middle dim. Pair (i, j) gets element i.
   mlir::Value each(mlir::Value value);
   /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
-  /// (each, other). A pair gets the element of `value` at index `other`. A dim
-  /// `outer` or `inner` of size 1 broadcasts, too.
+  /// of indices (each, other) along the middle dim. Pair (i, j) gets element j.
   mlir::Value other(mlir::Value value);
-  /// Returns an i64 tensor that broadcasts to all pairs (each, other). A pair
-  /// gets the number `each`, in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs of indices (each,
+  /// other). Pair (i, j) gets the number i. `size` is the number of values of
+  /// i.
   mlir::Value eachPosition(int64_t size);
-  /// Returns an i64 tensor that broadcasts to all pairs (each, other). A pair
-  /// gets the number `other`, in [0, size).
+  /// Returns an i64 tensor that broadcasts to all pairs of indices (each,
+  /// other). Pair (i, j) gets the number j. `size` is the number of values of
+  /// j.
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces `pairs`, a tensor with one element per pair (each, other), over
-  /// `other`. If `each` has n values, the result has the shape [outer, n,
-  /// inner]. Element i of the result combines all pairs (i, j).
+  /// Reduces `pairs`, a tensor with one element for each pair of indices (each,
+  /// other), to one element for each index `each`. Returns them as [outer,
+  /// size, inner].
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether `inner`, the number of elements per index, is 1. If so, tensors of
-  /// pairs have the dim `other` after the dim `each`, otherwise before it.
+  /// Whether `inner` is 1. A tensor with one element per pair of indices (each,
+  /// other) then has the shape [outer, each, other], else [outer, other, each,
+  /// inner].
   bool isFlat;
 };
 

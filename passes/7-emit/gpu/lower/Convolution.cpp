@@ -8,13 +8,12 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Builds the ops of one convolution. The comment of convolve() describes the
-/// shapes of `input` and `filters`.
+/// Builds the ops of one convolution. See convolve() for the shapes of `input`
+/// and `filters`.
 class Convolution {
 public:
-  /// Limit for the number of outputs of one image (the product of the spatial
-  /// dims of the result). With fewer outputs, one matmul computes all images;
-  /// otherwise one matrix product per image does.
+  /// Number of outputs per image from which on each image gets a matrix product
+  /// of its own. With fewer outputs, one matmul computes all images.
   static constexpr int64_t fewOutputs = 128;
 
   Convolution(LoweringBuilder &b, Value input, Value filters,
@@ -38,8 +37,8 @@ public:
 private:
   using Dims = SmallVector<int64_t>;
 
-  /// Returns the windows of the input as columns (im2col). If im2col would only
-  /// copy the input, as for a 1 x 1 convolution, returns the input itself.
+  /// Returns the windows of the input as columns (im2col). Returns the input
+  /// itself if im2col would only copy it, as for a 1 x 1 convolution.
   Value columns() {
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
@@ -47,9 +46,11 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
-  /// Returns the product of the filters and the columns (windows of the input),
-  /// as a matmul that is batched over images and groups: [G, O, C · taps] times
-  /// [N, G, C · taps, outputs].
+  /// Returns the convolution as a matmul of filters and windows of the input,
+  /// batched over N images and G groups:
+  ///
+  ///   filters   [G, O, C · taps]            C channels, O filters per group
+  ///   windows   [N, G, C · taps, outputs]   `taps` elements per channel
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -62,12 +63,15 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Returns the product of the filters and the columns (windows) of all
-  /// images, as one matmul: [O, C · taps] times [C · taps, N · outputs].
+  /// Returns the convolution of all N images as one matmul of filters and
+  /// windows of the input:
+  ///
+  ///   filters   [O, C · taps]             C channels, O filters
+  ///   windows   [C · taps, N · outputs]   `taps` elements per channel
   ///
   /// If windows are larger than the result, as for the gradient of filters,
-  /// stores the right operand transposed. Its neighbors in a row are then
-  /// neighbors in the input, so that reads are contiguous.
+  /// stores the matrix of windows transposed. The kernel that writes it then
+  /// reads contiguous input elements.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -81,13 +85,12 @@ private:
   }
 
   /// Returns whether, along the innermost dim, a window has more elements than
-  /// the result.
+  /// the result of the convolution.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
   /// Returns the convolution for one channel and one filter per group
-  /// (depthwise): the sum of element-wise products, which becomes one fused
-  /// kernel. In a matmul each filter would be a matrix with one row, which a
-  /// library multiplies slowly.
+  /// (depthwise): a sum of element-wise products, in one fused kernel. Matmuls
+  /// with a single row would be slow.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

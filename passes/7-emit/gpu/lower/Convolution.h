@@ -11,17 +11,18 @@ namespace pcc::emit {
 /// (Chellapilla et al. 2006):
 ///
 ///   input     [N, G · C, spatial…]    N images, G groups of C channels
-///   filters   [G, O, C, taps…]        O filters per group
+///   filters   [G, O, C, taps…]        O filters per group; taps… are the
+///                                     spatial dims of a filter
 ///   dims      one SlidingDim per spatial dim
 ///   result    [N, G · O, outputs…]
 ///
-/// The returned value has the elements of the result in row-major order, but
-/// may have another shape, with an equal number of elements. In general, the
-/// filters are the left operand of a matmul that is batched over images and
-/// groups. Two cases differ:
+/// The returned value has the elements of the result in order, but another
+/// shape. The caller must reshape it. In general, the convolution is a matmul
+/// batched over images and groups. Two cases differ:
 ///
-///   C = O = 1 (depthwise)            a kernel multiplies and sums, no matmul
-///   G = 1, few outputs, N > 1        one matmul over the outputs of all images
+///   C = O = 1 (depthwise)      a sum of element-wise products, no matmul
+///   G = 1, few outputs,        one matmul over the outputs of all images
+///   N > 1
 mlir::Value convolve(LoweringBuilder &b, mlir::Value input, mlir::Value filters,
                      llvm::ArrayRef<SlidingDim> dims);
 

@@ -7,8 +7,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `input` with exactly the elements along each spatial dim that the
-/// windows read. Pads it with the value `padding`, or crops it.
+/// Returns `input`, padded with `padding` or cropped to the elements that the
+/// windows read.
 static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
                     double padding) {
   SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -19,9 +19,9 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// Returns a table of indices into the padded input along one dim: [window,
-/// output]. The entry of tap k and output o is the index that tap k (element k
-/// of the window) reads for output o.
+/// Returns a tensor of indices along one spatial dim of the padded input,
+/// [window, output]. Element k of window o reads the input at index (k, o) of
+/// the tensor.
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)
@@ -34,9 +34,10 @@ static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   return b.make<AddOp>(tap, output);
 }
 
-/// Returns `columns` with all dims of taps before all dims of outputs.
-/// `columns` has the shape [N, C, window 0, output 0, window 1, output 1, …]
-/// for `numDims` spatial dims.
+/// Transposes `columns`, so that all dims over elements of windows precede
+/// those over outputs. Example with `numDims` = 2 spatial dims: [N, C, window
+/// 0, output 0, window 1, output 1] becomes [N, C, window 0, window 1, output
+/// 0, output 1].
 static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
   SmallVector<int64_t> perm{0, 1};
   for (int64_t first : {2, 3})
@@ -48,8 +49,9 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // Each gather replaces one dim of `columns` by two dims. Start with the last
-  // dim, so that the indices of the remaining dims do not change.
+  // A gather along a spatial dim replaces it by two dims, [window, output].
+  // Start with the last dim, so that the indices of the other dims do not
+  // change.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

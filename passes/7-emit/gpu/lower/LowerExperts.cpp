@@ -9,15 +9,14 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the source of each row r in [0, numRows). Sources are numbered, and
-/// their rows are contiguous. `counts`, [size], holds the inclusive prefix sums
-/// of the numbers of rows of the sources. Example: sources 0, 1 and 2 have 2, 0
-/// and 3 rows:
+/// Returns the index of the source of each row. Sources, such as experts, have
+/// contiguous ranges of rows, one after the other. Entry i of `counts` is the
+/// number of rows of sources 0 to i. Example: sources 0, 1 and 2 have 2, 0 and
+/// 3 rows.
 ///
-///   counts [2, 2, 5]  ->  rows 0 to 5 have the sources 0 0 2 2 2 3
+///   counts [2, 2, 5], numRows 6   ->   sources 0 0 2 2 2 3
 ///
-/// Row 5 follows the rows of all sources, so its result is `size`. The source
-/// of row r is the first index at which `counts` is larger than r.
+/// The last row belongs to no source, so it gets 3, the number of sources.
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
@@ -27,17 +26,16 @@ static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   return b.reshape(sources, {numRows});
 }
 
-/// Returns the inclusive prefix sums of `vector`, [size]: [2, 0, 3] gives [2,
-/// 2, 5].
+/// Returns the inclusive prefix sums of `vector`: [2, 0, 3] gives [2, 2, 5].
 static Value runningCount(LoweringBuilder &b, Value vector) {
   Value sums = runningSum(b, around(b, vector, 0), ScanForm());
   return b.reshape(sums, shapeOf(vector));
 }
 
-/// Returns, for each (token, expert) pair, 1 if the token is sent to the
-/// expert, else 0: [tokens, experts]. A token is sent to the experts whose gate
-/// (weight of the expert for the token) is not 0, but only to the first
-/// `chosen` of them.
+/// Returns 1 for each (token, expert) pair whose token is sent to the expert,
+/// else 0: [tokens, experts]. `gate` has the weight of each pair. A token is
+/// sent to all experts with a weight other than 0. If these are more than
+/// `chosen` experts, it is sent to the first `chosen` of them.
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -51,9 +49,8 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
 }
 
 /// Replaces one graph.group_rows, which lists the (token, expert) pairs sorted
-/// by expert. No sort is needed, because the elements of the transposed matrix
-/// of pairs, [experts, tokens], are already sorted by expert. The pair of
-/// expert e and token t has the number e · tokens + t.
+/// by expert. Needs no sort: a matrix [experts, tokens] has one element per
+/// pair, and its elements are already sorted by expert.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -80,8 +77,8 @@ static void lowerGroupRows(GroupRowsOp op) {
 
 namespace {
 /// Replaces one graph.grouped_matmul, which multiplies each row with the matrix
-/// of the row's expert. The rows of each expert are contiguous. Rows after
-/// those of the last expert are padding, for which the result is 0.
+/// of its expert. The rows of an expert are contiguous. Rows after the last
+/// expert are padding; their result is 0.
 class RowsByExpert {
 public:
   explicit RowsByExpert(GroupedMatmulOp op)
@@ -105,12 +102,12 @@ private:
   /// Number of rows of a tile. All rows of a tile belong to one expert.
   static constexpr int64_t tile = 128;
 
-  /// Returns an upper bound of the number of tiles. Counts the tiles that rows
-  /// fill completely, and one partly filled tile per expert.
+  /// Returns an upper bound of the number of tiles. The rows of each expert
+  /// fill tiles of 128 rows, of which the last one may be partly empty.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
-  /// Gathers along the first dim of `vector`: returns its elements at the
-  /// indices `index`.
+  /// Returns a gather from `vector` along its first dim: the elements at the
+  /// indices in the tensor `index`.
   Value at(Value vector, Value index) {
     return b.make<GatherOp>(vector, index, uint64_t(0));
   }
@@ -121,8 +118,8 @@ private:
   }
 
   /// Returns the product of each row with the matrix of its expert, [rows, n].
-  /// Multiplies all rows with the matrices of all experts, [experts, rows, n],
-  /// and selects for each row the product with the matrix of its expert.
+  /// Multiplies all rows with all matrices, [experts, rows, n], and selects one
+  /// product per row.
   Value productsOfAll() {
     Value rows =
         b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
@@ -134,10 +131,9 @@ private:
   }
 
   /// Returns the product of each row with the matrix of its expert, [rows, n].
-  /// Copies the rows into tiles such that no tile has rows of two experts.
-  /// Multiplies each tile with the matrix of its expert, [tiles, tile, n], and
-  /// gathers the products of the rows. Unused rows of a tile hold copies of
-  /// some row, whose products are not gathered.
+  /// Copies the rows of each expert into tiles of 128 rows. Multiplies each
+  /// tile with the expert's matrix. Gathers the products of the rows from the
+  /// tiles.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -151,15 +147,17 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // A padding row is in no tile. Let it read the product at index 0, which
-    // always exists; replace() sets its result to 0.
+    // A padding row belongs to no expert, so it has no product. Let it read the
+    // product at index 0; replace() sets its result to 0.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns a table of row indices, [tiles, tile]: the input row to copy to
-  /// each row of each tile. `owner` is the expert of each tile, and
-  /// `tileStarts` the index of the first tile of each expert.
+  /// Returns the indices of the input rows that each tile holds, [tiles, 128].
+  /// All rows of a tile belong to one expert:
+  ///
+  ///   owner        expert of each tile
+  ///   tileStarts   index of the first tile of each expert
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -167,8 +165,8 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // Unused rows of a tile may have indices out of range, so clamp the
-    // indices.
+    // The last tile of an expert may be partly empty. Indices in its empty part
+    // can be out of range, so clamp them.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }

@@ -10,16 +10,16 @@ namespace pcc::emit {
 /// Replaces the ops of dropless mixture-of-experts layers (as in MegaBlocks,
 /// Gale et al. 2022) in `function`. Returns the number of replaced ops.
 ///
-/// graph.group_rows lists the (token, expert) pairs whose gate is not 0, sorted
-/// by expert. Prefix sums of the numbers of pairs give the index of each pair
-/// in the list, so that no sort is needed.
+/// graph.group_rows lists the (token, expert) pairs sorted by expert. Prefix
+/// sums give the place of each pair in the list.
 ///
-/// graph.grouped_matmul multiplies each row with the matrix of the row's
-/// expert. It becomes one of two batched matmuls, whichever needs less memory:
+/// graph.grouped_matmul multiplies the rows of a matrix, one per pair, with the
+/// matrices of their experts. It becomes one of two batched matmuls, whichever
+/// needs less memory:
 ///
-///   all matrices   multiplies all rows with every matrix, and selects for each
-///                  row the product with the matrix of its expert
-///   tiles          copies the rows into tiles of 128 rows of one expert, and
+///   all matrices   multiplies all rows with every matrix, and selects one
+///                  product per row
+///   tiles          copies the rows of each expert into tiles of 128 rows, and
 ///                  multiplies each tile with a copy of the expert's matrix
 int64_t lowerExperts(mlir::func::FuncOp function);
 

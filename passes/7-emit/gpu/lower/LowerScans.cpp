@@ -10,12 +10,13 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Largest size of a dim whose prefix sums sumOfPairs() computes. Prefix sums
-/// of a larger dim are computed in blocks.
+/// Largest size of a dim along which sumOfPairs() computes prefix sums.
+/// sumOfBlocks() divides a larger dim into blocks.
 static constexpr int64_t longest = 256;
 
 /// Returns the prefix sums along the middle dim of `value`. Computes each sum
-/// as one reduction over the elements that it includes.
+/// as a reduction over the whole dim, in which elements that do not belong to
+/// the sum count as 0.
 static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -28,12 +29,12 @@ static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
                       b.selectOr(counts, pairs.other(value), 0));
 }
 
-/// Returns the prefix sums along the middle dim of `value`. Cuts the dim into
-/// blocks of about √size elements, and pads the last block with zeros. Each
-/// result is the sum of two terms:
+/// Returns the prefix sums along the middle dim of `value`. Divides this dim,
+/// of `size` elements, into blocks of about √size elements. Each result is the
+/// sum of two terms:
 ///
-///   [outer · blocks, block, inner]   prefix sums within each block
-///   [outer, blocks, inner]           sums over all preceding blocks
+///   - the prefix sum within its block
+///   - the sum of all elements of the preceding blocks
 static Value sumOfBlocks(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t outer = shapeOf(value)[0], size = shapeOf(value)[1],
                 inner = shapeOf(value)[2];

@@ -7,9 +7,10 @@
 
 namespace pcc::emit {
 
-/// Options of a prefix sum. If `exclusive` is true, sum i leaves out element i.
-/// If `reverse` is true, each sum starts at the last element of the dim rather
-/// than at the first.
+/// Options of a prefix sum:
+///
+///   exclusive   sum i leaves out element i
+///   reverse     each sum starts at the last element of the dim
 struct ScanForm {
   bool exclusive = false, reverse = false;
 };
@@ -17,10 +18,9 @@ struct ScanForm {
 /// Returns the prefix sums along the middle dim of `value`, [outer, size,
 /// inner], in the same shape.
 ///
-/// A dim of n ≤ 256 elements takes n² additions: sum i is a reduction over all
-/// pairs (i, j) with j ≤ i. A larger dim is cut into about √n blocks. Each sum
-/// is then the prefix sum within its block, plus the total of all preceding
-/// blocks. The larger dim takes about n · √n additions.
+/// A dim of n ≤ 256 elements takes n² additions: each sum is a reduction over
+/// all n elements. A larger dim is cut into blocks of about √n elements, and
+/// takes about n · √n additions.
 mlir::Value runningSum(LoweringBuilder &b, mlir::Value value, ScanForm form);
 
 /// Replaces each graph.cumsum of `function` by the ops of runningSum(). Sums of

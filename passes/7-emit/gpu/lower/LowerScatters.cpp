@@ -9,8 +9,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `indices` as i64, with `size` added to negative indices, which count
-/// from the end of the indexed dim. `size` is the size of that dim.
+/// Returns `indices` as i64. Adds `size`, the size of the indexed dim, to
+/// negative indices, which count from its end.
 static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));
@@ -18,9 +18,10 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
                           index);
 }
 
-/// Replaces one graph.scatter_elements. Pads indices and updates to the sizes
-/// that the data has along all dims except `dim`. The padding of the indices is
-/// -1, which is not a row of the data, so padded updates have no effect.
+/// Replaces one graph.scatter_elements. Pads the indices and the updates until
+/// all their dims, except `dim`, have the sizes of the data's dims. A padded
+/// update has the index -1. This is no valid index, so the update has no
+/// effect.
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -35,12 +36,10 @@ static void lowerScatterElements(ScatterElementsOp op) {
                        around(b, places, dim), around(b, updates, dim)}));
 }
 
-/// Returns, for each index tuple of `indices`, the number of the row that it
-/// selects: [1, tuples, 1]. A tuple has one index for each of the first dims of
-/// the data, and selects the slice at these indices. These slices, the rows,
-/// are numbered in row-major order. `data` is the shape of the data. Example:
-/// in data of shape [4, 5, 8], the tuple (1, 2) selects row 7 of 20. A tuple
-/// with an index out of range gets -1.
+/// Returns the number of the row that each index tuple of `indices` selects,
+/// [1, tuples, 1]. A row is a slice of the data at a tuple of leading indices.
+/// Example: in data of shape [4, 5, 8], the tuple (1, 2) selects row 7 of 20. A
+/// tuple out of range gets -1.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
@@ -64,8 +63,8 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
-/// Replaces one graph.scatter_nd by a row-wise scatter. A row is a slice of the
-/// data that one index tuple selects.
+/// Replaces one graph.scatter_nd by the ops of applyScatter(), which applies
+/// updates to rows. A row is the slice of the data that an index tuple selects.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());

@@ -8,13 +8,10 @@
 namespace pcc::emit {
 
 /// Replaces the graph.scatter_elements and graph.scatter_nd ops of `function`
-/// by reductions (RowwiseScatter.h). For each element of the result, a
-/// reduction combines the updates of the element. Returns the number of
-/// replaced ops.
+/// by reductions: each element of a result is a reduction over the updates with
+/// its index. Returns the number of replaced ops.
 ///
-/// Results are deterministic, unlike those of atomic operations: the order in
-/// which updates are combined does not depend on the order in which threads
-/// run.
+/// Results are deterministic, unlike those of atomic operations.
 int64_t lowerScatters(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -15,10 +15,9 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Returns a boolean tensor: whether the element of `other` comes before the
-  /// element of `each` in sorted order. `standsInFront` tells whether the
-  /// element of `other` comes before that of `each` in the input. It decides
-  /// for two equal elements, or two NaN.
+  /// Returns a boolean tensor: whether elements of `other` come before elements
+  /// of `each` in sorted order. Equal elements, or two NaN, keep their order in
+  /// the input. `standsInFront` is true where `other` comes first in the input.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -34,9 +33,8 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Returns `condition` || (`nan` && `otherNan`), element by element, if
-  /// `second` is true. If `second` is false, returns `condition` || (`nan` &&
-  /// !`otherNan`).
+  /// Returns `condition` || (`nan` && x), where x is `otherNan` if `second` is
+  /// true, else !`otherNan`.
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
@@ -49,7 +47,7 @@ private:
 } // namespace
 
 /// Returns the rank of each element of `value`, [outer, size, inner], along the
-/// middle dim: the number of elements that come before it in sorted order.
+/// middle dim: the number of elements before it in sorted order.
 static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -61,9 +59,9 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
-/// Returns the indices, along the middle dim, of the elements with ranks 0 to
-/// `count` - 1, in ascending order of rank: [outer, count, inner]. The rank of
-/// an element is the number of elements before it in sorted order.
+/// Returns the indices of the elements with ranks 0 to `count` − 1, in order:
+/// [outer, count, inner]. The rank of an element is the number of elements
+/// before it in sorted order.
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),

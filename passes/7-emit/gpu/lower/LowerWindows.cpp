@@ -10,8 +10,7 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the sizes of the spatial dims of `value`, whose shape is [N, C,
-/// spatial…].
+/// Returns the spatial dims of the shape [N, C, spatial…] of `value`.
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
@@ -20,8 +19,8 @@ static ArrayRef<int64_t> spatial(Value value) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Replaces one graph.conv. Reshapes its filters from [G · O, C, taps…] to [G,
-/// O, C, taps…] for G groups.
+/// Replaces one graph.conv. With G groups of O filters over C channels, the
+/// filters [G · O, C, taps…] are first reshaped to [G, O, C, taps…].
 static void lowerConv(ConvOp op) {
   LoweringBuilder b(op);
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
@@ -46,10 +45,10 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Returns the averages of an average pool: `sum`, the sums of the windows,
-/// divided by the number of elements that each average counts (countedTaps).
-/// This number is a product of one factor per spatial dim. So the function
-/// divides once per dim, by a constant tensor of that dim's factors.
+/// Divides `sum`, the window sums of an average pool, by the number of elements
+/// in each window. Windows at the edge can have fewer elements. The number is a
+/// product with one factor per spatial dim. So there is one division per dim,
+/// by a constant tensor.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {
@@ -70,8 +69,8 @@ static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   return sum;
 }
 
-/// Replaces one graph.pool by a reduction over the elements of each window. The
-/// sums of an average pool over bf16 or f16 are computed in f32.
+/// Replaces one graph.pool by a reduction over the elements of each window.
+/// Averages of bf16 or f16 are summed in f32.
 static void lowerPool(PoolOp op) {
   LoweringBuilder b(op);
   const bool isMax = op.getKind() == PoolKind::Max;

@@ -11,9 +11,8 @@ namespace pcc::emit {
 /// by ops that GPUs can run. Returns the number of replaced ops.
 ///
 /// A kernel gathers the windows of the padded input into columns (im2col). A
-/// convolution becomes a matmul of filters and columns (see convolve() and
-/// convolveTransposed() for exceptions). A pool becomes a reduction over the
-/// elements of each window.
+/// convolution becomes a matmul of filters and columns; see convolve() for
+/// exceptions. A pool becomes a reduction over each window.
 int64_t lowerWindows(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -31,8 +31,8 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reduction that combines the updates of one element, and the kind of the
-/// reduction's neutral element (0 for a sum).
+/// Reduction by which a scatter combines several updates of one element, and
+/// the neutral element of this reduction (0 for a sum).
 struct Combination {
   ReduceKind reduction;
   FactorKind neutral;
@@ -54,8 +54,8 @@ static Combination combinationOf(ScatterKind kind) {
   llvm_unreachable("unknown kind of scatter");
 }
 
-/// Returns the elements of the data after `update` is applied to the old
-/// elements, `old`: old + update for ScatterKind::Add, `update` for
+/// Returns `old`, the elements of a tensor before a scatter, with `update`
+/// applied to them: old + update for ScatterKind::Add, `update` for
 /// ScatterKind::Set.
 static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
                      Value update) {
@@ -79,9 +79,9 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops of one scatter of updates into rows of `data`. The updates of
-/// one row can be combined in three ways: by row, by pairs, or in order (see
-/// the start of this file). Chooses the way that needs the fewest operations.
+/// Builds the ops of one scatter, which applies updates to rows of `data`. If
+/// several updates change one row, they must be combined. The start of this
+/// file explains three ways to do so; the class chooses the cheapest one.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -89,12 +89,12 @@ public:
         numUpdates(shapeOf(updates)[1]),
         width(shapeOf(updates)[2] / shapeOf(places)[2]) {}
 
-  /// Returns `data` with the updates applied.
+  /// Returns `data` after the updates of the scatter.
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimated operations per update for the three ways to combine the updates
-    // of a row (see the start of this file).
+    // Estimate the number of operations per update, for each of three ways to
+    // combine updates (see the start of this file).
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -111,13 +111,12 @@ public:
   }
 
 private:
-  /// Number of terms that each round of the segmented scan combines into one.
-  /// The scan computes, for each update, the combination with all earlier
-  /// updates of its row. Updates are sorted by row.
+  /// Number of updates that one round of combinedInOrder() combines into one.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of rounds that the scan over all updates needs: the
-  /// logarithm of `numUpdates` to base `radix`, rounded up.
+  /// Returns the number of rounds of combinedInOrder(). Each round combines
+  /// `radix` terms into one, so this is the logarithm of `numUpdates` to base
+  /// `radix`, rounded up.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -125,19 +124,18 @@ private:
     return rounds;
   }
 
-  /// Returns the reduction of `value` over `dim` by the operation of the
-  /// scatter's kind, such as a sum for ScatterKind::Add. Includes only elements
-  /// for which `condition` is true.
+  /// Returns the reduction of `value` over dim `dim` by which the scatter
+  /// combines updates, such as a sum for ScatterKind::Add. Ignores elements for
+  /// which `condition` is false.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// Returns the combination of all updates of each requested row: [outer,
-  /// requested rows, inner]. Reduces a tensor with one element per pair
-  /// (requested row, update). `at` returns the indices of the requested rows in
-  /// a shape that broadcasts to that tensor.
+  /// Returns the combinations of updates for n rows: [outer, n, inner]. Each
+  /// one combines all updates of one row. `at` returns the indices of the n
+  /// rows, in a tensor that broadcasts to all pairs (row, update).
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -146,16 +144,16 @@ private:
                                               neutralOf(neutral)));
   }
 
-  /// Returns the data with all updates applied. Reduces over all updates for
-  /// each row; updates of other rows count as neutral elements (0 for a sum).
+  /// Returns the data after all updates. Each row of the data gets one
+  /// reduction over all updates. It ignores the updates of other rows.
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
     return combine(b, kind, data, all);
   }
 
-  /// Returns, for each row, the index of its last update; -1 for a row without
-  /// updates.
+  /// Returns, for each row of the data, the index of the last update that
+  /// changes it. The index is −1 for a row without updates.
   Value lastOfRow() {
     AllPairs pairs(b, shapeOf(places)[2]);
     Value isHere = b.compare(Predicate::Equal, pairs.other(places),
@@ -165,9 +163,9 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Returns the data with the last update of each row applied. For kinds other
-  /// than ScatterKind::Set, the last update of each row must already be the
-  /// combination of all updates of the row.
+  /// Returns the data after the last update of each row, and ignores all
+  /// earlier updates. This is correct for ScatterKind::Set. For other kinds,
+  /// the last update of a row must already combine all updates of this row.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -178,8 +176,8 @@ private:
         combine(b, kind, data, update), data);
   }
 
-  /// Sorts `updates` and `places` by place (index of the updated row). Updates
-  /// with equal places keep their order.
+  /// Sorts `updates` and `places` by place (index of the updated row). The sort
+  /// is stable.
   void sort() {
     Value order = sortedIndices(b, places, /*largest=*/false, numUpdates);
     places = b.make<GatherElementsOp>(places, order, uint64_t(1));
@@ -187,12 +185,12 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Returns each update combined with all earlier updates of its row. The
-  /// updates must be sorted by row.
+  /// Returns each update combined with all earlier updates of its row. Updates
+  /// must be sorted by row. The loop is a prefix sum (scan) that restarts at
+  /// each row.
   ///
-  /// Invariant: element u of `so` combines update u with the `reach` − 1
-  /// updates before it, but only with those of its row. For updates a to d of
-  /// one row, with radix 2:
+  /// Invariant: element u of `so` combines the last `reach` updates of its row,
+  /// up to update u. Example for updates a to d of one row, with radix 2:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd
@@ -219,8 +217,8 @@ private:
 
   LoweringBuilder &b;
   /// `numRows` is the number of rows of the data, and `numUpdates` the number
-  /// of updates. `width` is the number of neighboring elements of an update
-  /// that share one entry of `places`.
+  /// of updates. `width` is the number of neighboring elements of an update to
+  /// which one entry of `places` (indices of rows) applies.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

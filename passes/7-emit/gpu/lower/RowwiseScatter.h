@@ -7,24 +7,24 @@
 
 namespace pcc::emit {
 
-/// Scatter that applies `updates` to rows of `data`. A row is an index of the
-/// middle dim:
+/// Scatter that applies `updates` to rows of `data`. A row consists of the
+/// elements with one index along the middle dim of `data`:
 ///
 ///   data      [outer, rows, inner]
-///   updates   [outer, updates, inner]
-///   places    [outer, updates, inner] or [outer, updates, 1], i64
+///   updates   [outer, number of updates, inner]
+///   places    [outer, number of updates, inner or 1], i64
 ///
-/// `places` holds, for each update, the index of the row to which it is
-/// applied. An update whose place is not in [0, rows) has no effect.
+/// `places` holds the index of the row to which each update applies. If this
+/// index is not in [0, rows), the update has no effect.
 struct RowwiseScatter {
   graph::ScatterKind kind;
   mlir::Value data, places, updates;
 };
 
-/// Returns `rows.data` with the updates applied: [outer, rows, inner]. If
-/// several updates have the same place, ScatterKind::Set keeps the last update.
-/// Other kinds combine all updates with the element of `data`. Sums and
-/// products of bf16 and f16 are computed in f32.
+/// Returns the tensor `rows.data` after the updates. If several updates change
+/// one element, ScatterKind::Set keeps the last of them. Other kinds combine
+/// all of them with the old element. Sums and products of bf16 and f16 are
+/// computed in f32.
 mlir::Value applyScatter(LoweringBuilder &b, RowwiseScatter rows);
 
 } // namespace pcc::emit

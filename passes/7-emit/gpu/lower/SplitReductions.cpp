@@ -10,29 +10,32 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// `row` is the largest number of elements of a row for which one block of
-/// threads reduces the whole row. A longer row is divided into parts of at most
-/// `part` elements.
+/// Limits, in elements, for splitting a reduction. A row is a set of elements
+/// that are reduced together:
+///
+///   row    longest row that is reduced without a split
+///   part   longest part of a row after a split
 struct Lengths {
   int64_t row, part;
 };
-/// Division of a reduction's rows into parts. The dims [first, first + count),
-/// which are reduced, have `size` elements in all. They are reshaped to [parts,
-/// size / parts]. The first new reduction runs over the elements of each part,
-/// the second over the parts.
+/// Division of a reduction's rows (sets of elements reduced together) into
+/// equal parts. There are `count` neighboring reduced dims, from dim `first`
+/// on, with `size` elements in all. The division reshapes them to [parts, size
+/// / parts]. One new reduction runs over each part, and a second one over the
+/// results of the parts.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
 };
 } // namespace
 
-/// Limits, in elements, for the lengths of rows and parts: `along` for rows
-/// that are contiguous in memory, which get up to 1024 threads each, and
-/// `across` for columns, which get 8 threads each.
+/// Limits for splitting a reduction. `along` is for contiguous rows: up to 1024
+/// threads of a GPU reduce one row. `across` is for columns, which are strided
+/// in memory: 8 threads reduce one column.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Returns the run of adjacent dims among `dims` with the most elements. `dims`
-/// are the reduced dims of `shape`. Leaves `parts` of the result 0.
+/// Returns the run of neighboring dims with the most elements among `dims`, the
+/// reduced dims of `shape`. Sets all members but `parts`.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -57,9 +60,11 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
-/// Returns the division of the rows of a reduction into parts of equal size.
-/// Returns std::nullopt if one block of threads can reduce each row, or if no
-/// divisor of the rows' size gives parts of at least 16 elements.
+/// Returns the division of the rows of `op` (sets of elements reduced together)
+/// into equal parts. Returns std::nullopt in two cases:
+///
+///   - A row is short enough for one block of GPU threads.
+///   - There is no division into parts of at least 16 elements.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -70,27 +75,25 @@ static std::optional<Cut> cutOf(ReduceOp op) {
     return std::nullopt;
   Cut cut = largestNeighbours(shapeOf(op.getInput()), op.getDims());
   cut.parts = divisorFrom(cut.size, llvm::divideCeil(length, most.part));
-  // Do not cut rows into parts of less than 16 elements. The second reduction
-  // reads one element per part, so it would read almost as much as the first
-  // one.
+  // Do not cut rows into parts of less than 16 elements: the second reduction
+  // would read almost as much as the first.
   constexpr int64_t shortest = 16;
   if (cut.parts > length / shortest)
     return std::nullopt;
   return cut;
 }
 
-/// Returns whether the intermediate results of a reduction of `kind` are
-/// rounded, so that they should be f32. True for sums, means and products,
-/// false for maxima and minima.
+/// Returns whether a reduction of `kind` adds or multiplies elements, so that
+/// partial results would be rounded. True for sums, means and products.
 static bool isAddedUp(ReduceKind kind) {
   return kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
          kind == ReduceKind::Prod;
 }
 
-/// Replaces `op` by two reductions: the first one reduces each part of a row,
-/// and the second one combines the parts of each row. For a mean, the first
-/// reduction is a sum, and the second one is a mean, which divides by the
-/// number of elements of the row.
+/// Replaces `op` by two reductions. The first one reduces each part of a row
+/// (set of elements reduced together), and the second one combines the parts of
+/// each row. A mean becomes a sum, then a mean that divides by the number of
+/// elements of the whole row.
 static void split(ReduceOp op, const Cut &cut) {
   LoweringBuilder b(op);
   auto type = tensorType(op.getInput());
@@ -99,9 +102,9 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // `dims` are the dims over which the first reduction runs: all reduced dims
-  // of the reshaped input except the dim of the parts. `place` is the index of
-  // the dim of the parts in the result of the first reduction.
+  // The reshaped input has a new dim for the parts of a row. `dims` are all
+  // other reduced dims, over which the first reduction runs. `place` is the dim
+  // of the parts in the result of the first reduction.
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

@@ -17,15 +17,13 @@
 
 namespace pcc::emit {
 
-/// Replaces each reduction over long rows in `function` by two reductions. The
-/// first one reduces parts of rows. The second one combines the parts of each
-/// row. The results of the first reduction stay in f32 for sums and products of
-/// bf16 and f16.
+/// Replaces each reduction over long rows (sets of elements reduced together)
+/// in `function` by two reductions. The first one reduces equal parts of each
+/// row, and the second one combines the results of the parts. Sums, means and
+/// products of bf16 and f16 have partial results in f32.
 ///
-/// Ranks can hold different numbers of rows, but compute the same bits for the
-/// same row. For this, the size of the parts does not depend on the number of
-/// rows. It depends on the sizes of the reduced dims, and on whether the
-/// elements of a row are contiguous or strided.
+/// The size of the parts does not depend on the number of rows. Ranks with
+/// different numbers of rows therefore compute equal bits for equal rows.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

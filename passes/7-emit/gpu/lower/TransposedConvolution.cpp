@@ -25,14 +25,13 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the sizes of the spatial dims of `value`, whose shape is [N, C,
-/// spatial…].
+/// Returns the spatial dims of the shape [N, C, spatial…] of `value`.
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…]
-/// for G groups of C channels.
+/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…].
+/// G groups have C channels each.
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -61,8 +60,9 @@ static Value dilate(LoweringBuilder &b, Value input,
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
-/// Returns the result of `op`, computed as a convolution: inserts `stride` − 1
-/// zeros after each element of the input, and convolves with reversed windows.
+/// Computes `op` as an ordinary convolution, and returns the result. Inserts
+/// `stride` − 1 zeros after each input element. Convolves this input with the
+/// filters, whose taps (elements) are in reverse order.
 static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
@@ -85,11 +85,9 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the products that are summed to each output of a transposed
-/// convolution. A product multiplies an input by a tap (element of the filter);
-/// the products have the shape [taps…, inputs…]. Each output needs one product
-/// per tap. This class computes the index of this product, for all taps and
-/// outputs: [taps…, outputs…].
+/// Finds the products that sum up to each output element of a transposed
+/// convolution. A tap is an element of the filter. Each tap adds at most one
+/// product to an output element: the tap times one input element.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -100,36 +98,45 @@ public:
       appendInput(dim);
   }
 
-  /// For each pair (tap, output): `place` is the row-major index of the product
-  /// in [taps…, inputs…]. `isThere` is false if no input contributes to the
-  /// output by this tap. `place` is then an arbitrary valid index.
+  /// Tensors [taps…, outputs…] with one element per pair of a tap (element of
+  /// the filter) and an output element. The output element adds the product of
+  /// the tap and some input element, if there is one:
+  ///
+  ///   place     index of the product in a tensor [taps…, inputs…]
+  ///   isThere   whether there is a product; if not, `place` is arbitrary
   Value place, isThere;
 
 private:
-  /// Returns the index of the tap (element of the filter) along spatial dim
-  /// `dim`, for each tap and output: a tensor that broadcasts to [taps…,
-  /// outputs…].
+  /// Returns the indices of all taps (elements of the filter) along spatial dim
+  /// `dim`. The result broadcasts to [taps…, outputs…], which has one element
+  /// per pair of a tap and an output element.
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Extends `place`, a row-major index, by one more dim. The dim has `size`
-  /// elements, and `index` is the index along it.
+  /// Extends the row-major element number `place` by one more dim: place · size
+  /// + index. `size` is the size of the dim, and `index` the index along it.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
   }
 
-  /// Makes `isThere` false where the comparison of `lhs` and `rhs` is false.
+  /// Makes elements of `isThere` (whether a product exists) false if the
+  /// comparison of `lhs` and `rhs` by `predicate` is false for them.
   void require(Predicate predicate, Value lhs, Value rhs) {
     Value holds = b.compare(predicate, lhs, rhs);
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Extends `place` by the index of the input along spatial dim `dim`. This
-  /// index is the solution q of q · stride = output + low − tap · dilation.
-  /// Makes `isThere` false where q is not an integer or lies outside of the
+  /// Extends the row-major element number `place` by the index q of an input
+  /// element along spatial dim `dim`. The tap and the output element determine
+  /// q:
+  ///
+  ///   q · stride = output + low − tap · dilation
+  ///
+  /// Here `low` is the padding in front. Makes `isThere` (whether the input
+  /// element exists) false where q is not an integer or lies outside of the
   /// input.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
@@ -153,8 +160,10 @@ private:
 };
 } // namespace
 
-/// Returns the products of all inputs with all taps of the filter, summed over
-/// the channels of each group: [N, G, O · taps, inputs].
+/// Returns the products of all input elements with all taps (elements of the
+/// filter), as one matmul. Sums them over the input channels of each group.
+/// With N samples, G groups and O output channels per group, the result is [N,
+/// G, O · taps, inputs].
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -168,9 +177,9 @@ static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
-/// Returns the result of `op`. Multiplies all inputs with all taps (elements of
-/// the filter) by one matmul, gathers the products that belong to each output,
-/// and sums them.
+/// Computes `op`, and returns the result. One matmul multiplies all input
+/// elements with all taps (elements of the filter). Then each output element
+/// gathers and sums its products.
 static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
@@ -186,8 +195,9 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   return b.reduce(ReduceKind::Sum, b.selectOr(sources.isThere, seen, 0), taps);
 }
 
-/// Returns whether to compute `op` by gatherProducts() rather than by
-/// convolveSpread(). True if a stride is larger than 1, except in two cases:
+/// Returns whether gatherProducts(), one matmul and a gather of products,
+/// should compute `op`. If not, convolveSpread(), a convolution, computes it.
+/// True if a stride is larger than 1, except in two cases:
 ///
 ///   - The elements are bf16 or f16: products would be rounded before they are
 ///     summed.

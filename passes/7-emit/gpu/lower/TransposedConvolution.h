@@ -7,9 +7,9 @@
 
 namespace pcc::emit {
 
-/// Builds the result of the transposed convolution `op` by matmuls. The
-/// returned value has the elements of the result in row-major order, but may
-/// have another shape, with an equal number of elements. Does not replace `op`.
+/// Creates the ops that compute the transposed convolution `op`, and returns
+/// their result. Does not replace `op`. The caller must reshape the returned
+/// value to the shape of the result of `op`.
 mlir::Value convolveTransposed(LoweringBuilder &b, graph::ConvTransposeOp op);
 
 } // namespace pcc::emit

@@ -62,13 +62,13 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Lists the pairs (token, expert) for which the expert must be computed, one
-/// row per pair. Rows are ordered by expert, then by token. A pair is skipped
-/// in two cases:
+/// Lists the pairs (token, expert) that a mixture-of-experts layer computes,
+/// one row per pair. Rows are ordered by expert, then by token. Two kinds of
+/// pairs have no row:
 ///
-/// - Its gate (weight of the expert for the token) is 0.
-/// - The token already has `chosen` rows. The workspace counts, per token, how
-///   many rows are still allowed.
+/// - pairs whose gate (weight of the expert for the token) is 0;
+/// - pairs of a token that already has the largest number of rows. The
+///   workspace counts, per token, how many more rows are allowed.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -111,9 +111,9 @@ static void runGroupRows(HostOpCall &call) {
 //===----------------------------------------------------------------------===//
 
 /// Checks a call of grouped_matmul. Returns null if it is valid, otherwise a
-/// description of the fault. f16 and bf16 are multiplied with WidenedProduct,
-/// which needs scratch memory for floats. The workspace provides this memory,
-/// with two floats per i64.
+/// description of the fault. For f16 and bf16, makes the workspace as large as
+/// the scratch memory of WidenedProduct. Each 64-bit word of the workspace
+/// holds two floats.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -138,9 +138,9 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 }
 
 namespace {
-/// Matrix product c = a b of one expert, where a [m, k] are the rows of the
-/// expert and b [k, n] is the expert's matrix. Element (p, j) of b has index p
-/// * rowStride + j * columnStride.
+/// Matrix product c = a b for one expert of a mixture-of-experts layer. a [m,
+/// k] has the rows of the expert. b [k, n] is the matrix of the expert. Element
+/// (p, j) of b has index p * rowStride + j * columnStride.
 template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;
@@ -150,8 +150,8 @@ template <typename T> struct ExpertProduct {
   /// narrower than f32 only.
   float *scratch;
 
-  /// Computes c: with sgemm for f32, with WidenedProduct for f16 and bf16, and
-  /// with loops for all other types.
+  /// Computes the matrix product c = a b: with sgemm for f32, with
+  /// WidenedProduct for f16 and bf16, and with loops for all other types.
   void run() const {
     if constexpr (std::is_same_v<T, float>)
       dnnl_sgemm('N', columnStride == 1 ? 'N' : 'T', m, n, k, 1.0f, a, k, b,
@@ -164,7 +164,8 @@ template <typename T> struct ExpertProduct {
   }
 
 private:
-  /// Computes c with loops. Each sum is accumulated in the element of c.
+  /// Computes the matrix product c = a b with loops. Each element of c
+  /// accumulates its own sum.
   void runPlain() const {
     std::fill(c, c + m * n, T());
     for (int64_t i = 0; i < m; ++i)
@@ -177,9 +178,9 @@ private:
 };
 } // namespace
 
-/// Multiplies the rows of each expert by the expert's matrix, one expert after
-/// another. The counts of rows are unchecked input data. Each count is
-/// therefore limited to the number of remaining rows.
+/// Multiplies the rows of each expert by the expert's matrix. The numbers of
+/// rows per expert are input data and may be wrong. Each number is therefore
+/// limited to the rows that remain.
 template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);

@@ -27,9 +27,8 @@ static const char *prepareCumSum(HostOpCall &call) {
 }
 
 /// Computes cumulative sums along a dim, one line after another. A line is the
-/// set of elements that differ only in their index along the dim. Adjacent
-/// elements of a line are `inner` elements apart. f16 and bf16 are summed in
-/// f32.
+/// set of elements that differ only in their index along the dim. f16 and bf16
+/// are summed in f32.
 template <typename T> static void cumSum(HostOpCall &call) {
   const std::vector<int64_t> &shape = call.inputs[0].shape;
   const int64_t dim = call.integers[0];

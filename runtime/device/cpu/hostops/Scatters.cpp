@@ -45,9 +45,9 @@ static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
-/// Returns the element of `indices` with row-major index `at`. If the element
-/// is negative, adds `size`, the size of the indexed dim. The result may be out
-/// of bounds.
+/// Returns the element of `indices` with row-major index `at`. Adds `size`, the
+/// size of the indexed dim, to a negative element. The result may be out of
+/// bounds.
 static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]
@@ -57,7 +57,7 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
 
 /// Checks the requirements that scatter_elements and scatter_nd share. A valid
 /// call has `integers` integer attributes; the last one is a Combination.
-/// Returns null if the call is valid, otherwise a description of the fault.
+/// Returns null if valid, otherwise a description of the fault.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -102,9 +102,8 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the row-major index of the element of the operand `data` that update
-/// number `at` changes. Updates are numbered in row-major order. Returns -1 if
-/// the update's index is out of bounds.
+/// Returns the row-major index of the element that update number `at` changes
+/// in the operand `data`. Returns -1 if the update's index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -163,9 +162,9 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Returns the row-major index in the operand `data` of the first element of
-/// the slice that index tuple number `at` selects. Returns -1 if the tuple is
-/// out of bounds.
+/// Returns the row-major index of the first element of a slice of the operand
+/// `data`. Index tuple number `at` selects the slice. Returns -1 if the tuple
+/// is out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const int64_t depth = call.inputs[1].shape.back();

@@ -17,9 +17,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// A shape viewed as [outer, size, inner] around one dim. `size` is the size of
-/// that dim, and `outer` and `inner` are the products of the sizes of the dims
-/// before and after it.
+/// A shape viewed as [outer, size, inner] around one dim. For example, [2, 3,
+/// 4, 5] around dim 1 is [2, 3, 20].
 struct DimSplit {
   int64_t outer = 1, size = 1, inner = 1;
 };
@@ -64,8 +63,7 @@ template <typename T> static bool less(T a, T b) {
 }
 
 /// Selects the first k elements, in sorted order, of each line along the sorted
-/// dim. A partial sort orders the indices of a line by the line's elements,
-/// until the first k indices are in order.
+/// dim.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
