@@ -32,6 +32,12 @@ struct BundleRun {
   std::map<std::string, std::string> inputs;
   /// Directory to which the outputs of the bundle are written as .npy files.
   std::string outputs;
+  /// Number of training steps; 1 for inference. All have the same inputs.
+  int steps = 1;
+  /// Empty directory for parameters. The callback writes those after the last
+  /// training step as .npy files, and adds their paths by name to `parameters`.
+  std::string parameterFolder;
+  std::map<std::string, std::string> parameters = {};
 };
 
 /// Options of `pcc verify`, in addition to those of compile.
@@ -48,7 +54,7 @@ struct VerifyOptions {
   /// Callback for `--run`: runs a bundle on all its ranks and writes the
   /// outputs. If it is set, `pcc verify` compares these outputs with those of
   /// the unpartitioned model.
-  std::function<Status(const BundleRun &)> run = {};
+  std::function<Status(BundleRun &)> run = {};
   /// Existing directory for the bundle, inputs and outputs that `run` uses.
   /// Unused if `run` is null.
   std::string scratch = {};

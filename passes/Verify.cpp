@@ -16,14 +16,18 @@ using interpret::Verification;
 /// Compares the outputs with those of the unpartitioned model.
 static Status runExecutables(Verification &verification, Compilation &parts,
                              const VerifyOptions &options) {
-  BundleRun run{
-      options.scratch + "/verified.pcc", {}, options.scratch + "/outputs"};
+  BundleRun run{options.scratch + "/verified.pcc",
+                {},
+                options.scratch + "/outputs",
+                verification.steps(),
+                options.scratch};
   PCC_RETURN_IF_ERROR(verification.writeInputs(options.scratch, run.inputs));
   PCC_RETURN_IF_ERROR(parts.advanceTo(lastPhase));
   PCC_RETURN_IF_ERROR(parts.writeBundle(run.bundle));
   PCC_RETURN_IF_ERROR(options.run(run));
-  return parts.runGuarded(
-      [&] { return verification.compareOutputs(run.outputs); });
+  return parts.runGuarded([&] {
+    return verification.compareExecuted({run.outputs, run.parameters});
+  });
 }
 
 /// Compares the plan `parts`, on simulated ranks, with the unpartitioned model

@@ -1,9 +1,11 @@
 //===- AddLoss.cpp - loss of a training step as the only result -----------===//
 
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/match/Pins.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
@@ -22,10 +24,9 @@ using namespace pcc::prepare;
 
 namespace {
 /// Builds the loss that the text of `--loss` describes, before the terminator
-/// of @main. The text has one of two forms:
-///
-/// - a model output that already is the loss: "loss"
-/// - a loss function of an output and an input: "cross_entropy(logits, labels)"
+/// of @main. The text has one of two forms: the name of a model output that
+/// already is the loss, or a loss function of an output and an input, such as
+/// `cross_entropy(logits, labels)`.
 class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
@@ -69,9 +70,9 @@ private:
     return builder.reshape(value, {});
   }
 
-  /// Builds the loss function `loss` of a model output and a labels input.
-  /// `expression` holds the names of both. Sets `graph.labels` on the labels
-  /// input. On failure emits an error and returns null.
+  /// Builds the loss function `loss` of the output and the labels that
+  /// `expression` names. Sets `graph.labels` on the labels' argument. On
+  /// failure emits an error and returns null.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -128,10 +129,10 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns names for the dims of a new labels input, such as ["batch", ""].
-  /// Dim i gets the name of dim i of the first model input if both dims have
-  /// the same size. If not, its name is empty. Returns null if the first model
-  /// input has no dim names.
+  /// Returns the symbols (names) of the dims of a new labels input, such as
+  /// ["batch", ""]. Dim i gets the symbol of dim i of the first model input if
+  /// both dims have the same size, else "". Returns null if the first input has
+  /// no symbols.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -188,9 +189,26 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Makes `loss` the only result of @main. The pass simplify-graph will erase
-  /// the ops that only the other results need.
+  /// Gives ops the names of the outputs that they compute, so that --shard
+  /// finds these values by name. An op may have another name, as below an
+  /// Identity node; it keeps that name if --shard uses it.
+  static void keepNames(func::FuncOp model) {
+    Pins pins(model);
+    for (auto [i, value] :
+         llvm::enumerate(model.front().getTerminator()->getOperands())) {
+      Operation *op = value.getDefiningOp();
+      Attribute name = model.getResultAttr(i, graph::nameName);
+      if (op && name && op->getNumResults() == 1 &&
+          !op->hasTrait<graph::IsStored>() && !isa<dist::PinOp>(op) &&
+          !op->hasAttr(graph::pinnedName))
+        op->setAttr(graph::nameName, name);
+    }
+  }
+
+  /// Makes `loss` the only result of @main. Ops that only the removed results
+  /// needed are then dead, and the pass simplify-graph erases them.
   static void returnOnly(func::FuncOp model, Value loss) {
+    keepNames(model);
     model.front().getTerminator()->setOperands(loss);
     model.setType(FunctionType::get(
         model.getContext(), model.front().getArgumentTypes(), loss.getType()));

@@ -37,8 +37,11 @@ Value LocalBuilder::along(Value vector, int64_t dim, int64_t rank) {
 }
 
 bool pcc::localize::isZero(Value value) {
-  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
-    return isZero(broadcast.getInput());
+  if (Operation *op = value.getDefiningOp();
+      op && op->getNumOperands() == 1 &&
+      (op->hasTrait<graph::IsLayout>() ||
+       isa<dist::ReshardOp, dist::CollectiveOp>(op)))
+    return isZero(op->getOperand(0));
   if (auto select = value.getDefiningOp<graph::SelectOp>())
     return isZero(select.getOnTrue()) && isZero(select.getOnFalse());
   if (auto pad = value.getDefiningOp<graph::PadOp>())

@@ -38,7 +38,7 @@ private:
 };
 
 /// Returns whether all elements of `value` are known to be 0 at compile time.
-/// Follows broadcasts, pads and selects backwards to constants.
+/// Follows layout ops, reshards, collectives, pads and selects to constants.
 bool isZero(mlir::Value value);
 
 } // namespace pcc::localize

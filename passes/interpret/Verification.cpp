@@ -2,6 +2,7 @@
 
 #include "passes/interpret/Verification.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/MeasureNoise.h"
 #include "passes/interpret/VerifyAccuracy.h"
 #include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/compare/FirstDifference.h"
@@ -15,7 +16,7 @@ using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
 
-/// Number of training steps that a verification executes.
+/// Number of training steps that are executed.
 static constexpr int numSteps = 3;
 
 Verification::Verification(ModuleOp whole, Numerics numerics)
@@ -35,7 +36,8 @@ Status Verification::expectOutputs() {
     auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
     found.outputs.push_back(
         {name.str(), graph::nodeName(value.getLoc()).str(),
-         Comparison(*tensor, toleranceOf(value, found.numerics))});
+         Comparison(*tensor, toleranceOf(value, found.numerics),
+                    found.noise.lookup(name.getValue()))});
   }
   shards.resize(found.outputs.size());
   return Status::success();
@@ -59,25 +61,51 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   if (!model)
     return Status::error(UnboundDim, "the model has no function @main");
   PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
-  PCC_RETURN_IF_ERROR(
-      isTraining(whole) ? verifyTraining(whole, parts, inputs, numSteps, found)
-                        : compareRanks(parts));
-  return found.simulatedDifference() ? Status::success()
-                                     : compareAccuracy(parts);
+  PCC_RETURN_IF_ERROR(compareRanks(parts));
+  if (found.simulatedDifference()) {
+    PCC_ASSIGN_OR_RETURN(found.noise,
+                         measureNoise(whole, inputs, found.numerics, steps()));
+    PCC_RETURN_IF_ERROR(compareRanks(parts));
+  }
+  if (!found.simulatedDifference())
+    return compareAccuracy(parts);
+  if (!isTraining(whole))
+    found.first = findFirstDifference(whole, parts, inputs, found.numerics);
+  return Status::success();
+}
+
+int Verification::steps() { return isTraining(whole) ? numSteps : 1; }
+
+Status Verification::measureOwnNoise() {
+  if (!ownNoise.empty())
+    return Status::success();
+  PCC_ASSIGN_OR_RETURN(ownNoise,
+                       measureNoise(whole, inputs, Numerics::Model, steps()));
+  return Status::success();
 }
 
 Status Verification::compareAccuracy(ModuleOp parts) {
   if (!hasNarrowFloats(whole))
     return Status::success();
-  auto values =
-      verifyAccuracy(whole, parts, inputs, isTraining(whole) ? numSteps : 1);
-  if (!values)
-    return cannotRun("the model in its own types", values.status());
-  found.ownTypes = std::move(*values);
-  return Status::success();
+  const auto compare = [&]() -> Status {
+    auto values = verifyAccuracy(whole, parts, inputs, steps(), ownNoise);
+    if (!values)
+      return cannotRun("the model in its own types", values.status());
+    found.ownTypes = std::move(*values);
+    return Status::success();
+  };
+  PCC_RETURN_IF_ERROR(compare());
+  if (!found.accuracyLoss())
+    return Status::success();
+  PCC_RETURN_IF_ERROR(measureOwnNoise());
+  return compare();
 }
 
 Status Verification::compareRanks(ModuleOp parts) {
+  found.outputs.clear();
+  shards.clear();
+  if (isTraining(whole))
+    return verifyTraining(whole, parts, inputs, numSteps, found);
   PCC_RETURN_IF_ERROR(expectOutputs());
   PipelineListener listener;
   listener.onOutput = [this](StringRef name, const StageValue &value) {
@@ -90,8 +118,6 @@ Status Verification::compareRanks(ModuleOp parts) {
     if (held.empty())
       return Status::error(Defect,
                            "no stage computes output '" + output.name + "'");
-  if (found.simulatedDifference())
-    found.first = findFirstDifference(whole, parts, inputs, found.numerics);
   return Status::success();
 }
 
@@ -110,35 +136,67 @@ Verification::writeInputs(const std::string &folder,
   return Status::success();
 }
 
-/// Splits each output file into the shards of the ranks. The comparison can
-/// then name the rank of an element that differs.
-Status Verification::compareOutputs(const std::string &folder) {
+void Verification::addExecuted(const std::string &name, Value value,
+                               const HostTensor &got,
+                               ArrayRef<RankShard> held) {
+  const auto isNamed = [&](const VerifiedValue &v) { return v.name == name; };
+  VerifiedValue output = *llvm::find_if(found.outputs, isNamed);
+  // Executables compute in the model's element types, even if simulate()
+  // computed in f64.
+  output.comparison =
+      Comparison(output.comparison.whole(), toleranceOf(value, Numerics::Model),
+                 ownNoise.lookup(name));
+  if (held.empty())
+    output.comparison.add(got, allIndices(got.shape), /*rank=*/std::nullopt);
+  for (const RankShard &shard : held)
+    output.comparison.add(takeShard(got, shard.indices, Padding::Zero),
+                          shard.indices, shard.rank);
+  found.executed.push_back(std::move(output));
+}
+
+/// Splits each output file of an inference into the shards of the ranks, so
+/// that an error names a rank.
+Status Verification::readExecuted(const ExecutedFiles &files) {
   std::vector<std::string> names;
-  for (const VerifiedValue &output : found.outputs)
-    names.push_back(output.name);
-  names = runtime::outputFileNames(names);
+  for (unsigned i = 0; i < model.getNumResults(); ++i)
+    names.push_back(
+        model.getResultAttrOfType<StringAttr>(i, graph::nameName).str());
+  const std::vector<std::string> paths = runtime::outputFileNames(names);
   for (auto [i, value] : llvm::enumerate(results())) {
     HostTensor got;
-    if (Status status =
-            readNpy(folder + "/" + names[i], graph::tensorType(value), got);
+    if (Status status = readNpy(files.outputs + "/" + paths[i],
+                                graph::tensorType(value), got);
         status.failed())
-      return Status::error(Defect, "output '" + found.outputs[i].name +
-                                       "': " + status.message());
-    VerifiedValue output = found.outputs[i];
-    // Executables compute in the model's element types, even if the simulation
-    // computed in f64. Use the tolerance for the model's types.
-    output.comparison = Comparison(output.comparison.whole(),
-                                   toleranceOf(value, Numerics::Model));
-    for (const RankShard &shard : shards[i])
-      output.comparison.add(takeShard(got, shard.indices, Padding::Zero),
-                            shard.indices, shard.rank);
-    found.executed.push_back(std::move(output));
+      return Status::error(Defect,
+                           "output '" + names[i] + "': " + status.message());
+    addExecuted(nameInStep(names[i], steps(), steps()), value, got,
+                shards.empty() ? ArrayRef<RankShard>()
+                               : ArrayRef<RankShard>(shards[i]));
+  }
+  for (auto set : model.getOps<graph::SetParameterOp>()) {
+    const std::string name = set.getParameter().str();
+    auto file = files.parameters.find(name);
+    if (file == files.parameters.end())
+      continue;
+    HostTensor got;
+    PCC_RETURN_IF_ERROR(
+        readNpy(file->second, graph::tensorType(set.getValue()), got));
+    addExecuted(name, set.getValue(), got, {});
   }
   return Status::success();
 }
 
-/// Reports at most one difference. Checks the outputs of the executables first,
-/// then the outputs of the simulated ranks, then the accuracy of the ranks.
+Status Verification::compareExecuted(const ExecutedFiles &files) {
+  PCC_RETURN_IF_ERROR(readExecuted(files));
+  if (!found.executedDifference())
+    return Status::success();
+  PCC_RETURN_IF_ERROR(measureOwnNoise());
+  found.executed.clear();
+  return readExecuted(files);
+}
+
+/// Reports a difference of the executables first. They run only if the
+/// simulated ranks show no difference.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

@@ -9,24 +9,33 @@
 
 namespace pcc::interpret {
 
-/// Verifies a partitioned model against the unpartitioned model. Call
-/// simulate() first: the other functions use its inputs and results.
+/// Files that the executables of a bundle have written.
+struct ExecutedFiles {
+  /// Folder with a .npy file for each output (OutputNames.h). A training run
+  /// writes the outputs of its last step.
+  std::string outputs;
+  /// Paths of .npy files with the parameters after the last training step, by
+  /// name.
+  std::map<std::string, std::string> parameters;
+};
+
+/// Verifies a partitioned model against its unpartitioned form. simulate() must
+/// be called first; all other functions use its inputs and results.
 class Verification {
 public:
   /// Prepares the verification. `whole` is the unpartitioned model after phase
-  /// 1-import. For training or another precision, it is the model after phase
-  /// 2-prepare. `numerics` selects the precision of simulate(): f64, or the
-  /// model's own types.
+  /// 1-import. With training or another precision, it is the model after
+  /// 2-prepare. `numerics` selects f64 or the model's element types.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
-  /// Executes the unpartitioned model on one device, and `parts` (the module
+  /// Executes the unpartitioned model on one device and `parts` (the module
   /// after phase 6-schedule) on simulated ranks. Compares every output on every
-  /// rank. If all outputs are equal, compares the accuracy in the model's own
-  /// types, such as bf16. Executes three steps of a training model.
+  /// rank. If all are equal, also compares the accuracy in the model's own
+  /// types. A training step is executed three times; see verifyTraining().
   ///
-  /// `inputs` are texts NAME=FILE.npy. An input without a file gets seeded
-  /// random values. Returns an error if a file does not fit or a module cannot
-  /// be executed. A difference is no error here; verdict() reports it.
+  /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
+  /// values. Returns an error only if a module cannot be executed. findings()
+  /// and verdict() report differences.
   Status simulate(mlir::ModuleOp parts, llvm::ArrayRef<std::string> inputs);
 
   /// Writes the inputs that simulate() has used as .npy files into the
@@ -34,12 +43,14 @@ public:
   /// input's name.
   Status writeInputs(const std::string &folder,
                      std::map<std::string, std::string> &files) const;
-  /// Compares output files that executables have written into `folder` with the
-  /// outputs of the unpartitioned model. The tolerance is that for the model's
-  /// element types. Must not be called for a training step.
-  Status compareOutputs(const std::string &folder);
+  /// Compares values that executables have written to files with those of the
+  /// unpartitioned model. The tolerance is that for the model's element types.
+  /// A training run must have executed steps() steps, all on the same inputs.
+  Status compareExecuted(const ExecutedFiles &files);
+  /// Returns the number of steps that are executed: 1, or 3 for training.
+  int steps();
 
-  /// Returns the results of all comparisons with the unpartitioned model.
+  /// Returns the results of all comparisons.
   const Findings &findings() const { return found; }
   /// Returns success if all compared values are equal within their tolerances.
   /// If not, returns an error with exit code 15 that names the first
@@ -50,29 +61,39 @@ private:
   /// Returns the outputs of the model: the operands of the return op of @main
   /// in `whole`.
   mlir::OperandRange results();
-  /// Executes the unpartitioned model. Appends its outputs to `found.outputs`,
-  /// as expected tensors.
+  /// Executes the unpartitioned model and stores its outputs in `found` as the
+  /// expected values.
   Status expectOutputs();
-  /// Executes `parts` on simulated ranks, and compares all outputs with those
-  /// of the unpartitioned model. Must not be called for a training model.
+  /// Executes `parts` and compares all outputs. Replaces earlier results in
+  /// `found`.
   Status compareRanks(mlir::ModuleOp parts);
-  /// Compares the errors of two executions in the model's own types, such as
-  /// bf16: the unpartitioned model on one rank, and `parts` on simulated ranks.
-  /// Does nothing if the model computes in f64.
+  /// Compares the accuracy of `parts` with that of one rank in the model's own
+  /// types. Does nothing if the model computes in f64.
   Status compareAccuracy(mlir::ModuleOp parts);
-  /// Compares the shards of the output `name`, for one microbatch, with the
-  /// expected tensor. Adds the rank and the global indices of each shard to
-  /// `shards`.
+  /// Compares the shards of the output `name` on all ranks, for one microbatch.
+  /// Records their indices in `shards`.
   void check(llvm::StringRef name, const StageValue &value);
+  /// Adds the values in `files` to `found`.
+  Status readExecuted(const ExecutedFiles &files);
+  /// Compares `got` with the value `name` that simulate() has expected. Adds the
+  /// result to `found`. `held` are the shards of the ranks; empty if they are
+  /// not known.
+  void addExecuted(const std::string &name, mlir::Value value,
+                   const graph::HostTensor &got,
+                   llvm::ArrayRef<RankShard> held);
+  /// Sets `ownNoise` unless it is set.
+  Status measureOwnNoise();
 
   mlir::ModuleOp whole;
-  /// Function @main of the unpartitioned model `whole`.
+  /// The function @main of `whole`.
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Shards of each output, over all ranks and microbatches: shards[i] for
-  /// output i. Each entry has the shard's rank and global indices. Its tensor
-  /// is null.
+  /// Differences in the model's own types that count as equal
+  /// (MeasureNoise.h). Empty until a difference has been found.
+  llvm::StringMap<double> ownNoise;
+  /// For each output, the shards of all ranks and microbatches. Only ranks and
+  /// indices are kept; the tensors are null.
   std::vector<std::vector<RankShard>> shards;
 };
 

@@ -1,11 +1,11 @@
 //===- VerifyAccuracy.cpp - check of ranks in the model's own types -------===//
 
 #include "passes/interpret/VerifyAccuracy.h"
+#include "passes/interpret/MeasureNoise.h"
 #include "passes/interpret/simulate/PipelineRun.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
 #include <cmath>
-#include <numeric>
 
 using namespace mlir;
 using namespace pcc;
@@ -15,13 +15,8 @@ using graph::Numerics;
 
 /// Returns the largest error of `got` against `expected`, both whole tensors.
 static double errorOf(const HostTensor &expected, const HostTensor &got) {
-  LocalIndices all;
-  for (int64_t size : got.shape) {
-    std::vector<int64_t> &dim = all.emplace_back(size);
-    std::iota(dim.begin(), dim.end(), 0);
-  }
   Comparison comparison(expected, HUGE_VAL);
-  comparison.add(got, all, /*rank=*/0);
+  comparison.add(got, allIndices(got.shape), /*rank=*/0);
   return comparison.maxError();
 }
 
@@ -33,28 +28,28 @@ namespace {
 ///  - on the simulated ranks in the model's own types.
 class AccuracyComparison {
 public:
-  AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs)
+  AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
+                     int numSteps, const llvm::StringMap<double> &noise)
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
-        inputs(inputs), ranks(parts, Numerics::Model) {}
+        inputs(inputs), numSteps(numSteps), noise(noise),
+        ranks(parts, Numerics::Model) {}
 
-  StatusOr<std::vector<AccurateValue>> run(int numSteps) {
+  StatusOr<std::vector<AccurateValue>> run() {
     for (int step = 1; step <= numSteps; ++step)
-      PCC_RETURN_IF_ERROR(
-          runStep(numSteps > 1 ? " of step " + std::to_string(step) : "",
-                  /*isLast=*/step == numSteps));
+      PCC_RETURN_IF_ERROR(runStep(step));
     return std::move(values);
   }
 
 private:
-  Status runStep(const std::string &suffix, bool isLast) {
+  Status runStep(int step) {
     PCC_ASSIGN_OR_RETURN(
         const std::vector<TensorPointer> wanted,
         runUnpartitioned(whole, inputs, Numerics::Exact, {}, &exact));
     PCC_ASSIGN_OR_RETURN(
         const std::vector<TensorPointer> given,
         runUnpartitioned(whole, inputs, Numerics::Model, {}, &rounded));
-    expect(wanted, given, suffix);
-    if (isLast)
+    expect(wanted, given, step);
+    if (step == numSteps)
       expectParameters();
     PipelineListener listener;
     listener.onOutput = [&](StringRef name, const StageValue &value) {
@@ -67,12 +62,13 @@ private:
   }
 
   void expect(ArrayRef<TensorPointer> wanted, ArrayRef<TensorPointer> given,
-              const std::string &suffix) {
+              int step) {
     outputsOf.clear();
     Operation *terminator = model.front().getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
       auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
-      add(outputsOf, name.getValue(), name.str() + suffix, value, *wanted[i],
+      add(outputsOf, name.getValue(),
+          nameInStep(name.getValue(), step, numSteps), value, *wanted[i],
           *given[i]);
     }
   }
@@ -95,8 +91,9 @@ private:
       return;
     known[key] = values.size();
     const double error = errorOf(wanted, given);
+    Comparison comparison(wanted, accuracyOf(value, error), noise.lookup(name));
     values.push_back({{std::move(name), graph::nodeName(value.getLoc()).str(),
-                       Comparison(wanted, accuracyOf(value, error))},
+                       std::move(comparison)},
                       error});
   }
 
@@ -113,6 +110,8 @@ private:
   ModuleOp whole;
   func::FuncOp model;
   const Inputs &inputs;
+  int numSteps;
+  const llvm::StringMap<double> &noise;
   PipelineRun ranks;
   std::vector<AccurateValue> values;
   /// Parameters that the unpartitioned model has written in the steps so far:
@@ -127,6 +126,7 @@ private:
 
 StatusOr<std::vector<AccurateValue>>
 pcc::interpret::verifyAccuracy(ModuleOp whole, ModuleOp parts,
-                               const Inputs &inputs, int numSteps) {
-  return AccuracyComparison(whole, parts, inputs).run(numSteps);
+                               const Inputs &inputs, int numSteps,
+                               const llvm::StringMap<double> &noise) {
+  return AccuracyComparison(whole, parts, inputs, numSteps, noise).run();
 }

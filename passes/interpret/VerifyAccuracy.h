@@ -9,18 +9,17 @@
 
 namespace pcc::interpret {
 
-/// Measures how exact a partitioned model is. Executes three runs of `numSteps`
-/// steps:
-///  - `whole`, the unpartitioned model, in f64, as the reference;
-///  - `whole` in the model's own types, such as bf16;
-///  - `parts` (the module after phase 6-schedule) on simulated ranks in the
-///    model's own types.
-/// Returns the errors of the second and third run for every float output. After
-/// training steps, also returns their errors for the final parameters.
-StatusOr<std::vector<AccurateValue>> verifyAccuracy(mlir::ModuleOp whole,
-                                                    mlir::ModuleOp parts,
-                                                    const Inputs &inputs,
-                                                    int numSteps);
+/// Executes a model three times:
+///  - the unpartitioned model `whole` in f64;
+///  - `whole` in the model's own types;
+///  - `parts` (after phase 6-schedule) on simulated ranks in the model's own
+///    types.
+/// Returns the errors against f64 of all float outputs. For `numSteps` training
+/// steps, also returns those of the parameters after the last step. `noise` has
+/// the differences that count as equal, by name (MeasureNoise.h).
+StatusOr<std::vector<AccurateValue>>
+verifyAccuracy(mlir::ModuleOp whole, mlir::ModuleOp parts, const Inputs &inputs,
+               int numSteps, const llvm::StringMap<double> &noise);
 
 } // namespace pcc::interpret
 

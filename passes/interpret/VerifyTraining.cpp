@@ -3,6 +3,7 @@
 #include "passes/interpret/VerifyTraining.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
+#include "passes/interpret/MeasureNoise.h"
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
 using namespace mlir;
@@ -21,13 +22,14 @@ namespace {
 class TrainingComparison {
 public:
   TrainingComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
-                     Findings &findings)
+                     int numSteps, Findings &findings)
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
-        inputs(inputs), findings(findings), ranks(parts, findings.numerics) {}
+        inputs(inputs), numSteps(numSteps), findings(findings),
+        ranks(parts, findings.numerics) {}
 
-  /// Executes `numSteps` steps of the unpartitioned and the partitioned model
-  /// and compares their values.
-  Status run(int numSteps) {
+  /// Executes all steps of the unpartitioned and the partitioned model and
+  /// compares their values.
+  Status run() {
     for (int step = 1; step <= numSteps; ++step)
       PCC_RETURN_IF_ERROR(runStep(step, step == numSteps));
     return Status::success();
@@ -64,7 +66,7 @@ private:
     for (auto [i, tensor] : llvm::enumerate(outputs)) {
       auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
       outputsOf[name.getValue()] = findings.outputs.size();
-      add(name.str() + " of step " + std::to_string(step), *tensor,
+      add(nameInStep(name.getValue(), step, numSteps), *tensor,
           toleranceOf(terminator->getOperand(i), findings.numerics));
     }
     if (!isLast)
@@ -81,8 +83,9 @@ private:
   /// `findings.outputs`. Later, check() compares shards with this tensor.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
+    const double noise = findings.noise.lookup(name);
     findings.outputs.push_back(
-        {std::move(name), "", Comparison(expected, tolerance)});
+        {std::move(name), "", Comparison(expected, tolerance, noise)});
   }
 
   /// Compares the shards of `value` on all ranks with the expected tensor in an
@@ -101,6 +104,7 @@ private:
   ModuleOp whole;
   func::FuncOp model;
   const Inputs &inputs;
+  int numSteps;
   Findings &findings;
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
@@ -115,5 +119,5 @@ private:
 Status pcc::interpret::verifyTraining(ModuleOp whole, ModuleOp parts,
                                       const Inputs &inputs, int numSteps,
                                       Findings &findings) {
-  return TrainingComparison(whole, parts, inputs, findings).run(numSteps);
+  return TrainingComparison(whole, parts, inputs, numSteps, findings).run();
 }

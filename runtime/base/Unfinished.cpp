@@ -148,8 +148,12 @@ static bool exchangeInSteps(const std::string &made,
   const std::string between = made + ".old";
   if (std::rename(target.c_str(), between.c_str()) != 0)
     return false;
-  if (std::rename(made.c_str(), target.c_str()) == 0)
-    return std::rename(between.c_str(), made.c_str()) == 0;
+  if (std::rename(made.c_str(), target.c_str()) == 0) {
+    std::error_code ignored;
+    if (std::rename(between.c_str(), made.c_str()) != 0)
+      fs::remove_all(between, ignored);
+    return true;
+  }
   const int error = errno;
   std::rename(between.c_str(), target.c_str());
   errno = error;

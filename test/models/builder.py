@@ -18,13 +18,14 @@ import convolutions
 import decoders
 import encoders
 import experts
+import families
 import numpy as np
 import onnx
 import perceptrons
 from graph import Graph
 
 MODELS = {f.__name__: f for f in (decoders.gpt2, decoders.llama, encoders.bert, encoders.vit, convolutions.resnet,
-                                  convolutions.mobilenet, convolutions.unet, perceptrons.mlp, experts.moe)}
+                                  convolutions.mobilenet, convolutions.unet, perceptrons.mlp, experts.moe, families.family)}
 
 
 def build(model, path, opset=18, style="dynamo", seed=0, static=None, external=False, alignment=4096, **options):

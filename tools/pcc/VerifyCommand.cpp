@@ -1,5 +1,6 @@
 //===- VerifyCommand.cpp - pcc verify: comparison with the whole model ----===//
 
+#include "runtime/checkpoint/SavedArrays.h"
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/PrivateFolder.h"
@@ -11,9 +12,10 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// Runs a bundle and writes its outputs. Its ranks are threads of this process
-/// or, if the bundle is for GPUs, separate processes.
-static Status runHere(const BundleRun &run) {
+/// Runs a bundle and writes its outputs, and the parameters after training
+/// steps. Ranks are threads of this process or, if the bundle is for GPUs,
+/// separate processes.
+static Status runHere(BundleRun &run) {
   runtime::RunOptions options;
   options.inputs = run.inputs;
   options.outputDirectory = run.outputs;
@@ -23,7 +25,15 @@ static Status runHere(const BundleRun &run) {
   std::vector<std::string> words = {"--output", run.outputs, "-q"};
   for (const auto &[name, file] : run.inputs)
     words.insert(words.end(), {"--input", name + "=" + file});
-  return runtime::runBundle(run.bundle, options, words);
+  if (run.steps == 1)
+    return runtime::runBundle(run.bundle, options, words);
+  options.steps = run.steps;
+  options.save = run.parameterFolder + "/checkpoints";
+  words.insert(words.end(),
+               {"--steps", std::to_string(run.steps), "--save", options.save});
+  PCC_RETURN_IF_ERROR(runtime::runBundle(run.bundle, options, words));
+  return runtime::writeSavedArrays(options.save, run.parameterFolder,
+                                   run.parameters);
 }
 
 /// `--dtype` takes a type to compile for, a type to compare in, or both.

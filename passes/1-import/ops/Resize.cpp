@@ -52,6 +52,11 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch" && policy != "not_larger" &&
+      policy != "not_smaller") {
+    n.invalid("keep_aspect_ratio_policy is '" + policy + "'");
+    return;
+  }
   std::optional<double> factor;
   for (auto [dim, size] : llvm::zip_equal(axes, sizes)) {
     double scale = static_cast<double>(size) / to.shape[dim];

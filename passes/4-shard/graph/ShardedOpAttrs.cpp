@@ -69,8 +69,30 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-void pcc::shard::record(const ShardedOp &op) {
+/// Puts the partial sums that pass through `op` into the canonical order, in
+/// which a dump is read. Joins neighbouring parts of an axis, such as mb:2 and
+/// mb:(2)2 to mb:4, if they pass through the same operand.
+static void sortThrough(ShardedOp &op) {
+  std::vector<std::pair<dist::Partial, int>> entries;
+  for (auto [axis, operand] : llvm::zip_equal(op.through, op.throughOperand))
+    entries.push_back({{axis, dist::ReductionKind::Sum}, operand});
+  llvm::sort(entries);
+  op.through.clear();
+  op.throughOperand.clear();
+  for (const auto &[partial, operand] : entries) {
+    if (!op.through.empty() && op.throughOperand.back() == operand &&
+        dist::canMerge(op.through.back(), partial.axis)) {
+      op.through.back() = dist::merge(op.through.back(), partial.axis);
+      continue;
+    }
+    op.through.push_back(partial.axis);
+    op.throughOperand.push_back(operand);
+  }
+}
+
+void pcc::shard::record(ShardedOp op) {
   assert(op.op && "a function result has no attributes");
+  sortThrough(op);
   MLIRContext *context = op.op->getContext();
   for (OpResult result : op.op->getResults())
     dist::setSharding(result, op.resultSharding(result.getResultNumber()));

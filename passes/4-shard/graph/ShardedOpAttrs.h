@@ -15,9 +15,10 @@ std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
 /// Stores how `op` is split in attributes of the IR op: `dist.split`, the
 /// shardings of the results and, unless they are empty, `dist.windows` and
-/// `dist.through`. Afterwards, readShardedOp returns an equal ShardedOp.
-/// `op.op` must not be null.
-void record(const ShardedOp &op);
+/// `dist.through`. For a `graph.accumulate`, also stores whether it sums over
+/// microbatches. Afterwards, readShardedOp returns an equal ShardedOp. `op.op`
+/// must not be null.
+void record(ShardedOp op);
 
 } // namespace pcc::shard
 

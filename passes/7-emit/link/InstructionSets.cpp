@@ -55,8 +55,8 @@ Status emit::instructionSetsOf(ModuleOp module,
     if (!llvm::is_contained(levels, StringRef(set).split(',').first))
       return Status::error(WrongUsage,
                            "no instruction set is called '" + set + "'",
-                           {"known are x86-64-v2, x86-64-v3, x86-64-v4 and "
-                            "native"});
+                           {"known are x86-64, x86-64-v2, x86-64-v3, "
+                            "x86-64-v4 and native"});
     cpus.push_back(std::move(set));
   }
   // Sorting by name also sorts by capability: "x86-64" < "x86-64-v2" < …

@@ -1,29 +1,14 @@
 //===- Accuracy.cpp - accuracy of ranks beside that of one rank -----------===//
 
 #include "passes/interpret/compare/Accuracy.h"
+#include "passes/interpret/simulate/RandomRounding.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
-
-/// Factor by which the error of the ranks may exceed the error of one rank.
-/// Additions in another order cause a factor of 2 to 4, which is allowed.
-/// Cancellation (loss of the leading digits in a difference) causes some
-/// hundreds, which is not.
-static constexpr double mostLoss = 20;
-
-/// Returns the largest relative error of a rounding to `type`; 0 if it is no
-/// float.
-static double roundingOf(Type type) {
-  auto narrow = dyn_cast<FloatType>(type);
-  return narrow ? std::ldexp(1, -static_cast<int>(narrow.getFPMantissaWidth()))
-                : 0;
-}
 
 double interpret::accuracyOf(Value value, double errorOfOneRank) {
   double rounding = 0;
@@ -35,7 +20,7 @@ double interpret::accuracyOf(Value value, double errorOfOneRank) {
     if (Operation *op = reached[i].getDefiningOp())
       reached.insert(op->operand_begin(), op->operand_end());
   }
-  return mostLoss * std::max(errorOfOneRank, rounding);
+  return lossOfRanks * std::max(errorOfOneRank, rounding);
 }
 
 bool interpret::hasNarrowFloats(ModuleOp module) {

@@ -7,30 +7,28 @@
 
 namespace pcc::interpret {
 
-/// Errors of one value that is computed in the model's own types, such as bf16:
-/// by simulated ranks, and by the unpartitioned model. An error is the
-/// difference from the value that the unpartitioned model has in f64.
+/// Factor by which ranks may be less accurate than one rank. Another order of
+/// additions costs a factor of 2 to 4. A cancellation costs some hundreds.
+inline constexpr double lossOfRanks = 20;
+
+/// A value computed in the model's own types, by the unpartitioned model and by
+/// simulated ranks. Errors are differences from the value in f64.
 struct AccurateValue {
-  /// Comparison of the simulated ranks' shards with the value in f64. Its
-  /// tolerance is the result of accuracyOf().
+  /// Error of the ranks, with the tolerance of accuracyOf().
   VerifiedValue ranks;
-  /// Largest error of the unpartitioned model in its own types, relative to the
-  /// value in f64.
+  /// Largest error of the unpartitioned model.
   double errorOfOneRank = 0;
 };
 
-/// Returns the largest error that the ranks may have for `value`. It is 20
-/// times the larger of two errors:
-///  - `errorOfOneRank`, the error of the unpartitioned model;
-///  - the error of one rounding to the narrowest float type among `value` and
-///    all values from which it is computed, such as 2^-8 for bf16.
+/// Returns the largest error that the ranks may have for `value`: the larger of
+///  - 20 times `errorOfOneRank`, the error of the unpartitioned model;
+///  - 20 roundings to the narrowest type from which `value` is computed.
 double accuracyOf(mlir::Value value, double errorOfOneRank);
 
 /// Returns whether `module` has floats narrower than f64.
 bool hasNarrowFloats(mlir::ModuleOp module);
 
-/// Formats the error of a value on the ranks beside its error on one rank.
-/// Example:
+/// Formats the loss of accuracy of `value`, such as:
 ///   differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5),
 ///   where one rank has a relative error of 1e-07
 std::string describe(const AccurateValue &value);

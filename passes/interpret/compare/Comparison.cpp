@@ -17,8 +17,8 @@ static double elementOf(const HostTensor &tensor, int64_t i) {
              : static_cast<double>(tensor.ints[i]);
 }
 
-Comparison::Comparison(HostTensor expected, double tolerance)
-    : expected(std::move(expected)), tolerance(tolerance) {
+Comparison::Comparison(HostTensor expected, double tolerance, double noise)
+    : expected(std::move(expected)), tolerance(tolerance), noise(noise) {
   for (int64_t i = 0, end = this->expected.numElements(); i < end; ++i)
     if (double value = std::fabs(elementOf(this->expected, i));
         std::isfinite(value))
@@ -26,7 +26,8 @@ Comparison::Comparison(HostTensor expected, double tolerance)
 }
 
 double Comparison::errorOf(double wanted, double got) const {
-  if (wanted == got || (std::isnan(wanted) && std::isnan(got)))
+  if (wanted == got || (std::isnan(wanted) && std::isnan(got)) ||
+      std::fabs(wanted - got) <= noise)
     return 0;
   double difference = std::fabs(wanted - got) / (magnitude ? magnitude : 1);
   return std::isfinite(difference) ? difference
@@ -43,7 +44,7 @@ static SmallVector<int64_t> indexOf(int64_t position, ArrayRef<int64_t> shape) {
 }
 
 void Comparison::add(const HostTensor &shard, const LocalIndices &indices,
-                     int64_t rank) {
+                     std::optional<int64_t> rank) {
   forEachElement(indices, expected.shape, [&](int64_t local, int64_t global) {
     double wanted = elementOf(expected, global), got = elementOf(shard, local);
     double own = errorOf(wanted, got);

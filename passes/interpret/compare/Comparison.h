@@ -14,48 +14,52 @@ struct Difference {
   /// Indices of the element in the global tensor, one per dim.
   llvm::SmallVector<int64_t> index;
   double expected = 0, got = 0;
-  /// Number of the rank whose shard has the differing element.
-  int64_t rank = 0;
+  /// Number of the rank that holds the wrong element; nullopt if not known.
+  std::optional<int64_t> rank;
 };
 
 /// Compares the shards of a tensor on all ranks with the expected global
-/// tensor. The error of an element is relative to the whole tensor:
+/// tensor. The error of an element is relative to the tensor, not to the
+/// element:
 ///
 ///   |expected − got| / largest finite magnitude in the expected tensor
 ///
-/// If this magnitude is 0, the divisor is 1. Special values have fixed errors:
-///  - NaN and NaN, or an infinity and itself: 0.
-///  - a NaN or an infinity, and any other value: the largest finite number.
+/// The divisor is 1 if the expected tensor has no finite element except zeros.
+/// Special values:
+///  - NaN and NaN, or an infinity and itself: the error is 0.
+///  - Any other pair with a NaN or an infinity: the error is the largest finite
+///    number.
 class Comparison {
 public:
   /// Prepares to compare with the global tensor `expected`. An element counts
-  /// as equal if its error is at most `tolerance`.
-  Comparison(graph::HostTensor expected, double tolerance);
+  /// as equal if its error is at most `tolerance`, or if it differs by at most
+  /// `noise` from the expected element.
+  Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
 
-  /// Compares a shard of the rank `rank` with the expected tensor. `indices`
-  /// are the global indices of the shard's elements. Skips the shard's padding.
+  /// Compares `shard`, which the rank `rank` holds. `indices` are the global
+  /// indices of its elements. Padding is not compared.
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
-           int64_t rank);
+           std::optional<int64_t> rank);
 
   /// Returns the largest error of the elements compared so far.
   double maxError() const { return error; }
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// Returns the first compared element whose error exceeds the tolerance;
-  /// nullopt if there is none.
+  /// Returns the first element that differs: shards in the order of add(),
+  /// elements in row-major order. Returns nullopt if all are equal within the
+  /// tolerance.
   const std::optional<Difference> &firstDifference() const { return first; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the error of one element. `wanted` is its expected value, `got`
-  /// its computed value. The error is relative to the largest magnitude in the
-  /// expected tensor.
+  /// Returns the error of an element with the expected value `wanted` and the
+  /// computed value `got`.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;
-  double tolerance;
+  double tolerance, noise;
   /// Largest finite magnitude of an element of `expected`.
   double magnitude = 0;
   /// Largest error of the elements compared so far.

@@ -40,8 +40,10 @@ std::string interpret::describe(const Comparison &comparison) {
   const Difference &first = *comparison.firstDifference();
   stream << "differs at [";
   llvm::interleaveComma(first.index, stream);
-  stream << "] on rank " << first.rank << ": expected "
-         << llvm::format("%.17g", first.expected) << ", got "
+  stream << "]";
+  if (first.rank)
+    stream << " on rank " << *first.rank;
+  stream << ": expected " << llvm::format("%.17g", first.expected) << ", got "
          << llvm::format("%.17g", first.got) << " (relative error "
          << llvm::format("%.3g", comparison.maxError()) << ")";
   return text;

@@ -49,12 +49,13 @@ static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
   const Difference &first = *value->comparison.firstDifference();
-  return json::Object{{"value", value->name},
-                      {"node", value->node},
-                      {"index", json::Array(first.index)},
-                      {"expected", number(first.expected)},
-                      {"got", number(first.got)},
-                      {"rank", first.rank}};
+  return json::Object{
+      {"value", value->name},
+      {"node", value->node},
+      {"index", json::Array(first.index)},
+      {"expected", number(first.expected)},
+      {"got", number(first.got)},
+      {"rank", first.rank ? json::Value(*first.rank) : json::Value(nullptr)}};
 }
 
 /// Returns a JSON object with the largest error of each of `values`, and the

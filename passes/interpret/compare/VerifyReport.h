@@ -11,35 +11,36 @@ namespace pcc::interpret {
 /// All results of a verification.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Comparisons of the simulated ranks' outputs with the expected tensors.
-  /// After training steps, also comparisons of the final parameters.
+  /// Largest absolute differences that count as equal, by name of the value
+  /// (MeasureNoise.h). Empty until a difference has been found.
+  llvm::StringMap<double> noise;
+  /// Comparisons of the simulated ranks' outputs. A training step also has
+  /// comparisons of the parameters after the last step.
   std::vector<VerifiedValue> outputs;
-  /// Comparisons of the compiled executables' outputs with the expected
-  /// tensors. Empty if the executables were not run.
+  /// Comparisons of the outputs of the compiled executables. Empty if the
+  /// executables were not run.
   std::vector<VerifiedValue> executed;
-  /// Float outputs in the model's own types (such as bf16), each with the error
-  /// of the simulated ranks and the error of one rank. After training steps,
-  /// also the final parameters. Empty if the model computes in f64, or if a
-  /// value in `outputs` differs.
+  /// Float outputs in the model's own types, with the errors of the ranks and
+  /// of one rank. A training step also has the parameters after the last step.
+  /// Empty if the model computes in f64, or if `outputs` differ.
   std::vector<AccurateValue> ownTypes;
-  /// First intermediate value that the simulated ranks compute differently from
-  /// the unpartitioned model. Empty if all outputs are equal, or if no such
-  /// value was found.
+  /// First value inside the model that differs. Empty if all outputs of the
+  /// simulated ranks are equal, or if no such value was found.
   std::optional<VerifiedValue> first;
 
-  /// Returns the first output of the simulated ranks that differs from the
-  /// expected tensor; null if all are equal. Points into this object.
+  /// Returns the first output of the simulated ranks that differs; null if all
+  /// are equal. Points into this object.
   const VerifiedValue *simulatedDifference() const;
-  /// Returns the first output of the executables that differs from the expected
-  /// tensor; null if all are equal. Points into this object.
+  /// Returns the first output of the executables that differs; null if all are
+  /// equal. Points into this object.
   const VerifiedValue *executedDifference() const;
-  /// Returns the first entry of `ownTypes` in which the error of the ranks
-  /// exceeds its tolerance; null if there is none. Points into this object.
+  /// Returns the first of `ownTypes` for which ranks lose far more accuracy
+  /// than one rank; null if there is none. Points into this object.
   const AccurateValue *accuracyLoss() const;
 };
 
-/// Formats the largest errors in `findings` as one line for the user. Call it
-/// only if all values equal the expected ones.
+/// Formats the largest errors of `findings` as one line for the user. All
+/// values must be equal.
 std::string describeErrors(const Findings &findings);
 
 /// Writes `findings` as JSON to the file `path`. Does nothing if `path` is

@@ -143,6 +143,9 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
     }
     SmallVector<HostTensor> own;
     PCC_RETURN_IF_ERROR(graph::evaluate(op, operands, own, precision));
+    for (auto [result, tensor] : llvm::zip_equal(op->getResults(), own))
+      if (rounding)
+        rounding->apply(op, result.getType(), tensor);
     for (auto [result, tensor] : llvm::zip_equal(results, own))
       result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));
   }

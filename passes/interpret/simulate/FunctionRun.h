@@ -8,6 +8,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/interpret/elements/WeightSource.h"
+#include "passes/interpret/simulate/RandomRounding.h"
 #include "passes/interpret/simulate/RankTensors.h"
 #include "passes/interpret/simulate/SimulatedRanks.h"
 #include "status/StatusOr.h"
@@ -48,6 +49,10 @@ public:
   FunctionRun(mlir::func::FuncOp function, SimulatedRanks ranks,
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
+
+  /// Adds the errors of `random` to the results. Must be called before run();
+  /// `random` must outlive this object.
+  void addErrors(RandomRounding &random) { rounding = &random; }
 
   /// Executes the function and returns, for each result, its tensors on all
   /// ranks. `arguments` holds, for each argument, its tensors on all ranks. The
@@ -106,6 +111,8 @@ private:
   graph::Numerics numerics;
   BoundaryHooks hooks;
   OnResult onResult;
+  /// Random errors that are added to results; null if there are none.
+  RandomRounding *rounding = nullptr;
   /// Tensors of all values that later ops still use.
   llvm::DenseMap<mlir::Value, RankTensors> values;
   /// Constants, and results of ops that the compiler folds to constants.

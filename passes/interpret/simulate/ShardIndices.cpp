@@ -4,6 +4,7 @@
 #include "dialects/graph/reference/Strides.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace pcc;
@@ -74,6 +75,15 @@ static void poison(LocalIndices indices, HostTensor &shard) {
   if (hasHoles)
     forEachElement(indices, SmallVector<int64_t>(indices.size(), 1),
                    [&](int64_t local, int64_t) { shard.floats[local] = 0; });
+}
+
+LocalIndices interpret::allIndices(ArrayRef<int64_t> shape) {
+  LocalIndices all;
+  for (int64_t size : shape) {
+    std::vector<int64_t> &dim = all.emplace_back(size);
+    std::iota(dim.begin(), dim.end(), 0);
+  }
+  return all;
 }
 
 HostTensor interpret::emptyShard(const LocalIndices &indices,

@@ -8,24 +8,22 @@
 
 namespace pcc::interpret {
 
-/// Global indices of a shard's elements. For each dim, entry i is the global
-/// index of the element at local index i. The entry is `padding` or `hole` if
-/// the shard holds no element of the global tensor there.
+/// For each dim of a shard, the global index that corresponds to each local
+/// index. It is `padding` or `hole` at local indices that hold no element of
+/// the global tensor.
 using LocalIndices = llvm::SmallVector<std::vector<int64_t>>;
 
 /// Value that stands for padding in a list of global indices. Padding is the
 /// unused end of a shard's buffer.
 inline constexpr int64_t padding = -1;
-/// Value that stands for a hole in a list of global indices. A hole is an
-/// element that a windowed read (such as a halo exchange) takes from outside of
-/// the tensor; the element is 0.
+/// Value that stands for a hole in a list of global indices: an element of a
+/// windowed read (View.h) that lies outside of the tensor. Its value is 0.
 inline constexpr int64_t hole = -2;
 
 /// Returns the global indices that one rank holds of a dim of `size` elements,
-/// in the order of the rank's elements. `where` is the rank's mesh coordinates.
-/// Example: the dim [3|64@tp] has 3 blocks of 64 elements, and the axis tp
-/// splits each block. With tp = 2, the rank at tp coordinate 1 holds:
-///   32 … 63, 96 … 127, 160 … 191
+/// in local order. `where` is the rank's mesh coordinates. Example: [3|64@tp]
+/// is a dim of 3 blocks of 64 elements, and tp splits each block:
+///   [3|64@tp] with tp = 2, at tp coordinate 1:  32 … 63, 96 … 127, 160 … 191
 std::vector<int64_t> localIndices(const dist::DimSharding &dim, int64_t size,
                                   const dist::Mesh &mesh,
                                   const dist::Coordinates &where);
@@ -36,17 +34,20 @@ LocalIndices localIndices(const dist::Sharding &sharding,
                           llvm::ArrayRef<int64_t> shape, const dist::Mesh &mesh,
                           const dist::Coordinates &where);
 
-/// Content of the padding (unused end) of a shard. In an executable, only the
-/// padding of weights is sure to be 0. In the simulation, all other padding is
-/// NaN: a program that uses it by mistake then gives a wrong result.
+/// Returns the indices of a shard that is the whole tensor of shape `shape`.
+LocalIndices allIndices(llvm::ArrayRef<int64_t> shape);
+
+/// Contents of the padding in a shard. The compiler guarantees zeros only in
+/// the padding of weights. All other padding is NaN in the simulation, so that
+/// a wrong use changes the result.
 enum class Padding : uint8_t {
   Zero,  ///< zeros, as the runtime loads weights
   Poison ///< NaN; integers and booleans are 0
 };
 
-/// Returns a tensor for a shard whose elements have the global indices
-/// `indices`. The caller sets these elements. `padding` selects the content of
-/// the padding. Holes (reads outside of the global tensor) are 0.
+/// Returns a shard whose elements the caller will set: a tensor with the shape
+/// of `indices`. Its padding is filled according to `padding`, and its holes
+/// with 0.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 

@@ -9,7 +9,8 @@ using namespace pcc::interpret;
 StatusOr<std::vector<TensorPointer>>
 interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
-                            WrittenParameters *parameters) {
+                            WrittenParameters *parameters,
+                            RandomRounding *rounding) {
   // Collect written values separately. Reads during the step must return the
   // values from before the step.
   WrittenParameters written;
@@ -31,6 +32,8 @@ interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
   WeightSource weights(module);
   FunctionRun run(model, SimulatedRanks(), weights, numerics, std::move(hooks),
                   std::move(onResult));
+  if (rounding)
+    run.addErrors(*rounding);
   PCC_ASSIGN_OR_RETURN(std::vector<RankTensors> results,
                        run.run(std::move(arguments)));
   std::vector<TensorPointer> outputs;

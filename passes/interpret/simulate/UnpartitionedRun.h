@@ -20,11 +20,13 @@ using WrittenParameters = std::map<std::string, TensorPointer>;
 ///
 /// `parameters`, which may be null, holds the parameters that earlier training
 /// steps have written. All other parameters are read from the model. A
-/// successful step adds the parameters that it writes.
+/// successful step adds the parameters that it writes. The errors of
+/// `rounding`, which may be null, are added to the results of ops.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
-                 WrittenParameters *parameters = nullptr);
+                 WrittenParameters *parameters = nullptr,
+                 RandomRounding *rounding = nullptr);
 
 /// Returns the error for a module that cannot be executed because of `error`;
 /// `what` names the module. A wrong input value, such as an index out of range,

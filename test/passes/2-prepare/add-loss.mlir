@@ -70,3 +70,18 @@ module {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+// Ops get the names of the outputs that they compute. An op that --shard names keeps its name.
+// CHECK-LABEL: @main
+// CHECK: graph.exp %arg0 {graph.name = "y"}
+// CHECK: graph.tanh %arg0 {graph.name = "inner"}
+module attributes {graph.training = {loss = "mse(y, t)"}, dist.seeds = ["inner=[-,-]"]} {
+  func.func @main(%x: tensor<8x4xf32> {graph.name = "x"})
+      -> (tensor<8x4xf32> {graph.name = "y"}, tensor<8x4xf32> {graph.name = "z"}) {
+    %y = graph.exp %x {graph.name = "add_1"} : tensor<8x4xf32>
+    %z = graph.tanh %x {graph.name = "inner"} : tensor<8x4xf32>
+    return %y, %z : tensor<8x4xf32>, tensor<8x4xf32>
+  }
+}

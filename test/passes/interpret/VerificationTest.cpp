@@ -242,7 +242,7 @@ TEST_F(Executed, OutputsAreComparedInTheModelsTypes) {
   auto type = mlir::RankedTensorType::get(
       {4}, mlir::Float32Type::get(&equal.parser.context));
   ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
-  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  ASSERT_TRUE(equal.verification.compareExecuted({folder, {}}).ok());
   EXPECT_TRUE(equal.verification.verdict().ok());
 }
 
@@ -253,7 +253,7 @@ TEST_F(Executed, AWrongElementIsNamedWithItsRank) {
   auto type = mlir::RankedTensorType::get(
       {4}, mlir::Float32Type::get(&equal.parser.context));
   ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
-  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  ASSERT_TRUE(equal.verification.compareExecuted({folder, {}}).ok());
   Status status = equal.verification.verdict();
   EXPECT_EQ(status.code(), ValuesDiffer);
   EXPECT_TRUE(status.message().starts_with(
@@ -262,7 +262,7 @@ TEST_F(Executed, AWrongElementIsNamedWithItsRank) {
 }
 
 TEST_F(Executed, AMissingFileIsADefect) {
-  EXPECT_EQ(equal.verification.compareOutputs(folder).code(), Defect);
+  EXPECT_EQ(equal.verification.compareExecuted({folder, {}}).code(), Defect);
 }
 
 TEST_F(Executed, InputsAreWrittenAsTheyWereUsed) {
@@ -273,4 +273,66 @@ TEST_F(Executed, InputsAreWrittenAsTheyWereUsed) {
   ASSERT_TRUE(again.simulate(*equal.ranks, {given}).ok());
   EXPECT_EQ(again.findings().outputs[0].comparison.whole().floats,
             equal.verification.findings().outputs[0].comparison.whole().floats);
+}
+
+// A step of one rank that halves a weight.
+static const char *training = R"(
+  module {
+    graph.parameter @w : tensor<2xf32> fill 4.0 trained
+    func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
+      %w = graph.get_parameter @w : tensor<2xf32>
+      %h = graph.constant dense<0.5> : tensor<f32>
+      %n = graph.mul %w, %h : tensor<2xf32>, tensor<f32>
+      graph.set_parameter @w, %n : tensor<2xf32>
+      %l = graph.reduce sum %w over [0] : tensor<2xf32>
+      return %l : tensor<f32>
+    }
+  })";
+
+static const char *trainingOfRanks = R"(
+  module {
+    graph.parameter @w : tensor<2xf32> fill 4.0 trained
+    func.func @stage_0() -> (tensor<f32> {graph.name = "loss"}) attributes {pipe.stage = 0 : i64} {
+      %w = graph.get_parameter @w : tensor<2xf32>
+      %h = graph.constant dense<0.5> : tensor<f32>
+      %n = graph.mul %w, %h : tensor<2xf32>, tensor<f32>
+      graph.set_parameter @w, %n : tensor<2xf32>
+      %l = graph.reduce sum %w over [0] : tensor<2xf32>
+      return %l : tensor<f32>
+    }
+    pipe.actions 0 stages [0] ["0F0"]
+  })";
+
+/// Returns the verdict on executables that wrote the loss `loss` of the last of
+/// three steps and the weight `w` after it.
+static Status verdictOn(double loss, std::vector<double> w) {
+  const std::string folder = ::testing::TempDir() + "pcc-verify-training";
+  std::filesystem::create_directories(folder);
+  Parser parser;
+  auto model = parser.parse(training);
+  Verification verification(*model, graph::Numerics::Exact);
+  EXPECT_TRUE(verification.simulate(*parser.parse(trainingOfRanks), {}).ok());
+  EXPECT_EQ(verification.steps(), 3);
+  const auto f32 = mlir::Float32Type::get(&parser.context);
+  EXPECT_TRUE(writeNpy(folder + "/loss.npy",
+                       mlir::RankedTensorType::get({}, f32),
+                       graph::HostTensor::ofFloats({}, {loss}))
+                  .ok());
+  EXPECT_TRUE(writeNpy(folder + "/0.npy", mlir::RankedTensorType::get({2}, f32),
+                       graph::HostTensor::ofFloats({2}, w))
+                  .ok());
+  EXPECT_TRUE(
+      verification.compareExecuted({folder, {{"w", folder + "/0.npy"}}}).ok());
+  std::filesystem::remove_all(folder);
+  return verification.verdict();
+}
+
+TEST(ExecutedTraining, LastLossAndParametersAreCompared) {
+  EXPECT_TRUE(verdictOn(2, {0.5, 0.5}).ok());
+  EXPECT_TRUE(verdictOn(4, {0.5, 0.5})
+                  .message()
+                  .starts_with("output 'loss of step 3' of the executables"));
+  EXPECT_EQ(verdictOn(2, {0.5, 1}).message(),
+            "output 'w' of the executables differs at [1]: expected 0.5, got 1 "
+            "(relative error 1)");
 }

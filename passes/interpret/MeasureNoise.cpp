@@ -1,0 +1,75 @@
+//===- MeasureNoise.cpp - digits that depend on the order of additions ----===//
+
+#include "passes/interpret/MeasureNoise.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/compare/Accuracy.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+
+/// Number of executions with random rounding errors. With three, a value of one
+/// element is seldom close to the expected one by chance in all of them.
+static constexpr uint64_t numSamples = 3;
+
+using NamedTensors = llvm::StringMap<TensorPointer>;
+
+std::string interpret::nameInStep(StringRef name, int step, int numSteps) {
+  return numSteps == 1 ? name.str()
+                       : name.str() + " of step " + std::to_string(step);
+}
+
+/// Executes `numSteps` steps of one rank. `rounding` may be null.
+static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
+                                       graph::Numerics numerics, int numSteps,
+                                       RandomRounding *rounding) {
+  auto model = whole.lookupSymbol<func::FuncOp>("main");
+  WrittenParameters parameters;
+  NamedTensors named;
+  for (int step = 1; step <= numSteps; ++step) {
+    PCC_ASSIGN_OR_RETURN(
+        const std::vector<TensorPointer> outputs,
+        runUnpartitioned(whole, inputs, numerics, {}, &parameters, rounding));
+    for (auto [i, tensor] : llvm::enumerate(outputs)) {
+      auto name = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
+      named[nameInStep(name.getValue(), step, numSteps)] = tensor;
+    }
+  }
+  for (const auto &[name, tensor] : parameters)
+    named[name] = tensor;
+  return named;
+}
+
+/// Returns the largest finite difference of two elements at the same place.
+static double largestDifference(const HostTensor &a, const HostTensor &b) {
+  double largest = 0;
+  for (auto [x, y] : llvm::zip_equal(a.floats, b.floats))
+    if (double difference = std::fabs(x - y); std::isfinite(difference))
+      largest = std::max(largest, difference);
+  return largest;
+}
+
+StatusOr<llvm::StringMap<double>>
+interpret::measureNoise(ModuleOp whole, const Inputs &inputs,
+                        graph::Numerics numerics, int numSteps) {
+  PCC_ASSIGN_OR_RETURN(const NamedTensors expected,
+                       runSteps(whole, inputs, numerics, numSteps, nullptr));
+  llvm::StringMap<double> noise;
+  for (uint64_t seed = 1; seed <= numSamples; ++seed) {
+    RandomRounding rounding(seed, numerics);
+    PCC_ASSIGN_OR_RETURN(
+        const NamedTensors sample,
+        runSteps(whole, inputs, numerics, numSteps, &rounding));
+    for (const auto &entry : sample) {
+      const HostTensor &wanted = *expected.find(entry.getKey())->second;
+      double &own = noise[entry.getKey()];
+      own = std::max(own, lossOfRanks *
+                              largestDifference(wanted, *entry.getValue()));
+    }
+  }
+  return noise;
+}
