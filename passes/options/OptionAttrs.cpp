@@ -295,23 +295,30 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns whether the option `name` sets a number of ranks, stages or
-/// microbatches, such as --tp or --microbatches.
-static bool isCount(StringRef name, const CompileOptions &options) {
-  return name == "--microbatches" || name == "--virtual-stages" ||
-         (name.consume_front("--") && options.axes.count(name.str()));
+/// Returns the value that the module has if the option `name` was not given: 1
+/// for the size of an axis, and the numbers of microbatches and virtual stages
+/// that follow from other options. Returns an empty string for other options.
+static std::string defaultOf(ModuleOp module, StringRef name,
+                             const CompileOptions &options) {
+  StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
+                        : name == "--virtual-stages" ? pipe::virtualStagesName
+                                                     : "";
+  if (!attribute.empty()) {
+    auto count = module->getAttrOfType<IntegerAttr>(attribute);
+    return std::to_string(count ? count.getInt() : 1);
+  }
+  return name.consume_front("--") && options.axes.count(name.str()) ? "1" : "";
 }
 
 /// Checks the options that the user gives together with a dump (a module after
-/// a phase). Each option must have the value that the dump records. An option
-/// without a recorded value is an error, except a number of ranks, stages or
-/// microbatches that is 1.
+/// a phase). Each option must have the value that the dump records, or its
+/// default value if the dump records none.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
     if (before ? before.getValue() == value
-               : value == "1" && isCount(name, options))
+               : !value.empty() && value == defaultOf(module, name, options))
       continue;
     std::string had =
         before ? "'" + before.str() + "'" : std::string("nothing");

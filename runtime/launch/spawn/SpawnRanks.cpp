@@ -22,6 +22,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <unistd.h>
 #include <utility>
@@ -146,6 +147,8 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  /// Time that a launcher without ranks has to end after a signal.
+  static constexpr std::chrono::seconds kGrace{4};
 
   /// Writes the ranks' stdout. If stdout fails, asks the ranks to stop. Returns
   /// whether a deadline has passed.
@@ -164,7 +167,17 @@ private:
     const std::chrono::duration<double> limit(request.loadTimeout);
     if (exceeded.empty() && Clock::now() - latest > limit)
       describeDeadline(isStarting);
-    return !exceeded.empty();
+    return !exceeded.empty() || isStuckAfterSignal();
+  }
+
+  /// Returns whether no rank runs, and the launcher has had a signal to end for
+  /// kGrace.
+  bool isStuckAfterSignal() {
+    if (!child.interruptedBy() && !child.takenSignal())
+      return false;
+    if (!signalled)
+      signalled = Clock::now();
+    return Clock::now() - std::max(*signalled, latest) > kGrace;
   }
 
   void describeDeadline(bool isStarting) {
@@ -182,6 +195,8 @@ private:
   LauncherOutput output;
   /// The latest time at which no deadline was running.
   Clock::time_point latest;
+  /// Time at which a signal to this process was seen, if any.
+  std::optional<Clock::time_point> signalled;
   bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
   /// Launcher's missed deadline, such as "did not start …"; empty if there is
   /// none.
