@@ -111,6 +111,7 @@ FAMILIES = {f.__name__: f for f in (feed_forward, gated, norms, attention, share
 
 
 def family(g, kind="feed_forward", width=8, seq=4, layers=2):
+    """Norms, ops of one family and residuals between two linear layers."""
     x = g.input("x", ("batch", seq, width), "normal")
     x = blocks.linear(g, x, "in", width, width)
     for i in range(layers):
