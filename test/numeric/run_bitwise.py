@@ -31,6 +31,9 @@ REPRODUCIBLE = ["microbatches=2", "dp=2,microbatches=2", "dp=4,microbatches=2", 
                 "dp=2,microbatches=2,preset=zero2", "dp=4,microbatches=2,preset=zero3", "dp=2,pp=2,microbatches=2",
                 "dp=2,pp=2,microbatches=2,preset=zero2,schedule=zb-h1", "dp=2,pp=2,microbatches=2,preset=zero3,schedule=gpipe"]
 
+# The same for one microbatch of eight samples.
+REPRODUCIBLE_WHOLE = ["microbatches=1", "dp=4,microbatches=1", "dp=8,microbatches=1", "dp=8,microbatches=1,preset=zero2"]
+
 
 def outcome(bundle, data, steps, *options):
     """Returns losses and norms, and the trained weights as a file."""
@@ -77,9 +80,10 @@ for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,m
              "microbatches=4,recompute=selective"):
     for kind in ("gpt2", "llama"):
         CASES[f"bf16 {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--dtype", "bf16"], "microbatches=4", p)
-for plan in REPRODUCIBLE[1:]:
-    for kind in ("mlp", "gpt2", "llama"):
-        CASES[f"reproducible {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--reproducible"], REPRODUCIBLE[0], p)
+for plans in REPRODUCIBLE, REPRODUCIBLE_WHOLE:
+    for plan in plans[1:]:
+        for kind in ("mlp", "gpt2", "llama"):
+            CASES[f"reproducible {kind} {plan}"] = lambda k=kind, f=plans[0], p=plan: equal(k, ADAM + ["--reproducible"], f, p)
 for plan in ("dp=2,microbatches=2", "dp=2,pp=2,microbatches=2,preset=zero2,schedule=zb-h1"):
     for kind in ("gpt2", "llama"):
         CASES[f"reproducible bf16 {kind} {plan}"] = lambda k=kind, p=plan: equal(

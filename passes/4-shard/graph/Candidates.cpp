@@ -168,13 +168,39 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
+/// Appends copies of `op` to `candidates` that split further factors over
+/// `parts`, the sub-axes that are left. A factor in `others` takes as many as it
+/// has elements for. The factors that directly follow it in a dim take the
+/// rest. Without enough elements for all sub-axes, nothing is appended.
+static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                    ArrayRef<int> others, ArrayRef<Strategy> strategies,
+                    const Seeds &seeds,
+                    SmallVectorImpl<ShardedOp> &candidates) {
+  for (int other : others) {
+    ShardedOp both(op);
+    const size_t used = fill(both, parts, other, seeds, {});
+    if (used == parts.size()) {
+      candidates.push_back(std::move(both));
+      continue;
+    }
+    if (used == 0)
+      continue;
+    SmallVector<int> next =
+        factorsBehind(*op.rule, other, strategies, /*mixesDims=*/false);
+    llvm::erase_if(next, [&](int factor) {
+      return dist::holdsAxis(both.axes[factor], parts.front().axis);
+    });
+    addRest(both, parts.drop_front(used), next, strategies, seeds, candidates);
+  }
+}
+
 /// Appends copies of `op` to `candidates` that are split over `parts`, the
 /// prime sub-axes of one axis:
 ///
 /// - The first copy splits `factor` (a dim, or part of a dim) as the function
 ///   `fill` does.
-/// - Each further copy also splits one factor in `others` over all sub-axes
-///   that are left, if it has enough elements.
+/// - Each further copy also splits one factor in `others` over the sub-axes
+///   that are left, and factors behind it (addRest).
 ///
 /// Example with the sub-axes t0 and t1 of size 2. `factor` has 2 elements, and
 /// `others` have 8 and 1:
@@ -183,7 +209,7 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 ///   copy 1   2@t0 and 8@t1
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
-                      const Seeds &seeds,
+                      ArrayRef<Strategy> strategies, const Seeds &seeds,
                       SmallVectorImpl<ShardedOp> &candidates) {
   ShardedOp candidate(op);
   ArrayRef<dist::SubAxis> own = parts.take_front(how.end).drop_front(how.first);
@@ -192,13 +218,8 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
     return;
   candidates.push_back(candidate);
   ArrayRef<dist::SubAxis> rest = parts.drop_front(how.first + used);
-  if (rest.empty())
-    return;
-  for (int other : others) {
-    ShardedOp both(candidate);
-    if (fill(both, rest, other, seeds, {}) == rest.size())
-      candidates.push_back(std::move(both));
-  }
+  if (!rest.empty())
+    addRest(candidate, rest, others, strategies, seeds, candidates);
 }
 
 /// Appends a copy of `op` to `candidates` in which all of `parts`, sub-axes of
@@ -226,7 +247,8 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       const SmallVector<int> others =
           factorsBehind(*op.rule, strategy.index, strategies, mixesDims);
       for (FillMode how : fillingsOf(op, parts, strategy.index, seeds))
-        addSplits(op, parts, strategy.index, how, others, seeds, candidates);
+        addSplits(op, parts, strategy.index, how, others, strategies, seeds,
+                  candidates);
       continue;
     }
     if (strategy.kind == Strategy::Ring) {

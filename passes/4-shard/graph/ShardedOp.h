@@ -194,9 +194,10 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// `may` returns true.
 ///
 /// - A copy splits one factor (dim, or part of a dim) over as many parts as it
-///   has elements for. The remaining parts split nothing or one other factor.
-///   Without `mixesDims`, the other factor must directly follow the first
-///   factor in a dim.
+///   has elements for. The remaining parts split nothing or another factor and,
+///   if it has too few elements, the factors that directly follow it in a dim.
+///   Without `mixesDims`, the other factor must directly follow the first one,
+///   too.
 /// - If a window (range of an operand's dim that the op reads) is smaller than
 ///   the dim, each copy occurs twice: with usesAllWindows false, and with true.
 /// - Unusual splits in `seeds` (requested shardings), such as another order of

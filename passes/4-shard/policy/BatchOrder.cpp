@@ -14,20 +14,33 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `op` splits a factor (part) of the batch, although it does
-/// not split a more major factor of the batch completely. `dim` lists the
-/// factors of one dim of a tensor, major first. `tags` are the tags of all
-/// factors of `op`: Batch marks those of the batch. Examples:
+/// Returns whether `axes` splits by a more major part of an axis than one in
+/// `before`. Appends `axes` to `before`.
+static bool comesTooLate(const dist::SubAxes &axes, dist::SubAxes &before) {
+  const bool isLate = llvm::any_of(axes, [&](const dist::SubAxis &part) {
+    return llvm::any_of(before, [&](const dist::SubAxis &other) {
+      return other.axis == part.axis && part.pre < other.pre;
+    });
+  });
+  llvm::append_range(before, axes);
+  return isLate;
+}
+
+/// Returns whether `op` splits the batch out of order. `dim` lists the factors
+/// of one dim of a tensor, major first. `tags` are the tags of all factors of
+/// `op`: Batch marks those of the batch. There are two cases:
 ///
-///   [2|2@dp]   true
-///   [2@dp|2]   false
-static bool skipsFactor(const ShardedOp &op, ArrayRef<FactorTag> tags,
-                        ArrayRef<int> dim) {
+///   a more major factor is not split completely    [2|2@dp]
+///   a more major factor has a more minor part      [2@dp:(2)2|2@dp:2]
+static bool splitsOutOfOrder(const ShardedOp &op, ArrayRef<FactorTag> tags,
+                             ArrayRef<int> dim) {
   bool isUnfilled = false;
+  dist::SubAxes before;
   for (int factor : dim) {
     if (tags[factor] != FactorTag::Batch)
       continue;
-    if (isUnfilled && !op.axes[factor].empty())
+    if ((isUnfilled && !op.axes[factor].empty()) ||
+        comesTooLate(op.axes[factor], before))
       return true;
     isUnfilled |=
         dist::numParts(op.axes[factor]) < op.rule->factors[factor].size;
@@ -42,7 +55,7 @@ bool BatchOrder::isKept(unsigned index, const ShardedOp &op) const {
                            op.rule->operands, op.rule->results),
                        [&](const ShardingRule::TensorFactors &tensor) {
                          return llvm::any_of(tensor, [&](ArrayRef<int> dim) {
-                           return skipsFactor(op, graph.tags[index], dim);
+                           return splitsOutOfOrder(op, graph.tags[index], dim);
                          });
                        });
 }

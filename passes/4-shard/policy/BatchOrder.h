@@ -9,7 +9,8 @@ namespace pcc::shard {
 
 /// A rule for a batch dim that consists of several factors (parts), such as
 /// [2|3] for 6 samples: axes may split a factor only if all factors to its left
-/// are split completely. The rule holds in two cases:
+/// are split completely, and by no more minor part of the same axis. The rule
+/// holds in two cases:
 ///
 /// - `--reproducible` is given. Sums over the batch are then ordered as a
 ///   binary tree (OrderedSums.h), and the batch has one factor for each level

@@ -233,19 +233,19 @@ private:
   /// Returns the sum of `value` over dim `at`, which counts the blocks (groups
   /// of samples). The additions have this order:
   ///
-  /// 1. The blocks of each microbatch are added as a binary tree.
+  /// 1. The blocks of each microbatch are added as a binary tree, which has a
+  ///    dim of size 2 for each level.
   /// 2. For a mean, the sum of each microbatch is divided by the number of
   ///    elements.
   /// 3. The sums are cast to the element type of the op's result.
   /// 4. The microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
-    for (int64_t level = 0; level < tree.levels; ++level) {
-      shape[at] /= 2;
-      shape.insert(shape.begin() + at + 1, 2);
-      value = builder.reduceSum(builder.reshape(value, shape), at + 1);
-      shape.erase(shape.begin() + at + 1);
-    }
+    shape[at] = tree.microbatches;
+    shape.insert(shape.begin() + at + 1, tree.levels, 2);
+    value = builder.reshape(value, shape);
+    for (int64_t level = tree.levels; level > 0; --level)
+      value = builder.reduceSum(value, at + level);
     if (auto reduce = dyn_cast<graph::ReduceOp>(op);
         reduce && reduce.getKind() == graph::ReduceKind::Mean)
       value = builder.make<graph::DivOp>(value, divisor(reduce, value));

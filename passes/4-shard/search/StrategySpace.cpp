@@ -121,18 +121,22 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // The batch or the sequence must be split only if some candidate can split
-    // it.
-    const bool mustSplit = mustSplitRoleDim(index, assignment) &&
-                           llvm::any_of(taken, [&](const ShardedOp &op) {
-                             return splitsRoleDim(index, op, assignment);
-                           });
+    // The batch or the sequence must be split over as many parts of the axis as
+    // some candidate can split it over.
+    int most = 0;
+    for (const ShardedOp &op : taken)
+      most = std::max(most, numRoleParts(index, op, assignment));
+    const bool mustSplit = mustSplitRoleDim(index, assignment);
     for (ShardedOp &op : taken) {
+      const int own = numRoleParts(index, op, assignment);
       double penalty =
           state.penalty +
           penaltyOf(index, state.op, op, parts.front(), assignment.role);
-      if (mustSplit && !splitsRoleDim(index, op, assignment))
-        ++penalty;
+      if ((own == 0 || own < most) && assignment.role == AxisRole::Batch &&
+          mustSplitBatch(index, parts.front()))
+        penalty += brokenRulePenalty;
+      if (mustSplit)
+        penalty += most - own;
       add({std::move(op), penalty}, next);
     }
   }
@@ -279,13 +283,17 @@ bool StrategySpace::mustSplitRoleDim(unsigned index,
          (home == FactorTag::Sequence && tokens.contains(index));
 }
 
-bool StrategySpace::splitsRoleDim(unsigned index, const ShardedOp &op,
-                                  const AxisAssignment &assignment) const {
-  for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))
-    if (isTagOfRole(tag, assignment.role) &&
-        llvm::is_contained(axes, assignment.parts.front()))
-      return true;
-  return false;
+int StrategySpace::numRoleParts(unsigned index, const ShardedOp &op,
+                                const AxisAssignment &assignment) const {
+  const auto splits = [&, tags = ArrayRef(graph.tags[index])](
+                          const dist::SubAxis &part) {
+    return llvm::any_of(llvm::zip_equal(tags, op.axes), [&](const auto &entry) {
+      const auto &[tag, axes] = entry;
+      return isTagOfRole(tag, assignment.role) &&
+             llvm::is_contained(axes, part);
+    });
+  };
+  return static_cast<int>(llvm::count_if(assignment.parts, splits));
 }
 
 bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,
@@ -364,15 +372,12 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
 
 /// Each rule that a choice breaks has its own penalty:
 ///
-///   an input keeps its whole batch            brokenRulePenalty
 ///   a weight or expert outputs stay whole     bytes of the tensor
 ///   a preset is not followed                  1
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
                                 AxisRole role) const {
-  if (role == AxisRole::Batch && leavesBatchWhole(index, after, part))
-    return brokenRulePenalty;
   if (dividesExperts(role))
     return experts->undividedBytes(index, before, after, part);
   if (role != AxisRole::Tensor)
@@ -389,20 +394,17 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
 /// - The time axis `mb` need not split an input that an op reads for all
 ///   microbatches at once.
 /// - Other axes need not split an input that a seed (requested sharding) pins.
-bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
-                                     const dist::SubAxis &part) const {
+bool StrategySpace::mustSplitBatch(unsigned index,
+                                   const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||
       (isInTime(part) &&
        isReadByWholeBatchOp(graph.function.getArgument(index))))
     return false;
-  bool hasBatch = false;
-  for (auto [tag, axes, factor] :
-       llvm::zip_equal(graph.tags[index], op.axes, op.rule->factors)) {
-    if (tag == FactorTag::Batch && llvm::is_contained(axes, part))
-      return false;
-    hasBatch |= tag == FactorTag::Batch && factor.size > 1;
-  }
-  return hasBatch;
+  for (auto [tag, factor] :
+       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors))
+    if (tag == FactorTag::Batch && factor.size > 1)
+      return true;
+  return false;
 }
 
 OpChoice StrategySpace::choiceOf(unsigned index, SearchState state) const {

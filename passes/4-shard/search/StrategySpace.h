@@ -144,20 +144,20 @@ private:
   /// Returns whether vertex `index` of the graph must split the dim of the
   /// axis's role (the batch or the sequence), if it has that dim.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Returns whether `op`, a way of splitting vertex `index` of the graph,
-  /// splits the dim of the axis's role (the batch or the sequence).
-  bool splitsRoleDim(unsigned index, const ShardedOp &op,
-                     const AxisAssignment &assignment) const;
+  /// Returns over how many parts of the axis `op`, a way of splitting vertex
+  /// `index` of the graph, splits the dim of the axis's role (the batch or the
+  /// sequence).
+  int numRoleParts(unsigned index, const ShardedOp &op,
+                   const AxisAssignment &assignment) const;
   /// Returns the penalty for the rules that `after`, a way of splitting vertex
   /// `index` of the graph, breaks. It uses one more sub-axis, `part`, than
   /// `before`.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
-  /// Returns whether `op`, a way of splitting vertex `index` of the graph,
-  /// leaves the batch of an input whole along the sub-axis `part`.
-  bool leavesBatchWhole(unsigned index, const ShardedOp &op,
-                        const dist::SubAxis &part) const;
+  /// Returns whether vertex `index` of the graph is an input with a batch that
+  /// the axis of `part` must split.
+  bool mustSplitBatch(unsigned index, const dist::SubAxis &part) const;
   /// Returns the choice for vertex `index` of the graph, split as in `state`,
   /// with its cost and the shardings of operands and results.
   OpChoice choiceOf(unsigned index, SearchState state) const;

@@ -17,7 +17,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.reproducible} {
     %dy = graph.mul %y, %seed : !y, tensor<f32>
     // CHECK: graph.einsum "ABC,ABD->ACD" {{.*}}shardings = ["[8@mb:2+dp:2, -, -]"]{{.*}} :
     // CHECK-SAME:   tensor<8x3x4xf32>, tensor<8x3x6xf32>
-    // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings = ["[4@mb:2+dp:2, -, -]"]{{.*}} : tensor<4x2x4x6xf32>
+    // CHECK: graph.reduce sum {{.*}} over [2] {{.*}}shardings = ["[2@mb:2, 2@dp:2, -, -]"]{{.*}} : tensor<2x2x2x4x6xf32>
     // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings =
     // CHECK-SAME:   ["[2@mb:2, -, -] partial sum(dp:2)"]{{.*}} : tensor<2x2x4x6xf32>
     // CHECK: dist.reshard {{.*}} from "[2@mb:2, -, -] partial sum(dp:2)" to "[2@mb:2, -, -]"
@@ -66,7 +66,29 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.reproducible} {
     %seed = graph.loss_gradient : tensor<f32>
     %dy = graph.mul %y, %seed : tensor<8x6xf32>, tensor<f32>
     // CHECK: graph.einsum {{.*}}shardings = ["[8@dp:2, -, -]"]
-    // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings = ["[4@dp:2, -, -]"]
+    // CHECK: graph.reduce sum {{.*}} over [3]
+    // CHECK: graph.reduce sum {{.*}} over [2] {{.*}}shardings = ["[-, 2@dp:2, -, -]"]
+    // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings = ["[-, -, -] partial sum(dp:2)"]
+    %g = graph.einsum "bm,bn->mn" %x, %dy : tensor<8x4xf32>, tensor<8x6xf32>
+    %a = graph.accumulate %g : tensor<4x6xf32>
+    graph.set_parameter @w, %a : tensor<4x6xf32>
+    return
+  }
+}
+
+// -----
+
+// All ranks of an axis split the batch, although each level of the tree has room for two of them only.
+// CHECK-LABEL: @all_levels
+// CHECK-SAME: tensor<8x4xf32> {{{.*}}"[8@dp:8, -]"
+module attributes {dist.mesh = #dist.mesh<dp = 8>, graph.reproducible} {
+  graph.parameter @w : tensor<4x6xf32> trained
+  func.func @all_levels(%x: tensor<8x4xf32> {graph.name = "x", graph.batch_dim = 0 : i64},
+                        %y: tensor<8x6xf32> {graph.name = "y", graph.batch_dim = 0 : i64}) {
+    %seed = graph.loss_gradient : tensor<f32>
+    // CHECK: graph.mul {{.*}}shardings = ["[8@dp:8, -]"]
+    %dy = graph.mul %y, %seed : tensor<8x6xf32>, tensor<f32>
+    // CHECK: graph.einsum {{.*}}shardings = ["[8@dp:8, -, -]"]
     %g = graph.einsum "bm,bn->mn" %x, %dy : tensor<8x4xf32>, tensor<8x6xf32>
     %a = graph.accumulate %g : tensor<4x6xf32>
     graph.set_parameter @w, %a : tensor<4x6xf32>
