@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -107,13 +108,78 @@ private:
   std::vector<std::vector<uint64_t>> levels;
 };
 
+/// Bytes of an arena that grows as needed. Keeps the free blocks by offset, to
+/// join neighbors, and by size, to find the smallest one that is large enough.
+class FreeBlocks {
+public:
+  /// Takes `size` bytes, and returns their offset.
+  uint64_t take(uint64_t size) {
+    auto fitting = bySize.lower_bound({size, 0});
+    if (fitting == bySize.end())
+      return grow(size);
+    const auto [bytes, offset] = *fitting;
+    erase(offset, bytes);
+    if (bytes > size)
+      insert(offset + size, bytes - size);
+    return offset;
+  }
+
+  /// Frees bytes that take() has returned.
+  void give(uint64_t offset, uint64_t size) {
+    auto next = byOffset.lower_bound(offset);
+    if (next != byOffset.end() && next->first == offset + size) {
+      size += next->second;
+      erase(next->first, next->second);
+    }
+    next = byOffset.lower_bound(offset);
+    if (next != byOffset.begin())
+      if (const auto [begin, bytes] = *std::prev(next);
+          begin + bytes == offset) {
+        erase(begin, bytes);
+        offset = begin;
+        size += bytes;
+      }
+    insert(offset, size);
+  }
+
+  /// Returns the bytes of the arena.
+  uint64_t total() const { return end; }
+
+private:
+  /// Takes bytes at the end of the arena, of which the last block may be free.
+  uint64_t grow(uint64_t size) {
+    uint64_t begin = end;
+    if (!byOffset.empty())
+      if (const auto [offset, bytes] = *byOffset.rbegin();
+          offset + bytes == end) {
+        begin = offset;
+        erase(offset, bytes);
+      }
+    end = begin + size;
+    return begin;
+  }
+  void insert(uint64_t offset, uint64_t size) {
+    byOffset[offset] = size;
+    bySize.insert({size, offset});
+  }
+  void erase(uint64_t offset, uint64_t size) {
+    byOffset.erase(offset);
+    bySize.erase({size, offset});
+  }
+
+  std::map<uint64_t, uint64_t> byOffset;
+  std::set<std::pair<uint64_t, uint64_t>> bySize;
+  uint64_t end = 0;
+};
+
 /// Places buffers in different orders and keeps the plan with the smallest
 /// arena. Invariant after the first order: `best` is a valid plan of
 /// `bestTotal` bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
-      : buffers(buffers), profile(buffers), effort(effort) {}
+      : buffers(buffers), profile(buffers), effort(effort),
+        isLarge(uint64_t(buffers.size()) * buffers.size() / 2 > effort) {}
 
   ArenaPlan run();
 
@@ -135,10 +201,16 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
+  /// Number of buffers above which the plan of sweep() is tried first. It is
+  /// often the best one, and an order takes quadratic time.
+  static constexpr size_t manyBuffers = 2048;
   /// Number of orders that one hill climb tries before the next hill climb gets
   /// its turn.
   static constexpr int neighboursPerTurn = 64;
 
+  /// Places the buffers in the order in which they become alive, as an
+  /// allocator would, in n log n steps. Sets `best` and `bestTotal`.
+  void sweep();
   /// Places all buffers in `order`, sets `offsets`, and returns the arena's
   /// bytes. Returns `unbounded` as soon as they exceed `limit`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
@@ -178,6 +250,9 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
+  /// Whether one order takes more steps than `effort`. The first plan is then
+  /// that of sweep(), and an order is given up when the effort is used up.
+  const bool isLarge;
   /// Lower bound of the arena's bytes, at which the search ends.
   uint64_t bound = 0;
   /// Number of comparisons of a buffer with a placed range so far. The search
@@ -253,11 +328,38 @@ void ArenaPlanner::add(const ArenaPiece &piece, uint64_t offset) {
                         offset + piece.end});
 }
 
+void ArenaPlanner::sweep() {
+  uint64_t alignment = 1;
+  for (const ArenaBuffer &buffer : buffers)
+    alignment = std::max(alignment, buffer.alignment);
+  auto bytesOf = [&](uint32_t i) {
+    return alignUp(buffers[i].size, alignment);
+  };
+  // Pairs of an instruction and a buffer: ends come first at an instruction.
+  std::vector<std::tuple<size_t, bool, uint32_t>> events;
+  for (uint32_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].size > 0) {
+      events.push_back({buffers[i].first, true, i});
+      events.push_back({buffers[i].last + 1, false, i});
+    }
+  std::sort(events.begin(), events.end());
+  FreeBlocks blocks;
+  best.assign(buffers.size(), 0);
+  for (const auto &[time, begins, i] : events)
+    if (begins)
+      best[i] = blocks.take(bytesOf(i));
+    else
+      blocks.give(best[i], bytesOf(i));
+  bestTotal = blocks.total();
+}
+
 uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
   placed.clear();
   offsets.assign(buffers.size(), 0);
   uint64_t total = 0;
   for (uint32_t index : order) {
+    if (isLarge && steps >= effort)
+      return unbounded;
     const ArenaBuffer &buffer = buffers[index];
     const uint64_t offset =
         buffer.pieces.empty() ? findGap(buffer, fit) : findLowest(buffer);
@@ -325,6 +427,11 @@ ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
+  if (isLarge || buffers.size() > manyBuffers) {
+    sweep();
+    if (done())
+      return {best, bestTotal, bound};
+  }
   // Keys are sorted ascending; `down` puts larger numbers first. Buffers with
   // equal keys keep their order.
   auto down = [](uint64_t value) { return ~value; };

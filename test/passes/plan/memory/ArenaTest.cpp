@@ -224,6 +224,28 @@ TEST(Arena, TheSamePlanComesOutTwice) {
   EXPECT_EQ(planArena(buffers).offsets, planArena(buffers).offsets);
 }
 
+// An effort below one order of placement leaves the plan of an allocator.
+TEST(Arena, WithoutEffortAPlanIsValid) {
+  std::mt19937 random(7);
+  double sum = 0;
+  for (int round = 0; round < 50; ++round) {
+    auto buffers = branchyChain(20 + random() % 300, random);
+    ArenaPlan plan = planArena(buffers, /*effort=*/1);
+    EXPECT_EQ(verifyArena(buffers, plan), "");
+    sum += ratio(plan);
+  }
+  EXPECT_LE(sum / 50, 1.3);
+}
+
+TEST(Arena, EqualBuffersThatLiveTogetherFitExactly) {
+  std::vector<ArenaBuffer> buffers;
+  for (size_t i = 0; i < 60000; ++i)
+    buffers.push_back({i / 3, 40000 + i / 2, 256});
+  ArenaPlan plan = planArena(buffers);
+  EXPECT_EQ(verifyArena(buffers, plan), "");
+  EXPECT_EQ(plan.total, plan.lowerBound);
+}
+
 TEST(Arena, TenThousandBuffersStayWithinFivePercentOfTheBound) {
   std::mt19937 random(12);
   auto buffers = branchyChain(10000, random);
