@@ -8,7 +8,7 @@
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "passes/7-emit/program/FlopCounter.h"
 #include "runtime/program/Program.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -156,19 +156,17 @@ private:
   /// Returns the bytes of the whole (unsharded) weights that a stage reads.
   /// Counts each weight once.
   int64_t weightBytes(int stage) const {
-    llvm::StringMap<int64_t> bytes;
-    const auto &parameters =
-        programs[facts.positionOfStage[stage]].tables.parameters;
+    llvm::StringSet<> read;
     for (func::FuncOp function : facts.functions[stage])
       for (auto get : function.getOps<graph::GetParameterOp>())
-        for (const auto &parameter : parameters)
-          if (parameter->name == get.getParameter())
-            bytes[get.getParameter()] = runtime::numElements(parameter->shape) *
-                                        static_cast<int64_t>(runtime::sizeOf(
-                                            runtime::typeOf(parameter->type)));
+        read.insert(get.getParameter());
     int64_t sum = 0;
-    for (const auto &entry : bytes)
-      sum += entry.second;
+    for (const auto &parameter :
+         programs[facts.positionOfStage[stage]].tables.parameters)
+      if (read.contains(parameter->name))
+        sum += runtime::numElements(parameter->shape) *
+               static_cast<int64_t>(
+                   runtime::sizeOf(runtime::typeOf(parameter->type)));
     return sum;
   }
 

@@ -30,10 +30,12 @@ func::FuncOp ModelFacts::functionOf(const plan::Action &action) const {
 }
 
 int ModelFacts::findTransfer(StringRef value, int from, int to) const {
-  for (auto [i, transfer] : llvm::enumerate(transfers))
-    if (transfer.value == value && transfer.fromStage == from &&
-        transfer.toStage == to)
-      return static_cast<int>(i);
+  auto found = transfersOfValue.find(value);
+  if (found == transfersOfValue.end())
+    return -1;
+  for (int i : found->second)
+    if (transfers[i].fromStage == from && transfers[i].toStage == to)
+      return i;
   return -1;
 }
 
@@ -266,12 +268,15 @@ private:
   std::string readTransfers() {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
-        for (auto send : function.getOps<pipe::SendOp>())
+        for (auto send : function.getOps<pipe::SendOp>()) {
+          facts.transfersOfValue[send.getValue()].push_back(
+              static_cast<int>(facts.transfers.size()));
           facts.transfers.push_back(
               {send.getValue().str(), static_cast<int>(pipe::stageOf(function)),
                static_cast<int>(send.getTo()),
                cast<RankedTensorType>(send.getInput().getType()),
                plan::sendPartOf(pipe::actionOf(function).str())});
+        }
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto receive : function.getOps<pipe::ReceiveOp>())
         if (facts.findTransfer(receive.getValue(),

@@ -82,6 +82,8 @@ struct ModelFacts {
   llvm::StringMap<int> inputNumbers, outputNumbers;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
+  /// Indices in `transfers`, by name of the value.
+  llvm::StringMap<llvm::SmallVector<int, 1>> transfersOfValue;
   /// Steps of each pipeline position: actions (runs of stage functions), posts
   /// (starts of messages) and waits.
   plan::PipelineProgram pipeline;
