@@ -18,18 +18,23 @@ bool GroupState::complete(uint64_t step) const {
 }
 
 bool GroupState::arrive(uint64_t step) {
-  const uint64_t before = arrivals.fetch_add(1, std::memory_order_acq_rel);
-  if (before & kBroken)
-    return false;
+  // Must not count an arrival at a broken barrier: a member that has not yet
+  // seen the break would take the step for complete.
+  uint64_t before = arrivals.load(std::memory_order_acquire);
+  do {
+    if (before & kBroken)
+      return false;
+  } while (!arrivals.compare_exchange_weak(before, before + 1,
+                                           std::memory_order_acq_rel));
   if (before + 1 == step * members.size())
     for (int rank : members)
       job.sleeper(rank).wake();
   return true;
 }
 
-/// Sets a bit of `arrivals` to break the barrier. arrive() increments
-/// `arrivals`. Both changes are atomic, so either all members pass the barrier
-/// step, or none does.
+/// Sets a bit of `arrivals` to break the barrier. arrive() does not increment
+/// `arrivals` once the bit is set. Both changes are atomic, so either all
+/// members pass the barrier step, or none does.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())
