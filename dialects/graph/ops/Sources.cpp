@@ -21,7 +21,9 @@ static LogicalResult checkTransform(ParameterOp op, Attribute transform,
     if (size < 0 || slice.getStart() < 0 || slice.getStep() < 1 ||
         slice.getSize() < 0 || slice.getStart() > size ||
         (slice.getSize() > 0 &&
-         slice.getSize() - 1 > (size - 1 - slice.getStart()) / slice.getStep()))
+         (slice.getStart() == size ||
+          slice.getSize() - 1 >
+              (size - 1 - slice.getStart()) / slice.getStep())))
       return op.emitOpError("has a weight with ")
              << slice << ", which does not fit " << before;
   }

@@ -102,12 +102,13 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// Lets the operand of a cast be a partial sum if the cast does not round: from
-/// float to a float that is at least as wide.
+/// Lets the operand of a cast be a partial sum if the cast neither rounds nor
+/// overflows: from f16 to f32, but not from bf16 to f16.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());
-  bool widens = from && to && to.getWidth() >= from.getWidth() &&
-                to.getFPMantissaWidth() >= from.getFPMantissaWidth();
+  bool widens = from && to &&
+                llvm::APFloat::isRepresentableBy(from.getFloatSemantics(),
+                                                 to.getFloatSemantics());
   return widens ? linearRule(*this, {0}) : broadcastRule(*this);
 }

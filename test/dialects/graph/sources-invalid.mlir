@@ -73,6 +73,13 @@ graph.parameter @slice_beyond_the_weight : tensor<2xf32>
 
 // -----
 
+// The slice begins at the end of the dim.
+// expected-error @below {{has a weight with #graph.slice<0, 4, 1, 2>, which does not fit 'tensor<4xf32>'}}
+graph.parameter @weight_slice_behind_the_end : tensor<1xf32>
+    = #graph.weight<"model.bin", 0, 16, tensor<4xf32>, [#graph.slice<0, 4, 1, 2>]>
+
+// -----
+
 // expected-error @below {{has type 'tensor<3xf32>', but belongs to @w of type 'tensor<4xf32>'}}
 graph.parameter @w.momentum : tensor<3xf32> fill 0.0 of @w
 graph.parameter @w : tensor<4xf32> trained
