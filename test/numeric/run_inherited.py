@@ -164,6 +164,19 @@ def file_size_limit(folder, words, kilobytes):
 for words, kilobytes in (("compile", 64), ("run", 8), ("dumps", 4), ("report", 4)):
     case(file_size_limit, words, kilobytes)
 
+
+def descriptors(folder, hard):
+    """mpirun waits forever without enough descriptors: the soft limit is raised, and a hard one refused."""
+    bundle = compiled(folder, "2")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24 if hard else 1024))
+    code, _, said = ended(start(folder, ["run", bundle, "--comm", "mpi", "--random-inputs", "1"], limit))
+    if code != (13 if hard else 0) or (hard and "open files" not in said):
+        raise pcc.Failure(f"exit code {code}: {said[-400:]}")
+
+
+for hard in (True, False):
+    case(descriptors, hard)
+
 OTHERS = {
     "torchrun": dict(RANK="3", WORLD_SIZE="8", LOCAL_RANK="3", LOCAL_WORLD_SIZE="8"),
     "pcc": dict(PCC_RANK="1", PCC_WORLD_SIZE="4", PCC_RENDEZVOUS="tcp://127.0.0.1:9", PCC_SESSION_DIR="/nowhere", PCC_LAUNCH="3"),

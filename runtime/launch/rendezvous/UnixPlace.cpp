@@ -21,11 +21,13 @@ static constexpr size_t kRandomSize = 8;
 
 /// Returns a socket path of at most 107 characters, the kernel's limit. A
 /// longer path is replaced by one relative to its directory, which `folder`
-/// keeps open.
+/// keeps open. A name without a directory stays as it is.
 static std::string shorten(const std::string &path, OpenFile &folder) {
   if (path.size() < sizeof sockaddr_un().sun_path)
     return path;
   const size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return path;
   folder = OpenFile(
       open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   return "/proc/self/fd/" + std::to_string(folder.fd()) + path.substr(slash);

@@ -3,6 +3,7 @@
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/rendezvous/JobToken.h"
 #include "runtime/launch/rendezvous/SlurmNodeList.h"
+#include "runtime/launch/rendezvous/UnixPlace.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -232,6 +233,13 @@ TEST(JobToken, IsNotSaidWhenItIsWrong) {
     EXPECT_EQ(status.code(), WrongWorld);
     EXPECT_EQ(status.message().find(token), std::string::npos);
   }
+}
+
+TEST(UnixPlace, ALongNameWithoutAFolderIsRefused) {
+  SocketAddress found;
+  const Status status =
+      resolveUnix(Address{Address::Kind::File, std::string(120, 'a')}, found);
+  EXPECT_EQ(status.code(), WrongWorld);
 }
 
 } // namespace pcc::runtime
