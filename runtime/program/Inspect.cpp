@@ -174,10 +174,10 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
     ranks.push_back(
         expanders.at(size_t(mesh.pipelinePosition(at))).expand(rank, at));
   }
+  bundle.at("programs") = std::move(ranks);
   Json result = Json::object();
   for (auto &[key, value] : bundle.items())
-    result[key == "programs" ? "ranks" : key] =
-        key == "programs" ? std::move(ranks) : std::move(value);
+    result[key == "programs" ? "ranks" : key] = std::move(value);
   if (!onlyRank)
     return result;
   const Json stages = result.at("ranks").at(0).at("stages");

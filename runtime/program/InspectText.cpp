@@ -12,8 +12,10 @@ using Json = nlohmann::ordered_json;
 std::string bytesText(double bytes) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
-  for (; bytes >= 1024 && unit < 4; bytes /= 1024)
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
     ++unit;
+  }
   char text[32];
   std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes,
                 units[unit]);

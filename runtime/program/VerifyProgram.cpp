@@ -86,10 +86,10 @@ private:
       return "it has " + std::to_string(program.axes.size()) + " axes";
     int64_t ranks = 1;
     for (const auto &axis : program.axes) {
-      if (axis->size < 1 || axis->size > kMaxRanks ||
-          (ranks *= axis->size) > kMaxRanks)
+      if (axis->size < 1 || axis->size > kMaxRanks / ranks)
         return "axis \"" + axis->name + "\" has size " +
                std::to_string(axis->size);
+      ranks *= axis->size;
     }
     if (program.microbatches < 1 || program.num_kernels < 0 ||
         program.arena_bytes < 0 || program.arena_bytes > kMaxBytes)

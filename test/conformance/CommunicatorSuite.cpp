@@ -28,8 +28,9 @@ static const size_t kCounts[] = {0, 1, 3, 17, 1025, 8192, 65537};
 /// Returns the value of rank `rank` at `index`: small integers, exact in every
 /// type.
 static int valueOf(int rank, size_t index, ElementType type) {
-  return type == ElementType::Bool ? int((rank + index) % 3 == 0)
-                                   : int((rank * 5 + index * 3) % 3 + 1);
+  return type == ElementType::Bool
+             ? int((rank + index) % 3 == 0)
+             : int((size_t(rank) * 5 + index * 3) % 3 + 1);
 }
 
 static int reduced(const std::vector<int> &ranks, size_t index,
@@ -153,7 +154,7 @@ TEST_P(Communicator, NanWinsMaximum) {
 static std::vector<char> bytesOf(int rank, size_t count) {
   std::vector<char> bytes(count);
   for (size_t i = 0; i < count; ++i)
-    bytes[i] = char(rank * 37 + i * 11);
+    bytes[i] = char(size_t(rank) * 37 + i * 11);
   return bytes;
 }
 
@@ -263,7 +264,8 @@ TEST_P(Communicator, APeerThatIsLateHoldsUpNoOther) {
     std::vector<std::vector<char>> out, in(4, std::vector<char>(size));
     for (int i = 0; i < 4; ++i)
       out.push_back(bytesOf(world.rank() * 10 + i, size));
-    const auto exchange = [&](std::vector<int> to, std::vector<int> from) {
+    const auto exchange = [&](const std::vector<int> &to,
+                              const std::vector<int> &from) {
       std::vector<PeerBuffer> sends, receives;
       for (int peer : to)
         sends.push_back({peer, out[sends.size()].data(), size});

@@ -121,7 +121,7 @@ TEST_P(CommunicatorFailure, AbortWakesEveryWaiter) {
 TEST_P(CommunicatorFailure, MismatchedSizesEndTheRun) {
   onEveryRank([](World &world) {
     world.setDeadline(5);
-    std::vector<char> in(8), out(8 * kRanks);
+    std::vector<char> in(8), out(size_t{8} * kRanks);
     const size_t bytes = world.rank() == 3 ? 4 : 8;
     Status status =
         world.all().allGather(in.data(), out.data(), bytes, kAction);

@@ -42,7 +42,7 @@ static bool isChosenRank() {
 static bool isTime() {
   static std::atomic<int> count = 0;
   const char *at = std::getenv("CRASH_AT");
-  return at && isChosenRank() && ++count == std::atoi(at);
+  return at && isChosenRank() && ++count == std::strtol(at, nullptr, 10);
 }
 
 static void die() { kill(getpid(), SIGKILL); }

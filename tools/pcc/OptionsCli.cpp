@@ -20,6 +20,7 @@ static std::pair<std::string, int64_t> splitNumber(const std::string &option,
     if (equals != std::string::npos)
       number = std::stoll(text.substr(equals + 1), &used);
   } catch (const std::exception &) {
+    number = -1;
   }
   if (equals == std::string::npos || equals == 0 || number < 1 ||
       equals + 1 + used != text.size())
@@ -170,7 +171,7 @@ public:
 private:
   /// Adds an option that may be given several times, and calls `take` with each
   /// of its values.
-  template <typename Take> CLI::Option *addEntries(Take take) const {
+  template <typename Take> CLI::Option *addEntries(const Take &take) const {
     return repeated(app.add_option_function<Words>(
         name,
         [take](const Words &words) { std::ranges::for_each(words, take); },

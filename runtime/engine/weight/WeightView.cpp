@@ -203,7 +203,7 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
     }
     return;
   }
-  std::array<char, 8 * 1024> row;
+  std::array<char, size_t{8} * 1024> row;
   const CopyLoop &loop = copy.loops.front();
   for (int64_t i = 0; i < loop.extent; i += 1024) {
     const int64_t count = std::min<int64_t>(1024, loop.extent - i);
@@ -220,7 +220,7 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
 /// temporary buffers. The last cast writes to `target`.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
-  std::array<std::array<char, 8 * 1024>, 2> stages;
+  std::array<std::array<char, size_t{8} * 1024>, 2> stages;
   char *current =
       types.size() == 1 ? static_cast<char *>(target) : stages[0].data();
   if (random)

@@ -4,7 +4,9 @@
 #include "runtime/program/Seal.h"
 
 #include <cctype>
+#include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -37,23 +39,28 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Reads the text of bundle.json and checks its seal.
+/// Reads the text of bundle.json without white space, and checks its seal.
 static Status readDescription(const std::string &bundle, std::string &text) {
-  return readSealedJson(bundle + "/bundle.json", text);
+  PCC_RETURN_IF_ERROR(readSealedJson(bundle + "/bundle.json", text));
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+  return Status::success();
 }
 
 /// Returns the number of ranks that the text of bundle.json records as its
 /// first entry; 0 if the entry is missing.
-static int recordedWorld(const std::string &text) {
+static int recordedWorld(std::string_view text) {
+  constexpr std::string_view head = "{\"world\":";
   int world = 0;
-  return sscanf(text.c_str(), " { \"world\" : %d", &world) == 1 ? world : 0;
+  if (text.starts_with(head))
+    std::from_chars(text.data() + head.size(), text.data() + text.size(),
+                    world);
+  return world;
 }
 
 bool isForGpus(const std::string &bundle) {
   std::string text;
   if (readDescription(bundle, text).failed())
     return false;
-  std::erase_if(text, [](char c) { return std::isspace(c); });
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 

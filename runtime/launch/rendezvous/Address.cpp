@@ -39,8 +39,8 @@ static const std::string *find(const Environment &environment,
 /// is no digit.
 static std::optional<uint64_t> numberIn(std::string_view text) {
   uint64_t number = 0;
-  const char *end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto [stop, problem] = std::from_chars(begin, end, number);
   return problem == std::errc() && stop == end ? std::optional(number)
                                                : std::nullopt;
 }

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <cstring>
+#include <sstream>
 #include <utility>
 
 namespace pcc::runtime {
@@ -62,16 +61,26 @@ std::string LauncherOutput::takeRest() {
   return partialLine.empty() ? std::string() : take("\n");
 }
 
+/// Returns the number that follows the first `words` in `line`, or std::nullopt
+/// if there is none.
+static std::optional<int> numberAfter(const std::string &words,
+                                      const std::string &line) {
+  const size_t found = line.find(words);
+  if (found == std::string::npos)
+    return std::nullopt;
+  int number = 0;
+  std::istringstream rest(line.substr(found + words.size()));
+  return rest >> number ? std::optional(number) : std::nullopt;
+}
+
 /// Parses mpirun's sentence about a rank that a signal has killed. Returns
 /// std::nullopt for other lines.
 static std::optional<LostRank> parseSignal(const std::string &line) {
-  const char *found = std::strstr(line.c_str(), "process rank ");
-  const char *signal = std::strstr(line.c_str(), "exited on signal ");
-  LostRank lost;
-  if (found && std::sscanf(found, "process rank %d", &lost.rank) == 1 &&
-      signal && std::sscanf(signal, "exited on signal %d", &lost.signal) == 1)
-    return lost;
-  return std::nullopt;
+  const auto rank = numberAfter("process rank ", line);
+  const auto signal = numberAfter("exited on signal ", line);
+  if (!rank || !signal)
+    return std::nullopt;
+  return LostRank{.rank = *rank, .signal = *signal};
 }
 
 /// Prefers a rank that was killed by a signal to a rank that exited, because
@@ -84,12 +93,14 @@ std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   for (const std::string &line : noise) {
     if (auto killed = parseSignal(previous + " " + line))
       return killed;
-    LostRank lost;
-    if (std::sscanf(line.c_str(), " Process name: [[%*d,%*d],%d]",
-                    &lost.rank) == 1)
-      exited = lost;
-    if (exited)
-      std::sscanf(line.c_str(), " Exit code: %d", &exited->exitCode);
+    const std::string words =
+        line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (words.starts_with("Process name: [["))
+      if (const auto rank = numberAfter("],", words))
+        exited = LostRank{.rank = *rank};
+    if (exited && words.starts_with("Exit code:"))
+      exited->exitCode =
+          numberAfter("Exit code:", words).value_or(exited->exitCode);
     previous = line;
   }
   return exited && exited->exitCode != 0 ? exited : std::nullopt;

@@ -3,9 +3,9 @@
 #include "runtime/launch/report/RankWatch.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <sstream>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
@@ -93,11 +93,14 @@ void RankWatch::findNewRanks() {
   std::error_code problem;
   for (const auto &entry :
        std::filesystem::directory_iterator(folder, problem)) {
+    std::istringstream name(entry.path().filename().string());
+    std::string kind;
+    std::getline(name, kind, '.');
     int rank = 0, pid = 0;
-    const std::string name = entry.path().filename();
-    if (std::sscanf(name.c_str(), "alive.%d.%d", &rank, &pid) == 2)
+    char dot = 0;
+    if (kind == "alive" && name >> rank >> dot >> pid)
       watch(rank, pid);
-    else if (!lost && std::sscanf(name.c_str(), "lost.%d", &rank) == 1)
+    else if (kind == "lost" && !lost && name >> rank)
       lost = rank;
   }
 }

@@ -115,7 +115,7 @@ TEST(Contractions, Einsums) {
     for (char name : std::string("xyz")) {
       if (std::string(c.operands).find(name) == std::string::npos)
         continue;
-      size_t end = types.find(">") + 1;
+      size_t end = types.find('>') + 1;
       arguments += (arguments.empty() ? "%" : ", %") + std::string(1, name) +
                    ": " + types.substr(0, end);
       types = types.substr(std::min(types.size(), end + 2));

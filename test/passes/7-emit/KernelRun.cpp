@@ -275,7 +275,8 @@ static std::vector<Bytes> resultBuffers(rank::KernelOp kernel,
   return buffers;
 }
 
-std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
+std::string emit::difference(StringRef text, const Inputs &inputs,
+                             double tolerance) {
   Session session(text);
   rank::KernelOp kernel = session.kernel;
   if (!kernel)
@@ -308,7 +309,7 @@ std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
   return "";
 }
 
-std::vector<int64_t> emit::results(StringRef text, Inputs inputs) {
+std::vector<int64_t> emit::results(StringRef text, const Inputs &inputs) {
   Session session(text);
   if (!session.kernel)
     return {};
@@ -416,7 +417,7 @@ struct FunctionRun {
 };
 } // namespace
 
-std::string emit::functionDifference(StringRef text, Inputs inputs,
+std::string emit::functionDifference(StringRef text, const Inputs &inputs,
                                      double tolerance) {
   Session session(text);
   if (!session.module)

@@ -23,18 +23,19 @@ struct Inputs {
 /// Returns the first difference, or "" if there is none. Elements may differ by
 /// `tolerance` times max(1, their magnitude), and narrow floats by their
 /// precision in addition.
-std::string difference(llvm::StringRef module, Inputs inputs = {},
+std::string difference(llvm::StringRef module, const Inputs &inputs = {},
                        double tolerance = 1e-6);
 
 /// Parses a module with one function of graph ops, lowers the ops for which its
 /// target has no library, forms kernels, and compares the results with those
 /// from before. Operands and parameters are random. Ops outside of kernels are
 /// evaluated by the reference evaluator.
-std::string functionDifference(llvm::StringRef module, Inputs inputs = {},
+std::string functionDifference(llvm::StringRef module,
+                               const Inputs &inputs = {},
                                double tolerance = 1e-5);
 
 /// Returns the i64 elements of the only result of a kernel without operands.
-std::vector<int64_t> results(llvm::StringRef module, Inputs inputs);
+std::vector<int64_t> results(llvm::StringRef module, const Inputs &inputs);
 
 } // namespace pcc::emit
 

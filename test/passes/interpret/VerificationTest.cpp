@@ -59,10 +59,10 @@ static const char *allReduce =
     "tensor<2xf32> loc(\"sums\")";
 
 /// Returns `parts` with its placeholders replaced.
-static std::string filled(std::string masked, std::string sum,
-                          std::string table) {
+static std::string filled(const std::string &masked, const std::string &sum,
+                          const std::string &table) {
   std::string text = parts;
-  for (auto [hole, filling] :
+  for (const auto &[hole, filling] :
        {std::pair("MASKED", masked), std::pair("SUM", sum),
         std::pair("TABLE", table)})
     text.replace(text.find(hole), strlen(hole), filling);
@@ -319,7 +319,7 @@ static Status verdictOn(double loss, std::vector<double> w) {
                        graph::HostTensor::ofFloats({}, {loss}))
                   .ok());
   EXPECT_TRUE(writeNpy(folder + "/0.npy", mlir::RankedTensorType::get({2}, f32),
-                       graph::HostTensor::ofFloats({2}, w))
+                       graph::HostTensor::ofFloats({2}, std::move(w)))
                   .ok());
   EXPECT_TRUE(
       verification.compareExecuted({folder, {{"w", folder + "/0.npy"}}}).ok());

@@ -75,7 +75,8 @@ Layout divided(const std::vector<int64_t> &shape) {
 Declared weight(const std::string &name, std::vector<int64_t> shape,
                 WeightOrigin origin, ElementType type = ElementType::F32) {
   const Layout layout = divided(shape);
-  return {name, type, std::move(shape), layout, {}, true, false, "", origin};
+  return {name,  type, std::move(shape), layout, {}, true,
+          false, "",   std::move(origin)};
 }
 } // namespace
 
@@ -137,9 +138,8 @@ TEST(TrainedWeights, PartOfAWeightNeedsTheModel) {
           .change(weights.list()[0], std::as_writable_bytes(std::span(stored)))
           .ok());
   EXPECT_EQ(stored[1], 3.0f);
-  EXPECT_EQ(std::memcmp(&stored[2],
-                        bytesOf("part", 1, 4, {0, 1, 2, 3, 4, 5}).data(), 24),
-            0);
+  EXPECT_EQ(std::string(reinterpret_cast<const char *>(&stored[2]), 24),
+            bytesOf("part", 1, 4, {0, 1, 2, 3, 4, 5}));
 }
 
 /// An older checkpoint is never loaded silently, and no partial file is

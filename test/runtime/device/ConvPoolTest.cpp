@@ -156,8 +156,9 @@ TEST(Conv, OneSpatialDimInDoubles) {
 }
 
 namespace {
-std::vector<float> pool(program::PoolKind kind, std::vector<float> values,
-                        int64_t window, int64_t stride, int64_t pad) {
+std::vector<float> pool(program::PoolKind kind,
+                        const std::vector<float> &values, int64_t window,
+                        int64_t stride, int64_t pad) {
   const auto size = int64_t(values.size());
   const int64_t out = (size + 2 * pad - window) / stride + 1;
   TestProgram builder({{"pp", 1}});

@@ -39,7 +39,8 @@ TEST(Layout, FusedQueryKeyValueHasOneRunForEach) {
 TEST(Layout, UnevenHeadsEndShort) {
   const Layout layout = test::makeLayout({{{30, {{"tp", 1, 4}}}, {64}}});
   EXPECT_EQ(localShape(layout), std::vector<int64_t>{512});
-  EXPECT_EQ(runsOf(layout, tp4, onTp(3)), (Box{{{24 * 64, 30 * 64}}}));
+  EXPECT_EQ(runsOf(layout, tp4, onTp(3)),
+            (Box{{{int64_t{24} * 64, int64_t{30} * 64}}}));
 }
 
 TEST(Layout, SubAxisLetsNeighboursShareAHead) {

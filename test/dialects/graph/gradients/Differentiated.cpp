@@ -227,13 +227,13 @@ namesBuilt(const GradientCase &c, ArrayRef<unsigned> wanted,
 }
 
 std::string pcc::graph::opsBuilt(const GradientCase &c,
-                                 std::vector<unsigned> wanted) {
+                                 const std::vector<unsigned> &wanted) {
   return namesBuilt(c, wanted,
                     [](Operation *, Operation *made) { return made; });
 }
 
 std::string pcc::graph::opsMirrored(const GradientCase &c,
-                                    std::vector<unsigned> wanted) {
+                                    const std::vector<unsigned> &wanted) {
   return namesBuilt(c, wanted,
                     [](Operation *forward, Operation *) { return forward; });
 }

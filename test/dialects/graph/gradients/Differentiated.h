@@ -41,10 +41,12 @@ std::string gradientsAt(const GradientCase &c,
 
 /// Returns the ops that are built for the gradients with respect to the
 /// arguments with the given indices: "graph.mul graph.reduce".
-std::string opsBuilt(const GradientCase &c, std::vector<unsigned> wanted);
+std::string opsBuilt(const GradientCase &c,
+                     const std::vector<unsigned> &wanted);
 
 /// Returns for each of these ops the op to whose gradient it belongs.
-std::string opsMirrored(const GradientCase &c, std::vector<unsigned> wanted);
+std::string opsMirrored(const GradientCase &c,
+                        const std::vector<unsigned> &wanted);
 
 /// Returns the names of the ops in the body.
 std::vector<std::string> opsOf(const GradientCase &c);

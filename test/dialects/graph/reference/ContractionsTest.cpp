@@ -58,7 +58,7 @@ TEST(Einsum, BatchContractionAndOuterProduct) {
     %a = graph.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
     %b = graph.constant dense<[[5.0, 6.0], [7.0, 8.0]]> : tensor<2x2xf32>
   )";
-  auto einsum = [&](std::string equation) {
+  auto einsum = [&](const std::string &equation) {
     return evaluated(operands + ("%c = graph.einsum \"" + equation) +
                      "\" %a, %b : tensor<2x2xf32>, tensor<2x2xf32>");
   };

@@ -56,7 +56,7 @@ TEST(Indexing, ScattersReplaceOrCombine) {
     %y = graph.scatter_elements )";
   const char *types = " %x, %i, %u along 1 : tensor<2x3xi64>, tensor<1x2xi64>, "
                       "tensor<1x2xi64>";
-  auto scattered = [&](std::string kind) {
+  auto scattered = [&](const std::string &kind) {
     return onMatrix(at + kind + types);
   };
   EXPECT_EQ(scattered("set"), "2x3: 1 20 3 4 5 6");

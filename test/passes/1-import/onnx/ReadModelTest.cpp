@@ -111,7 +111,7 @@ TEST(Read, TypedElementsPackedAndNot) {
       std::vector<float>({1, 2.5}));
   for (bool packed : {false, true}) {
     const auto tensor = [&](int type, uint32_t field,
-                            std::vector<int64_t> values, int64_t count) {
+                            const std::vector<int64_t> &values, int64_t count) {
       return Message().number(1, count).number(2, type).text(8, "w").numbers(
           field, values, packed);
     };
@@ -216,7 +216,7 @@ TEST(Read, TypesOfValues) {
 }
 
 TEST(Read, DeviceConfigurations) {
-  const auto group = [](int64_t key, std::vector<int64_t> members) {
+  const auto group = [](int64_t key, const std::vector<int64_t> &members) {
     return Message().number(1, key).numbers(2, members, true);
   };
   const std::string simple = Message().text(2, "n").number(3, 2);
@@ -369,7 +369,8 @@ TEST(Read, TooManyMessagesAreRefused) {
 TEST(Read, FiveGibibytesInOneFile) {
   const std::string path = testing::TempDir() + "large.onnx";
   const uint64_t size = 5ull << 30;
-  const auto open = [](uint32_t field, uint64_t length, std::string content) {
+  const auto open = [](uint32_t field, uint64_t length,
+                       const std::string &content) {
     std::string header;
     protozero::add_varint_to_buffer(&header, field << 3 | 2);
     protozero::add_varint_to_buffer(&header, length);

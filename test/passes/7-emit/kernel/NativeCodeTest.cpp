@@ -58,7 +58,7 @@ TEST(ElementWise, Arithmetic) {
           "tensor<17xf16>", "tensor<100xi64>", "tensor<3x5xi32>",
           "tensor<100xi8>", "tensor<9xui8>", "tensor<9xui64>"}) {
       Inputs inputs{.low = 0.1};
-      if (std::string(type).find("u") != std::string::npos)
+      if (std::string(type).find('u') != std::string::npos)
         inputs.least = 0;
       EXPECT_EQ(difference(binary(op, type), inputs), "") << op << " " << type;
     }
@@ -89,7 +89,7 @@ TEST(ElementWise, Comparisons) {
 
 TEST(ElementWise, RandomNumbers) {
   const int64_t most = std::numeric_limits<int64_t>::max();
-  for (Inputs inputs : {Inputs{}, Inputs{.least = -most, .most = most}})
+  for (const Inputs &inputs : {Inputs{}, Inputs{.least = -most, .most = most}})
     EXPECT_EQ(difference(R"(
       rank.kernel @k(%a: tensor<7x33xi64>, %b: tensor<i64>)
           -> tensor<7x33xf32> {

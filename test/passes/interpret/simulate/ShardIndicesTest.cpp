@@ -13,7 +13,7 @@ using Indices = std::vector<int64_t>;
 static const dist::Mesh mesh{{{"dp", 2}, {"tp", 2}}};
 static const dist::SubAxis tp{"tp", 1, 2}, dp{"dp", 1, 2};
 
-static Indices indicesAt(dist::Coordinates where,
+static Indices indicesAt(const dist::Coordinates &where,
                          std::vector<dist::Factor> factors, int64_t size) {
   dist::DimSharding dim;
   dim.factors = std::move(factors);

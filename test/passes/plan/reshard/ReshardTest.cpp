@@ -88,8 +88,8 @@ TEST(Movement, FusedWeightsCostTheirLowerBound) {
   const std::vector<std::pair<int64_t, double>> expected = {
       {2, 1 / 3.}, {3, 2 / 3.}, {4, 2 / 3.}, {6, 1}, {8, 1}};
   for (auto [t, part] : expected) {
-    Setting fused{{{{"t", t}}}, {4, 3 * 48}};
-    int64_t local = 4 * 3 * 48 / t;
+    Setting fused{{{{"t", t}}}, {4, 144}};
+    int64_t local = int64_t{4} * 144 / t;
     EXPECT_EQ(fused.bytes("[-,144@t]", "[-,3|48@t]"),
               std::llround(part * double(local)))
         << t;

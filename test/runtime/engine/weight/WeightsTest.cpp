@@ -171,11 +171,11 @@ TEST_F(WeightsOnDisk, AreReadFromTheirFile) {
   const Status status = run();
   ASSERT_TRUE(status.ok()) << status.message();
   std::vector<float> expected;
-  for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 6; ++j) {
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t j = 0; j < 6; ++j) {
       float sum = 0;
-      for (int k = 0; k < 4; ++k)
-        sum += float(i * 4 + k) * w[size_t(j * 4 + k)];
+      for (size_t k = 0; k < 4; ++k)
+        sum += float(i * 4 + k) * w[j * 4 + k];
       expected.push_back(sum);
     }
   EXPECT_EQ(folder.read<float>("y.npy"), expected);

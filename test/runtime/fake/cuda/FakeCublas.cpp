@@ -98,7 +98,7 @@ template <typename T>
 static cublasStatus_t setField(T &field, const void *value, size_t bytes) {
   if (sizeof field != bytes)
     return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(&field, value, bytes);
+  std::memcpy(static_cast<void *>(&field), value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -293,7 +293,7 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void *alpha,
       gpu.error = "a product uses memory that is not the GPU's";
       return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-  const Work multiply = [made] {
+  Work multiply = [made] {
     made.run();
     return true;
   };

@@ -20,7 +20,7 @@ struct Descriptor {
     T value = {};
     if (const auto found = attributes.find(name); found != attributes.end())
       std::memcpy(static_cast<void *>(&value), found->second.data(),
-                  std::min(sizeof value, found->second.size()));
+                  std::min(sizeof(T), found->second.size()));
     return value;
   }
   template <typename T>
@@ -166,7 +166,7 @@ static cudnnStatus_t execute(const Handle &handle, const Descriptor &plan,
   for (const CudnnOperation &op : plan.operations.operations)
     if (op.b.isNumber)
       std::memcpy(&(*numbers)[op.b.id], places[op.b.id], sizeof(float));
-  const Work work = [operations = plan.operations, places, numbers]() mutable {
+  Work work = [operations = plan.operations, places, numbers]() mutable {
     for (auto &[id, number] : *numbers)
       places[id] = &number;
     operations.run(places);

@@ -47,7 +47,7 @@ static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
                         access.bytes))
       return call.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
                        name + " uses memory that is not the GPU's");
-  const Work once = [work = std::move(work)] {
+  Work once = [work = std::move(work)] {
     work();
     return true;
   };
@@ -386,7 +386,7 @@ static CUresult launchRandom(Call &call, const HostKernel &twin,
                              void **arguments) {
   using pcc::runtime::RandomScalars;
   void *target = nullptr;
-  std::memcpy(&target, arguments[0], sizeof target);
+  std::memcpy(static_cast<void *>(&target), arguments[0], sizeof target);
   constexpr size_t count = sizeof(RandomScalars) / sizeof(int64_t);
   std::vector<int64_t> scalars(count);
   for (size_t i = 0; i < count; ++i)
@@ -439,13 +439,14 @@ static CUresult launchParts(Call &call, const HostKernel &twin, int64_t blocks,
   std::vector<void *> buffers;
   std::vector<Access> accesses;
   for (int32_t i = 0; i < twin.launch->shared; ++i) {
-    std::memcpy(&buffers.emplace_back(), arguments[1 + i], sizeof(void *));
+    std::memcpy(static_cast<void *>(&buffers.emplace_back()), arguments[1 + i],
+                sizeof(void *));
     accesses.push_back({numberOf(buffers.back()), twin.bytes[size_t(i)],
                         /*writes=*/false});
   }
   for (int64_t tensor = 0; tensor < numTensors; ++tensor)
     for (int64_t part = 0; part < parts; ++part) {
-      std::memcpy(&buffers.emplace_back(),
+      std::memcpy(static_cast<void *>(&buffers.emplace_back()),
                   &words[size_t(table.addressAt(part, tensor))],
                   sizeof(void *));
       const HostKernel::Tensor &own = twin.tensors[size_t(tensor)];
@@ -479,7 +480,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
   std::vector<int64_t> scalars(launch.scalars.size());
   std::vector<Access> accesses;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    std::memcpy(&buffers[i], arguments[i], sizeof(void *));
+    std::memcpy(static_cast<void *>(&buffers[i]), arguments[i], sizeof(void *));
     // A buffer that is read first may be written in place.
     accesses.push_back({numberOf(buffers[i]), twin.bytes[i],
                         i >= buffers.size() - size_t(launch.num_results)});

@@ -42,7 +42,7 @@ static Settings readSettings() {
   for (std::string entry; std::getline(list, entry, ',');) {
     const size_t equals = entry.find('=');
     const std::string name = entry.substr(0, equals);
-    const int64_t number = std::atoll(entry.c_str() + equals + 1);
+    const int64_t number = std::stoll(entry.substr(equals + 1));
     if (name == "seed")
       made.seed = uint64_t(number);
     else if (numbers.contains(name))
@@ -92,7 +92,7 @@ void FakeGpu::list(const TaskId &task, const Clock &clock) const {
        << task.name;
   for (const auto &stream : streams)
     file << '\t' << clock.of(stream->index);
-  file << std::endl;
+  file << '\n' << std::flush;
 }
 
 bool FakeGpu::give(Stream &stream, std::string name,

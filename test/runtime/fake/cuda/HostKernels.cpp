@@ -40,7 +40,7 @@ tensorsOf(const program::ProgramT &program, const program::KernelT &kernel) {
 /// Returns whether the GPU can run the code. A cubin runs on GPUs of its major
 /// version that are not older, PTX on all that are not older.
 static bool runsOn(const PccGpuCode &gpu, const void *code, int capability) {
-  const int arch = std::atoi(gpu.arch + std::string_view("sm_").size());
+  const int arch = std::stoi(gpu.arch + std::string_view("sm_").size());
   const bool isCubin = gpu.cubinBytes > 0 && code == gpu.cubin;
   return (isCubin || code == gpu.ptx) && arch <= capability &&
          (!isCubin || arch / 10 == capability / 10);

@@ -283,7 +283,7 @@ private:
 static ncclResult_t
 giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
         size_t inBytes, void *out, size_t outBytes,
-        std::function<void(const std::vector<std::string> &)> finish) {
+        const std::function<void(const std::vector<std::string> &)> &finish) {
   FakeGpu &gpu = FakeGpu::get();
   const std::lock_guard lock(gpu.mutex);
   Comm &comm = commOf(handle);
@@ -301,10 +301,10 @@ giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
 
 /// A call that is to be swapped waits for the next one. Rank 1 lists the
 /// communicators of its calls, so that tests find two to swap.
-static ncclResult_t
-giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
-               const void *in, size_t inBytes, void *out, size_t outBytes,
-               std::function<void(const std::vector<std::string> &)> finish) {
+static ncclResult_t giveCollective(
+    ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
+    size_t inBytes, void *out, size_t outBytes,
+    const std::function<void(const std::vector<std::string> &)> &finish) {
   static int64_t calls = 0;
   static std::function<ncclResult_t()> held;
   Comm &comm = commOf(handle);

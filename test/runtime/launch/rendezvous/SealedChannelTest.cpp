@@ -141,7 +141,7 @@ TEST_F(SealedChannels, RefuseARepeatedFrame) {
 }
 
 TEST_F(SealedChannels, RefuseFramesInAnotherOrder) {
-  const std::string first = client.seal({FrameKind::Data, "1"});
+  client.seal({FrameKind::Data, "1"});
   EXPECT_EQ(read(client.seal({FrameKind::Data, "2"})), Parsed::Garbage);
 }
 

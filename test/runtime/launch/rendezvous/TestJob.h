@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -40,7 +41,9 @@ public:
         result = life(*lifeline);
     });
   }
-  void start(int rank, Life life = finish) { start(terms(rank), life); }
+  void start(int rank, Life life = finish) {
+    start(terms(rank), std::move(life));
+  }
 
   void wait() {
     for (std::thread &thread : threads)

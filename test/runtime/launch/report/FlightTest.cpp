@@ -108,10 +108,11 @@ static std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
                                       int waiter, double time = kAtTheEnd) {
   const Status status = explainLoss(Status::error(PeerLost, "late"), flights,
                                     {.waiter = waiter, .time = time});
-  int culprit = 0;
-  const int found = std::sscanf(status.message().c_str(),
-                                "late; rank %d has not moved for", &culprit);
-  return found == 1 ? std::optional(culprit) : std::nullopt;
+  for (int rank = 0; rank < int(flights.size()); ++rank)
+    if (status.message().starts_with("late; rank " + std::to_string(rank) +
+                                     " has not moved for"))
+      return rank;
+  return std::nullopt;
 }
 
 /// 0 waits for 1, which waits for 2, which waits for no rank.

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -236,7 +237,14 @@ struct Ended {
 
 static Ended shell(const std::string &command, const std::string &scratch) {
   const std::string file = scratch + "/stderr";
-  const int status = std::system((command + " 2> '" + file + "'").c_str());
+  const std::string redirected = command + " 2> '" + file + "'";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    execl("/bin/sh", "sh", "-c", redirected.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
   std::ifstream in(file);
   return {WEXITSTATUS(status), std::string(std::istreambuf_iterator<char>(in),
                                            std::istreambuf_iterator<char>())};

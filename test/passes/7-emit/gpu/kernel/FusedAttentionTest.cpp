@@ -23,7 +23,7 @@ static std::string tensor(std::initializer_list<int64_t> sizes,
 /// Compares `body`, compiled for GPUs, with the reference evaluator.
 static std::string forGpus(const std::string &arguments,
                            const std::string &results, const std::string &body,
-                           Inputs inputs) {
+                           const Inputs &inputs) {
   return functionDifference(
       "module attributes {dist.target = \"cuda\"} {\nfunc.func @main(" +
           arguments + ") -> (" + results + ") {\n" + body + "\n}\n}\n",
@@ -36,7 +36,7 @@ static std::string forGpus(const std::string &arguments,
 static std::string difference(const Shape &shape, const std::string &type,
                               const std::string &options = "",
                               const std::string &mask = "",
-                              Inputs inputs = {.low = -1, .high = 1}) {
+                              const Inputs &inputs = {.low = -1, .high = 1}) {
   const std::string
       query =
           tensor({shape.batch, shape.heads, shape.queries, shape.depth}, type),

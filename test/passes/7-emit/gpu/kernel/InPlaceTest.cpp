@@ -26,8 +26,10 @@ TEST(GpuInPlace, EachRowIsAddedOnce) {
   ASSERT_TRUE(module);
   alignas(16) float sums[5] = {1, 2, 3, 4, 5};
   alignas(16) float x[40];
-  for (int i = 0; i < 40; ++i)
-    x[i] = float(i / 8);
+  for (int i = 0; i < 40; ++i) {
+    const int row = i / 8;
+    x[i] = float(row);
+  }
   emit::EmulatedGpu gpu(*module);
   ASSERT_EQ(gpu.run(0, {sums, x, sums}, {}), "");
   for (int i = 0; i < 5; ++i)
