@@ -169,9 +169,9 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 }
 
 /// Appends copies of `op` to `candidates` that split further factors over
-/// `parts`, the sub-axes that are left. A factor in `others` takes as many as it
-/// has elements for. The factors that directly follow it in a dim take the
-/// rest. Without enough elements for all sub-axes, nothing is appended.
+/// `parts`, the sub-axes that are left. A factor in `others` takes as many
+/// sub-axes as it has elements for. The factors that directly follow it in a
+/// dim take the rest. A copy that leaves a sub-axis unused is not appended.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
