@@ -75,9 +75,9 @@ private:
   void check(llvm::StringRef name, const StageValue &value);
   /// Adds the values in `files` to `found`.
   Status readExecuted(const ExecutedFiles &files);
-  /// Compares `got` with the value `name` that simulate() has expected. Adds the
-  /// result to `found`. `held` are the shards of the ranks; empty if they are
-  /// not known.
+  /// Compares `got` with the value `name` that simulate() has expected, and
+  /// adds the result to `found`. `held` are the shards of the ranks; empty if
+  /// they are not known.
   void addExecuted(const std::string &name, mlir::Value value,
                    const graph::HostTensor &got,
                    llvm::ArrayRef<RankShard> held);
