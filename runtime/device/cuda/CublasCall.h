@@ -7,6 +7,7 @@
 #include "runtime/device/cuda/CudaResources.h"
 
 #include <optional>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -26,8 +27,12 @@ public:
   OwnedHandle &operator=(const OwnedHandle &) = delete;
 
   /// Returns the address at which a create function of cuBLASLt stores its new
-  /// object. This owner must not yet own an object.
-  Handle *place() { return &handle; }
+  /// object. Destroys an object that this owner has already.
+  Handle *place() {
+    if (handle)
+      destroy(std::exchange(handle, nullptr));
+    return &handle;
+  }
   Handle get() const { return handle; }
 
 private:
