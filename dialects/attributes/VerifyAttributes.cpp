@@ -156,8 +156,9 @@ static StringRef textOf(AttributePlace place) {
   return "nothing";
 }
 
-/// Returns the places where the attribute declared by `row` may be, as a text
-/// such as "on an argument, a result or graph.parameter".
+/// Returns a text with the places where an attribute may be, such as "on an
+/// argument, a result or graph.parameter". `row` is the declaration of this
+/// attribute.
 static std::string placesOf(const DeclaredAttribute &row) {
   if (row.places == AttributePlace::Location)
     return "in the metadata of a location";
@@ -191,16 +192,22 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // Rates a declared name as a suggestion for the unknown `name`. The smallest
-  // tuple is the best suggestion:
+  // A declared name that the error message may suggest instead of the unknown
+  // name `name`. The message suggests the declared name with the smallest
+  // tuple. The tuple contains:
   //
-  //   1. edit distance from `name`
-  //   2. 0 if it is as long as `name`, else 1
-  //   3. the declared name itself
+  //   1. edit distance between the declared name and `name`
+  //   2. 0 if the declared name and `name` have the same length, else 1
+  //   3. declared name
+  //
+  // For example, if `name` is "graph.names", the declared name "graph.name"
+  // gives the tuple (1, 1, "graph.name").
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // Suggest only names whose edit distance from `name` is at most a quarter of
-  // the length of `name`.
+  // The loop begins with an empty suggestion, whose edit distance is a quarter
+  // of the length of `name`, plus 1. Only a declared name with a smaller edit
+  // distance replaces the empty suggestion. For a `name` of 12 characters, the
+  // edit distance must be 3 or less.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

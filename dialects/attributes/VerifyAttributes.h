@@ -28,7 +28,8 @@ LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 enum class AttributePlace : uint8_t {
   None = 0,
   Module = 1,
-  /// The attribute is on a function or on a kernel (`rank.kernel`).
+  /// The attribute is on an op with the interface FunctionOpInterface, such as
+  /// `func.func` or `rank.kernel`.
   Function = 2,
   /// The attribute is on an op that is neither a module nor a function.
   Op = 4,
@@ -66,10 +67,11 @@ struct AttributeKind {
   llvm::StringLiteral needs;
   /// Returns whether an attribute of this kind may have the given value.
   bool (*fits)(mlir::Attribute);
-  /// Second check of an attribute value, which depends on the place of the
-  /// attribute. For example, a dim index must be less than the rank of the
-  /// argument. Returns an error text, or nullopt if the value is valid. Null if
-  /// `fits` is the only check.
+  /// Function that checks the value of an attribute against the place of the
+  /// attribute. For example, if the value is the index of a dim of a function
+  /// argument, the index must be less than the tensor rank of the argument. The
+  /// function returns an error text, or nullopt if the value is valid. The
+  /// function pointer is null if values need no such check.
   std::optional<std::string> (*check)(const AttributeSite &,
                                       mlir::Attribute) = nullptr;
 };
@@ -92,23 +94,26 @@ struct DeclaredAttribute {
 /// Table of all attributes that one dialect declares.
 class AttributeTable {
 public:
-  /// Adds one row for each attribute in `rows` to this table. The table keeps
-  /// pointers to `rows`, so `rows` must live until the program ends.
+  /// Adds the attribute declarations `rows` to this table. The table stores
+  /// pointers to the declarations, so the array `rows` must outlive the table.
   void declare(mlir::MLIRContext *context,
                llvm::ArrayRef<DeclaredAttribute> rows);
 
-  /// Emits an error and fails unless these conditions hold:
+  /// Verifies an attribute of the op `op`. Emits an error and fails unless all
+  /// these conditions hold:
   ///
-  ///  - This table has a row for the name of `attribute`.
-  ///  - The row permits the attribute on `op`.
-  ///  - The value of `attribute` is of the kind that the row requires.
+  ///  - This table declares an attribute with the name of `attribute`.
+  ///  - The declaration permits the attribute on `op`.
+  ///  - The value of `attribute` is of the kind that the declaration requires.
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
-  /// Emits an error and fails unless these conditions hold:
+  /// Verifies an attribute of an op, of a function argument, or of a function
+  /// result. `site` is the op, the argument or the result. Emits an error and
+  /// fails unless all these conditions hold:
   ///
-  ///  - This table has a row for the name of `attribute`.
-  ///  - The row permits the attribute at the place `site`.
-  ///  - The value of `attribute` is of the kind that the row requires.
+  ///  - This table declares an attribute with the name of `attribute`.
+  ///  - The declaration permits the attribute at `site`.
+  ///  - The value of `attribute` is of the kind that the declaration requires.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 
@@ -135,7 +140,8 @@ extern const AttributeKind numbersByNameKind, stringsByNameKind;
 /// Kinds of attribute values on a tensor argument or result: the index of a dim
 /// of that tensor, and an array with one string per dim of the tensor.
 extern const AttributeKind dimKind, dimNamesKind;
-/// Kind of the attributes in the metadata of locations. It accepts any value.
+/// Kind of an attribute that is in the metadata of an MLIR location, such as
+/// `dist.decisions`. The kind permits any value.
 extern const AttributeKind metadataKind;
 
 /// Returns whether `attribute` is an integer of type i64 whose value is at

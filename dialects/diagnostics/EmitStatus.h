@@ -9,9 +9,10 @@
 
 namespace pcc {
 
-/// Emits an error at `op` with the message and the notes of `status`, which
-/// must be an error. Ignores the exit code in `status`. The returned diagnostic
-/// converts to failure.
+/// Emits an error at `op` with the message and the notes of `status`. `status`
+/// must be an error. An error also contains an exit code for the process, which
+/// this function does not use. Returns the diagnostic. If a caller returns the
+/// diagnostic as a LogicalResult, the LogicalResult is a failure.
 inline mlir::InFlightDiagnostic emitStatus(mlir::Operation *op,
                                            const Status &status) {
   mlir::InFlightDiagnostic diagnostic = op->emitError() << status.message();

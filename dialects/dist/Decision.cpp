@@ -129,15 +129,21 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Reads one communication of ranks into `step`, from a text of five or six
-/// words. Leaves `step` unchanged if the text is shorter.
+/// Parses the text of one communication between ranks and stores the result in
+/// `step`. `attribute` is the text as a StringAttr, such as
+/// "all_reduce dp+tp 8 1 98304". The words of the text are:
 ///
-///   KIND AXES RANKS STRIDE BYTES [shared]
-///   all_reduce dp+tp 8 1 98304
+///   word        member of `step`  meaning
+///   all_reduce  kind              name of the communication
+///   dp+tp       axes              names of the mesh axes along which ranks
+///                                 communicate
+///   8           ranks             number of ranks in each group
+///   1           stride            distance from one rank of a group to the next
+///   98304       receivedBytes     number of bytes that one rank receives
 ///
-/// In this example, 8 consecutive ranks communicate, and each one receives
-/// 98304 bytes. The word `shared` is present if another op needs the
-/// communication anyway.
+/// In this example, the first group has the ranks 0 to 7. A sixth word,
+/// "shared", sets `step.isShared` to true. If `attribute` is not a StringAttr,
+/// or if the text has fewer than five words, `step` stays unchanged.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -160,8 +166,11 @@ static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
 static void read(Attribute attribute, Endpoint &place);
 
-/// Converts each entry of the array with the key `name` in `fields` and appends
-/// the result to `items`. Appends nothing if `fields` has no such array.
+/// Reads a list of structs from the dictionary `fields`. The list is the array
+/// attribute with the key `name`. Each entry of the array is an MLIR attribute
+/// that stores one struct of type Item, such as Choice. Converts each entry to
+/// an Item and appends this Item to `items`. If `fields` has no array with the
+/// key `name`, appends nothing.
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
                      std::vector<Item> &items) {

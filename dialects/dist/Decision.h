@@ -19,13 +19,15 @@
 
 namespace pcc::dist {
 
-/// One communication of a reshard (a change of sharding), with the facts that
-/// determine its price. It is a collective, or a set of pairwise sends
-/// (exchange).
+/// Record of one communication between ranks that changes the sharding of a
+/// tensor. The communication is a collective, or a set of pairwise sends
+/// ("exchange"). The command `pcc explain` shows the record to the user.
 struct PricedStep {
   /// Name of the communication, such as "all_gather" or "exchange".
   std::string kind;
-  /// Names of the mesh axes over which the ranks of a group communicate.
+  /// Names of the mesh axes along which ranks communicate. For example, on a
+  /// mesh with the axes dp and tp, `axes` is ["tp"] if each rank communicates
+  /// with the ranks that have the same dp coordinate.
   std::vector<std::string> axes;
   /// Number of ranks in each communicating group.
   int64_t ranks = 1;
@@ -35,8 +37,10 @@ struct PricedStep {
   /// Number of bytes that one rank receives in this communication. If the
   /// numbers differ between ranks, the largest number.
   int64_t receivedBytes = 0;
-  /// True if another op needs this communication of the same value anyway. The
-  /// communication then adds nothing to the cost of the op.
+  /// True if the communication reshards a value for one operand, and another
+  /// operand needs the same value in the same new sharding. The communication
+  /// then serves both operands, and Choice::picoseconds and
+  /// Choice::receivedBytes() do not include it.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
@@ -53,24 +57,31 @@ struct Choice {
   /// Text that tells the user how the op is computed, such as "split dim 1 of
   /// 'w'".
   std::string what;
-  /// All communications that the op needs, including those that another op
-  /// needs anyway (PricedStep::isShared).
+  /// Communications that ranks need if they compute the op in this way. Each
+  /// communication changes the sharding of an operand, of a result, or of an
+  /// intermediate value of the op. The list also contains communications whose
+  /// PricedStep::isShared is true. They serve another operand at the same time.
   std::vector<PricedStep> steps;
   /// Number of bytes that one rank stores for the op: its shards of the op's
   /// results, and of the weights that only this op reads.
   int64_t memoryBytes = 0;
-  /// Estimated time of the op and its communication, in picoseconds. Excludes
-  /// communication that another op needs anyway. 0 without a cluster profile.
+  /// Estimated time in picoseconds: the computation of the op, plus the
+  /// communications in `steps`. A communication whose PricedStep::isShared is
+  /// true also serves another operand, so its time is not included. The
+  /// estimate is 0 if the user gave no cluster file to the compiler. A cluster
+  /// file contains the speeds of the devices and of the network.
   int64_t picoseconds = 0;
   /// Reason why the sharding search must not choose this way to compute an op.
   /// Empty if the search may choose it.
   std::string refused;
 
-  /// Returns the number of bytes that one rank receives in all communications
-  /// of the op. Excludes communications that another op needs anyway.
+  /// Returns the number of bytes that one rank receives: the sum over all
+  /// communications in `steps`. A communication whose PricedStep::isShared is
+  /// true also serves another operand, so its bytes are not included.
   int64_t receivedBytes() const;
-  /// Returns the number of communications of the op. Excludes communications
-  /// that another op needs anyway.
+  /// Returns the number of communications in `steps`. A communication whose
+  /// PricedStep::isShared is true also serves another operand, so it is not
+  /// counted.
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
@@ -85,11 +96,15 @@ struct Decision {
   /// about the op.
   std::string axis;
   Choice chosen;
-  /// Best alternatives to `chosen`, sorted in this order:
+  /// Best other ways to compute the op, at most five, in this order:
   ///
-  ///  - alternatives that the search may select, by time, then by received
-  ///    bytes,
-  ///  - alternatives that the search must not select (Choice::refused).
+  ///  1. ways that the sharding search was allowed to choose
+  ///  2. ways that the sharding search was not allowed to choose: the member
+  ///     Choice::refused contains the reason
+  ///
+  /// In each of these two groups, the fastest way comes first
+  /// (Choice::picoseconds). If two ways are equally fast, the way with the
+  /// smaller Choice::receivedBytes() comes first.
   std::vector<Choice> others;
 
   bool operator==(const Decision &) const = default;
@@ -98,8 +113,12 @@ struct Decision {
 /// The producer or one consumer of a resharded value: an op, an input or output
 /// of the model, or a pin (requested sharding).
 struct Endpoint {
-  /// Kind of this producer or consumer of a resharded value: "weight", "input",
-  /// "output", "pin", or the name of an op ("matmul").
+  /// Text that tells the user which kind of producer or consumer this is:
+  ///
+  ///  - "weight": a weight of the model
+  ///  - "input", "output": an input or output of the model
+  ///  - "pin": the user's request for a sharding of the value
+  ///  - any other text: the name of an op without its dialect, such as "matmul"
   std::string op;
   /// Name of this producer or consumer of a resharded value. For an op, the
   /// name of the ONNX node from which it was imported. For a pin (requested

@@ -41,8 +41,16 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 #include "dialects/dist/DistOps.cpp.inc"
 
 namespace {
-/// Makes MLIR print meshes and shardings as aliases at the top of a module. The
-/// alias of a sharding begins with "partial", "whole" or "split".
+/// Names the aliases under which MLIR prints meshes and shardings. MLIR defines
+/// an alias at the top of the printed module, such as
+/// `#split = #dist.sharding<"[8@tp:2, -]">`. If two shardings get the same
+/// name, MLIR appends a number to the name: `#split1`. The names are:
+///
+///   #mesh     a mesh
+///   #partial  a sharding under which ranks hold partial sums or other partial
+///             results
+///   #whole    a sharding under which each rank holds the whole tensor
+///   #split    any other sharding
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -141,8 +149,14 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << toString(getSharding()) << "\">";
 }
 
-/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. The text contains
-/// the size of each axis (tp:2), because the parser cannot see the mesh.
+/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. This text has two
+/// entries, so the sharding is for a tensor with two dims:
+///
+///   8@tp:2  The mesh axis tp, of size 2, splits dim 0, of size 8.
+///   -       Each rank holds the whole of dim 1.
+///
+/// The text contains the sizes 8 and 2, because the parser knows neither the
+/// shape of the tensor nor the mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
@@ -245,17 +259,32 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies an all_gather or reduce_scatter that transfers only some rows of a
-/// tensor, such as the tokens for the experts of an MoE layer. The first n dims
-/// of the tensor number its rows. Two boolean masks select the rows. For
-/// example, 4 ranks gather 8 rows (n = 1) of 512 elements each:
+/// Verifies a collective that transfers only some rows of a tensor. The
+/// collective is an all_gather or a reduce_scatter. For example, it transfers
+/// the tokens of an MoE layer to the ranks of their experts. Two operands of
+/// the collective are boolean masks, which select the rows.
 ///
-///   shard of one rank  2x512
-///   whole tensor       8x512
-///   mask 0             2x4    for each row of a shard, the ranks that need it
-///   mask 1             8      the rows that this rank needs
+/// A row is a part of the tensor: the elements that have the same indices in
+/// the first n dims. The number n is the number of dims of the second mask. For
+/// example, with n = 1, a tensor x of shape 8x512 has 8 rows of 512 elements,
+/// and row 3 is x[3, :]. If 4 ranks gather x, each rank has these tensors:
 ///
-/// Each row must have the same sharding before and after the transfer.
+///   tensor                 shape  meaning
+///   operand (shard of x)   2x512
+///   first mask             2x4    [i, r] is true if rank r needs row i of the
+///                                 shard
+///   second mask            8      [i] is true if this rank needs row i of x
+///   result (x)             8x512
+///
+/// In a reduce_scatter, the operand has the shape of x, and the result has the
+/// shape of a shard of x. The masks have the same shapes as above. Element
+/// [i, r] of the first mask is true if rank r adds a row to the sum in row i of
+/// the shard. Element [i] of the second mask is true if this rank adds row i of
+/// its operand to a sum.
+///
+/// The collective has a sharding before the transfer, `from`, and a sharding
+/// after the transfer, `to`. Both shardings must be equal for all dims except
+/// the first n dims.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

@@ -37,7 +37,8 @@ public:
   static bool classof(mlir::Attribute attribute);
   static CollectiveKindAttr get(mlir::MLIRContext *context,
                                 CollectiveKind kind);
-  // Hides IntegerAttr::getValue(), as MLIR's own enum attributes do.
+  /// Returns the kind as an enumerator. IntegerAttr::getValue(), which this
+  /// function hides, returns the kind as an APInt.
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method)
   CollectiveKind getValue() const;
 };
@@ -54,8 +55,10 @@ namespace pcc::dist {
 
 #include "dialects/dist/DistAttributeNames.h.inc"
 
-/// Returns the text of the cluster profile in the module's attribute
-/// `dist.cluster`, or an empty string without that attribute.
+/// Returns the text of the cluster file, which is the value of the attribute
+/// `dist.cluster` of `module`. A cluster file describes the machines: the
+/// speeds of the devices, the network and the memory. Returns an empty string
+/// if `module` has no attribute `dist.cluster`.
 llvm::StringRef clusterOf(mlir::ModuleOp module);
 
 /// Returns the kind of device for which `module` is compiled: the value of its
@@ -66,8 +69,13 @@ llvm::StringRef targetOf(mlir::ModuleOp module);
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding that phase `4-shard` chose for `value`, or null if none
-/// is stored in the IR.
+/// Returns the sharding of `value` that an attribute of the IR stores. For an
+/// op result, this attribute is `dist.shardings` of the op. For a function
+/// argument, this attribute is `dist.sharding` of the argument. Returns null if
+/// the attribute is absent. Also returns null if `value` is an argument of a
+/// block that is not in a function's body. If the pass that decides all
+/// shardings has not run yet, the attribute of a function argument is a
+/// sharding that the model requests.
 ShardingAttr shardingOf(mlir::Value value);
 
 /// Stores `sharding` as the sharding of `value`, an op's result or a function

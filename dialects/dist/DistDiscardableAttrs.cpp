@@ -49,12 +49,14 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
 }
 
 /// Returns the type of the tensor to which the sharding attribute at `site`
-/// applies, or null if there is none:
+/// applies. Returns null if there is no such tensor. A parameter is a weight or
+/// a state of the optimizer.
 ///
-///   place of the attribute        tensor
-///   function argument or result   the argument or result
-///   op with operands              operand 0 (the op sets a parameter)
-///   op without operands           the parameter that the op declares
+///   place of the attribute     tensor
+///   function argument          the argument
+///   function result            the result
+///   op `graph.set_parameter`   operand 0, the new elements of a parameter
+///   op `graph.parameter`       the parameter that the op declares
 static Type shardedType(const AttributeSite &site) {
   if (site.place != AttributePlace::Op)
     return site.tensorType();

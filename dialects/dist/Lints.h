@@ -39,16 +39,17 @@ constexpr std::string_view nameOf(Lint lint) {
   return names[static_cast<int>(lint)];
 }
 
-/// Size in bytes from which an all-gather of a whole tensor to every rank
-/// causes the lint full-gather (64 MiB).
+/// Threshold of the lint `full-gather`: 64 MiB. `pcc explain` warns if an
+/// all-gather gives every rank a whole tensor of at least 64 MiB.
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
 /// Threshold of the lint whole-weight: 0.01. `pcc explain` warns about a weight
 /// that a mesh axis does not split, if the weight has more than 1 % of the
 /// bytes of a layer's weights.
 inline constexpr double largeWeightShare = 0.01;
-/// Threshold of the lint padding: 0.1. `pcc explain` warns if at least a tenth
-/// of the elements of a split dim are padding. For example, 2 parts of 5
-/// elements hold a dim of 9 elements and 1 element of padding.
+/// Threshold of the lint named `padding`: 0.1. `pcc explain` warns if at least
+/// a tenth of the elements of a split dim are padding. For example, two ranks
+/// split a dim of 7 elements. Each rank has 4 elements, so 1 of 8 elements is
+/// padding. `pcc explain` warns, because 1/8 is greater than 0.1.
 inline constexpr double largePaddingShare = 0.1;
 /// Threshold of the lint unused-axis: 0.5. `pcc explain` warns if at least half
 /// of a rank's floating-point operations are the same on all ranks along a mesh

@@ -51,8 +51,9 @@ broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 /// imported. Returns an empty string if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
-/// Returns the first place in a source file that `location` contains, as
-/// "FILE:LINE". Returns an empty string if there is none.
+/// Returns the file and line of the first FileLineColLoc in `location`, such as
+/// "model.py:12". The FileLineColLoc may be nested, for example in a FusedLoc.
+/// Returns an empty string if `location` contains no FileLineColLoc.
 std::string sourceLine(mlir::Location location);
 
 /// Returns the properties of an op of type `Op` that is being built or parsed,

@@ -45,9 +45,11 @@ public:
   ShardingRule getShardingRule() { return broadcastRule(this->getOperation()); }
 };
 
-/// Class of ops that only copy operand elements, to places that shapes and
-/// attributes determine. The ops are linear. A pad is excluded, because it adds
-/// new elements.
+/// Class of ops that only copy elements of their operands, such as transpose,
+/// slice and concat. The shapes and attributes of the op determine which
+/// element of the result is a copy of which operand element. Each op of the
+/// class is linear: slice(x + y) = slice(x) + slice(y). A pad is not in the
+/// class, because its result has elements that are not in the operand.
 template <typename Op>
 class IsLayout : public mlir::OpTrait::TraitBase<Op, IsLayout> {};
 
@@ -72,9 +74,13 @@ class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 template <typename Op>
 class IsContraction : public mlir::OpTrait::TraitBase<Op, IsContraction> {};
 
-/// Class of the two ops that end the microbatches of a training step:
-/// accumulate sums a value over all microbatches, and set_parameter stores an
-/// updated weight.
+/// Class of the two ops by which a training step updates weights. The update
+/// runs once per step, after all microbatches.
+///
+///  - `accumulate` turns one value per microbatch, such as a gradient, into one
+///    value per step, usually the sum.
+///  - `set_parameter` stores the new elements of a weight or of a state of the
+///    optimizer.
 template <typename Op>
 class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 
@@ -82,8 +88,10 @@ class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 // Facts about elements
 //===----------------------------------------------------------------------===//
 
-/// Class of ops whose result contains only elements of operand 0, so that a
-/// splat yields a splat. A concat is excluded, because it has several operands.
+/// Class of ops whose result contains only elements of operand 0, such as
+/// transpose and gather. If all elements of operand 0 are equal, then all
+/// elements of the result are equal, too. A concat is not in the class, because
+/// its result also contains elements of the other operands.
 template <typename Op>
 class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
@@ -113,8 +121,10 @@ class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 template <typename Op>
 class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 
-/// Class of ops that need tens of instructions per element of the result, such
-/// as exp. Fusion computes their results once, not once per reader.
+/// Class of element-wise ops that execute tens of machine instructions per
+/// element, such as exp. Fusion avoids kernels that compute the same element of
+/// such an op several times. Fusion permits such kernels for cheap ops, such as
+/// add.
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
@@ -125,8 +135,9 @@ class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 ///  - Its result may exceed the range of f16.
 ///  - It adds many terms in sequence.
 ///
-/// Norms and softmax are excluded, because they compute in f32 internally.
-/// Reductions are excluded, because max and min do not need f32.
+/// Norms and softmax are not in the class, because they compute in f32
+/// internally. The op `reduce` is not in the class, because only some of its
+/// kinds need f32: a sum needs f32, but a maximum does not.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 

@@ -47,11 +47,15 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
 ///                                                 {{k},{n}}
 ///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 ///
-///  - The size of a dim is the product of the sizes of its factors.
+///  - The size of a dim is the product of the sizes of its factors. The dim
+///    {a,b} has 6 · 4 = 24 elements.
 ///  - A dim of size 1 that broadcasts has no factor.
-///  - A Parallel factor needs no communication if its dims are split alike.
-///  - A reduction factor (Sum, Max, Min, Prod) occurs in operands only. If
-///    split, it makes the results partial.
+///  - Ranks can split a Parallel factor without communication. If ranks split m
+///    in the matmul, each rank has some rows of [m,k] and computes the same rows
+///    of the result.
+///  - If ranks split a Sum, Max, Min or Prod factor, each rank computes a
+///    partial result. If ranks split k in the matmul, the result is the sum of
+///    the partial results. Factors of these kinds occur in operands only.
 struct ShardingRule {
   /// A factor (loop index of the op). The id of a factor is its index in the
   /// list `factors`.
@@ -104,9 +108,11 @@ struct ShardingRule {
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
-    /// `operand` is the index of the operand that the op reads in windows.
-    /// `dim` is the index of the dim that ranks split. It is the same in the
-    /// operand and in result 0.
+    /// `operand` is the index of an operand. `dim` is the index of a dim, both
+    /// of this operand and of result 0. Ranks can split the dim of result 0.
+    /// Each rank then receives the range of the operand's dim that its shard of
+    /// result 0 needs. For example, ranks split a convolution of the images
+    /// [n,c,h,w] along h: `operand` is 0 and `dim` is 2.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
     /// Number of consecutive operand elements that the op reads for one result
@@ -116,8 +122,12 @@ struct ShardingRule {
     /// True if the op reads only a part of the operand's dim, as a slice does.
     bool narrows = false;
     /// True if ranks can also split the dim without receiving elements from
-    /// other ranks. The operand and the result then have a common factor (loop
-    /// index) in this dim.
+    /// other ranks. For example, y = x[64:128] reads the second of three blocks
+    /// of 64 elements of x. Two ranks can split each block in two halves:
+    ///
+    ///   rank  its elements of x                 its elements of y
+    ///   0     x[0:32], x[64:96], x[128:160]     x[64:96]
+    ///   1     x[32:64], x[96:128], x[160:192]   x[96:128]
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
@@ -132,16 +142,22 @@ struct ShardingRule {
   ///                          the sum of each row      Sum
   ///   cumsum [n,c] along n   the sum of each column   gather
   struct InnerValue {
-    /// The factors (loop indices of the op) of each dim of this tensor. For the
-    /// row maxima of a softmax [r,v] along v: {{r},{}}.
+    /// The factors (loop indices of the op) of each dim of this tensor. For
+    /// example, the row maxima of a softmax [r,v] along v have the shape [r,1]
+    /// and the factors {{r},{}}. The dim of size 1 has no factor.
     TensorFactors dims;
-    /// Operation that combines the tensors of all ranks: Sum, Max, Min or Prod
-    /// for a reduction, or Inner for a gather.
+    /// Each rank has one tensor of intermediate results. `kind` says how ranks
+    /// combine these tensors:
+    ///
+    ///   Sum, Max, Min, Prod  an all-reduce of this kind
+    ///   Inner                an all-gather
     FactorKind kind;
     int64_t elementBytes;
-    /// Number of elements that each rank contributes to a gather, per row of
-    /// its part of the operand. For a topk with k = 5, each rank sends its 5
-    /// largest elements of each row. Unused by reductions.
+    /// Number of elements per row that each rank sends in an all-gather. A row
+    /// is a line of elements along the dim that ranks split. For example, each
+    /// rank of a topk with k = 5 has a part of each row. The rank sends the 5
+    /// largest elements of its part, so `perPart` is 5. An all-reduce does not
+    /// use `perPart`.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;

@@ -10,20 +10,28 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the earliest part of a training step in which `op` may run according
-/// to its own kind. Its operands, which are ignored here, may require a later
-/// part.
+/// Returns the earliest part of a training step in which `op` may run. The
+/// function looks only at the name of `op`. The operands of `op` may require a
+/// later part.
+///
+///   op                             earliest part
+///   loss_gradient                  backward pass
+///   accumulate and set_parameter   update of the weights
+///   any other op                   forward pass
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the part of a training step in which `reader` needs its operands:
+/// Returns the part of a training step to which an op of the forward pass may
+/// move if the op `reader` reads its result. Forward and Backward run once per
+/// microbatch. Update runs once per step, after all microbatches.
 ///
-///   accumulate     Forward, because it adds its operand in each microbatch
-///   terminator     Update, which ends the step
-///   any other op   the part in which that op runs
+///   reader                part
+///   accumulate            Forward, because it sums one value per microbatch
+///   function terminator   Update, because the terminator ends the step
+///   any other op          the part in which `reader` runs
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -35,8 +43,10 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
-  // Assign each op to the earliest part in which it may run. No op runs in an
-  // earlier part than its operands.
+  // A training step has three parts, in this order: forward pass, backward pass
+  // and update of the weights. Assign each op to the earliest part in which the
+  // op may run. An op must not run in an earlier part than the ops that compute
+  // its operands.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())
@@ -45,8 +55,11 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
-  // Move each forward op to the earliest part that reads its results. Visit in
-  // reverse order, so that all readers of an op have their final parts.
+  // Move each op of the forward pass to the earliest part of the training step
+  // in which another op reads a result of the op. For example, the op moves to
+  // the backward pass if only ops of the backward pass read its results. Visit
+  // the ops from last to first, so that all readers of an op move before the
+  // op.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

@@ -19,23 +19,38 @@ bool isReproducible(mlir::Operation *op);
 /// Part of a training step in which an op runs. The enumerators are in
 /// execution order.
 enum class StepPart : uint8_t {
-  /// Part of the ops that run once per microbatch, before the backward pass.
+  /// The forward pass, which is the first part of a training step. The forward
+  /// pass runs once per microbatch.
   Forward,
-  /// Part of the ops that run once per microbatch and depend on
-  /// `graph.loss_gradient`, where the backward pass begins.
+  /// The backward pass, which is the second part of a training step. The
+  /// backward pass runs once per microbatch and computes gradients. It begins
+  /// with the op `graph.loss_gradient`, which returns the gradient of the loss
+  /// with respect to itself (1).
   Backward,
-  /// Part of the ops that run once per step, after all microbatches. Each
-  /// writes a parameter or depends on `graph.accumulate` (the sum over
-  /// microbatches).
+  /// The update of the weights, which is the last part of a training step. The
+  /// update runs once per step, after all microbatches. These ops belong to the
+  /// update:
+  ///
+  ///  - `graph.accumulate`, which combines the gradients of all microbatches
+  ///  - all ops that depend on `graph.accumulate`, such as optimizer ops
+  ///  - `graph.set_parameter`, which stores the new elements of a weight
   Update,
 };
 
-/// Assigns each op of a function body to the forward, backward or update part
-/// of a training step. An op never runs in an earlier part than its operands.
+/// Assigns each op of a training step to one part of the step. The parts are
+/// the forward pass, the backward pass and the update of the weights. The parts
+/// run in this order. An op never runs in an earlier part than the ops that
+/// compute its operands.
 ///
-/// A forward op moves to the part that reads its results first. For example, a
-/// dropout mask for a gradient moves to the backward part. Ops for which
-/// `mayWait` returns false do not move.
+/// If only later parts read the results of an op of the forward pass, the op
+/// moves to the first of these parts. For example, the op that computes a
+/// dropout mask moves to the backward pass if only gradients read the mask. An
+/// op does not move in two cases:
+///
+///  - The op `accumulate`, which sums a value over microbatches, reads a result
+///    of the op.
+///  - The function `mayWait`, an argument of the constructor, returns false for
+///    the op.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;

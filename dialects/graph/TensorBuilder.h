@@ -18,8 +18,10 @@ public:
       : OpBuilder(before), location(before->getLoc()) {}
   virtual ~TensorBuilder() = default;
 
-  /// Creates an op of type `Op` at the insertion point, passes it to finish()
-  /// and returns it. `args` are the arguments of Op::build.
+  /// Creates an op of type `Op` at the insertion point of the builder and
+  /// returns the op. `args` are the arguments of Op::build. The function passes
+  /// the op to the virtual function finish(). A subclass overrides finish() to
+  /// add attributes to each new op.
   template <typename Op, typename... Args> Op makeOp(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
     finish(op);

@@ -37,15 +37,30 @@ inline int64_t stageOf(mlir::Operation *op) {
   return stage ? stage.getInt() : 0;
 }
 
-/// Returns the kind of action that runs `function`: the value of its attribute
-/// `pipe.action`, or "F" (forward) without that attribute.
+/// Returns the kind of pipeline action that runs `function`, a function of a
+/// pipeline stage. An action is an entry of the pipeline schedule. For example,
+/// the action 0F3 runs the forward function (kind F) of stage 0 for microbatch
+/// number 3. The kind is the value of the function's attribute `pipe.action`,
+/// or "F" if the function does not have this attribute. The kinds are:
+///
+///   F         forward
+///   B         backward
+///   I         backward, only the gradients of the stage's inputs
+///   W         backward, only the gradients of the weights
+///   UNSHARD   values that all microbatches use, such as gathered weights
+///   U0        part 0 of the weight update (U1 is part 1, and so on)
 inline llvm::StringRef actionOf(mlir::Operation *function) {
   auto action = function->getAttrOfType<mlir::StringAttr>(actionName);
   return action ? action.getValue() : "F";
 }
 
-/// Returns whether `function` runs once per step, not once per microbatch: as
-/// `UNSHARD` (gather of weights) or as a part of the update (U0, U1, …).
+/// Returns whether `function`, a function of a pipeline stage, runs once per
+/// step. If not, it runs once per microbatch. The attribute `pipe.action` of a
+/// function that runs once per step begins with U. There are two cases:
+///
+///   UNSHARD   computes the values that all microbatches use, such as gathered
+///             weights
+///   U0        computes part 0 of the weight update (U1: part 1, and so on)
 inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
@@ -58,7 +73,9 @@ inline bool runsOnce(mlir::Operation *function) {
 struct Held {
   /// Symbol name of the function whose result an argument holds.
   llvm::StringRef by;
-  /// Index of the held result: 0 for the first result of the function `by`.
+  /// Index of a result of the function `by`: 0 for its first result. The
+  /// function argument with the attribute `pipe.held` has the value of this
+  /// result.
   unsigned result;
 };
 /// Returns the attribute `pipe.held` of a function argument, which names the
@@ -70,10 +87,19 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// result that the argument holds. Returns nullopt if the attribute is absent
 /// or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the value that `argument` holds. Its attribute `pipe.held` names a
-/// result of a function; the value is that operand of the function's
-/// terminator. Returns null if the attribute, the function or the operand does
-/// not exist.
+/// Returns the SSA value that is passed to `argument`, a function argument. The
+/// attribute `pipe.held` of `argument` contains the symbol of a function (`by`)
+/// and the index of a result of this function (`result`). The SSA value is the
+/// operand of the function's terminator with this index. For example, the call
+/// heldBy(%a) returns %y, which is operand 1 of the terminator of @forward:
+///
+///   func @forward() {
+///     return %x, %y
+///   }
+///   func @backward(%a {pipe.held = {by = @forward, result = 1}})
+///
+/// Returns null if `argument` has no valid attribute `pipe.held`. Also returns
+/// null if the function does not exist, has no body or has no such result.
 mlir::Value heldBy(mlir::BlockArgument argument);
 /// Returns whether `argument` holds a value that its own function returned for
 /// the previous microbatch, such as a sum of gradients.

@@ -95,8 +95,9 @@ static LogicalResult verifyTiles(KernelOp kernel) {
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
-  // A property such as the extent is null if its attribute in the IR is not an
-  // i64.
+  // getExtentAttr() returns null if the attribute `extent` in the IR is not an
+  // integer, as in `extent = "4"`. The verifier that ODS generates does not
+  // reject such an attribute. getGrainAttr() is like getExtentAttr().
   if (!getExtentAttr() || !getGrainAttr())
     return emitOpError("needs an extent and a grain of type i64");
   if (getExtent() < 0 || getGrain() < 1)
@@ -127,8 +128,13 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Emits an error and fails unless the body has the operand and result types of
-/// the call.
+/// Verifies a library call, which is an op with a body. The ops of the body say
+/// what the library computes, such as a matmul and the addition of a bias.
+/// Emits an error and fails unless these conditions hold:
+///
+///  - The block arguments of the body have the types of the call's operands.
+///  - The body ends in `rank.yield`. The yielded values have the types of the
+///    call's results.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -174,12 +180,27 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether `tensors` fit the tile types `tiles` of a kernel that is
-/// launched for several parts. A part is a set of tensors with equally many
-/// elements, such as a weight and its gradient. `elements` has this number for
-/// each part. `tensors` lists the tensors of the first tile type, one per part,
-/// then those of the next: t0, t1, u0, u1 for the tile types t and u and two
-/// parts.
+/// Returns whether the operands or the results of a multi-tensor launch have
+/// the correct element types and numbers of elements. A multi-tensor launch
+/// runs one kernel for several parts. A part is a set of tensors with equally
+/// many elements, such as a weight and its gradient. The parameters are:
+///
+///   tensors   the types of the operands or results: for each type in `tiles`,
+///             one tensor per part
+///   tiles     the kernel's types of these operands or results. The kernel
+///             processes pieces (tiles) of the tensors, so only the element
+///             type of a tile must be equal to that of the tensor.
+///   parts     the number of parts
+///   elements  for each part, the number of elements of each of its tensors
+///
+/// For example, `tiles` has two types: an f32 type for weights and a bf16 type
+/// for gradients. There are two parts: part 0 has tensors of 6 elements, part 1
+/// has tensors of 10 elements. `tensors` must then be:
+///
+///   tensor<6xf32>     weight of part 0
+///   tensor<10xf32>    weight of part 1
+///   tensor<6xbf16>    gradient of part 0
+///   tensor<10xbf16>   gradient of part 1
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)

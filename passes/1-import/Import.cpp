@@ -130,11 +130,15 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks `graph` before any op is created. Returns an error for:
+/// Checks the nodes and initializers of `graph`. No op of `graph` has been
+/// created yet. Makes the following checks in this order, and returns an error
+/// for the first check that fails:
 ///
-///  - a sparse initializer
-///  - ops that pcc lacks: one error lists all their nodes
-///  - the first node that checkNode rejects
+///   1. No initializer is sparse.
+///   2. pcc supports the ops of all nodes. The error lists all nodes with
+///      unsupported ops.
+///   3. Each node has an op that exists in the model's opset version, and has a
+///      valid number of operands.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -257,11 +261,14 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return nullptr;
 }
 
-/// Replaces the If `node` by the nodes of the branch that its constant
-/// condition selects. Errors are reported in two ways:
+/// Imports the ONNX If `node`. The condition of the If must be a constant. The
+/// condition selects a branch, and the nodes of this branch are imported in
+/// place of the If. There are two kinds of errors:
 ///
-///   about the If itself          recorded in `emitter`; returns success
-///   about a node of the branch   returned
+///  - The condition is not constant, or the selected branch is missing. The
+///    error is recorded in `emitter`. The function still returns success, and
+///    the caller must check `emitter`.
+///  - The import of the selected branch fails. The function returns the error.
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -301,9 +308,11 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Calls the normalizer of `node`, the function that creates the node's graph
-/// ops. If an output is still undefined afterwards, the node counts as
-/// unsupported.
+/// Creates ops of the graph dialect for the ONNX node `node`. The class OpTable
+/// has a C++ function for each supported ONNX op. This function calls the C++
+/// function for the op of `node`. `import` is the builder of the ops, and it
+/// also records errors. If an output of `node` has no value afterwards,
+/// `import` records the error that pcc does not support the output.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -427,8 +436,8 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
            std::vector<UnsupportedOp> *unsupported) {
   PCC_ASSIGN_OR_RETURN(onnx::Model model,
                        onnx::readModel(path.str(), {}, options.trainingInfo));
-  // Register the reference evaluator of the graph ops. It folds values that
-  // depend only on shapes.
+  // Add constant folding to the graph dialect of `context`. The import then
+  // evaluates graph ops on constants, such as the computation of a shape.
   DialectRegistry registry;
   graph::registerConstantFolding(registry);
   context->appendDialectRegistry(registry);

@@ -11,20 +11,29 @@
 
 namespace pcc {
 
-/// Imports the ONNX file at `path` as a module. The module has a function
-/// @main, and one `graph.parameter` for each weight that @main uses. All shapes
-/// are static. A parameter refers to bytes in a file; the bytes of large
-/// weights are not read. An example with --dim batch=8 and with a weight of 64
-/// bytes at offset 96 of the file /models/m.onnx:
+/// Imports the ONNX file at `path` as a module. All shapes of the module are
+/// static. The module has a function @main, and one op `graph.parameter` for
+/// each weight that @main uses. A `graph.parameter` states where the bytes of
+/// the weight are: the file, the offset, the number of bytes, and the type of
+/// the stored tensor. The import does not read the bytes of large weights.
+/// Three of the module's attributes are:
+///
+///   graph.bound_dims   the sizes of the named dynamic dims
+///   graph.model        the name of the ONNX file
+///   graph.root         the directory of the weight files
+///
+/// The following example uses --dim batch=8. The file /models/m.onnx has a
+/// weight `w` of 64 bytes at the offset 96:
 ///
 ///   module attributes {graph.bound_dims = {batch = 8}, graph.model = "m.onnx",
 ///                      graph.root = "/models"} {
-///     graph.parameter @w : tensor<4x4xf32> = <"m.onnx", 96, 64, …>
+///     graph.parameter @w : tensor<4x4xf32> = <"m.onnx", 96, 64, tensor<4x4xf32>>
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// An op has the name of the node's output as `graph.name`, and the node's name
-/// as location. An error has one of these exit codes:
+/// An op in @main has an attribute `graph.name`, the name of an output of the
+/// ONNX node. The MLIR location of the op is the name of the node. An error has
+/// one of these exit codes of pcc:
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
@@ -33,8 +42,8 @@ namespace pcc {
 ///   CannotMeet    a device annotation of the model cannot be satisfied
 ///   InputOutput   the operating system refuses an operation
 ///
-/// If `unsupported` is not null, it becomes the list of ops that pcc does not
-/// support.
+/// If `unsupported` is not null, the import stores in `unsupported` the list of
+/// the ops that pcc does not support.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

@@ -59,8 +59,14 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--verify-imported`: checks the properties of imported modules on which
-/// later phases rely. Changes nothing.
+/// Pass `--verify-imported`, which runs after the import of an ONNX model.
+/// Changes nothing. Fails unless these conditions hold:
+///
+///  - The module has a function @main.
+///  - Each argument of each function has a static shape and a `graph.name`.
+///  - Each op belongs to the graph dialect or the func dialect, or is a
+///    `dist.pin`, an op that fixes a sharding. Function calls are not allowed.
+///  - Each op result is a tensor of static shape.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

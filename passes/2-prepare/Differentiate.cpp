@@ -32,9 +32,13 @@ static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones the views of the result of `maker`, a read of a weight, until each
-/// view has one use. A view is a transpose, reshape, cast or slice. Each op
-/// that uses the weight then has its own chain of views.
+/// Gives each op that uses a weight its own views of the weight. A view is a
+/// transpose, reshape, cast or slice of the weight or of another view. `maker`
+/// is the op that reads the weight, or a view. If two ops use one view of the
+/// result of `maker`, the second op gets a clone of the view:
+///
+///   t = transpose(w), add(t), mul(t)
+///   ->  t = transpose(w), u = transpose(w), add(t), mul(u)
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -74,9 +78,11 @@ public:
   ArrayRef<Value> values() const { return reads; }
 
 private:
-  /// Returns whether the model's ONNX TrainingInfo reads the gradient of
-  /// `parameter`. In this case, phase 1-import has created a placeholder
-  /// (`graph.loss_gradient`) for the gradient.
+  /// Returns whether the ONNX model itself uses the gradient of `parameter`. A
+  /// model with ONNX TrainingInfo contains the update of its weights, which
+  /// uses gradients. For each such gradient, phase 1-import has created a
+  /// placeholder, the op `graph.loss_gradient`. The function searches for the
+  /// placeholder that belongs to `parameter`.
   bool isAskedFor(graph::ParameterOp parameter) {
     for (auto op : model.getOps<graph::LossGradientOp>())
       if (auto name =
@@ -152,10 +158,12 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
            graph::fitsFusedKernel(attention);
   }
 
-  /// Returns `seed` · loss scale. The backward pass starts from `seed`, the
-  /// derivative of the loss with respect to itself. Marks the multiplication as
-  /// a backward op of `loss`, the op that computes the loss, unless `loss` is
-  /// null.
+  /// Returns the product of `seed` and the loss scale. `seed` is the first
+  /// gradient of the backward pass: the derivative of the loss with respect to
+  /// the loss itself. The loss scale is a factor that keeps small f16 gradients
+  /// from being rounded to 0. `loss` is the op that computes the loss, or null.
+  /// If `loss` is not null, the multiplication is recorded as a backward op of
+  /// `loss`.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -166,9 +174,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// Marks `made` as a backward op of the forward op `op`. The attribute
-  /// `graph.number` of `op` and the attribute `graph.mirrors` of `made` get the
-  /// same number.
+  /// Records that `made` is a backward op of the forward op `op`. Gives both
+  /// ops the same number. In `op`, the number is the attribute `graph.number`.
+  /// In `made`, it is the attribute `graph.mirrors`. All backward ops of one
+  /// forward op have the same number.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
     if (!number) {
@@ -179,10 +188,12 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Appends gradients to the results of @main. Entry i of `gradients` is the
-  /// gradient for `reads[i]`, a read of a weight, or null. Each new result gets
-  /// the weight's name as attribute `graph.gradient_of`. Also marks these
-  /// weights as trained. Fails if all gradients are null.
+  /// Makes @main return the loss and the gradients. The loss is the first
+  /// result of @main. `gradients[i]` is the gradient of the loss with respect
+  /// to the weight that `reads[i]` reads. @main does not return null gradients.
+  /// Each returned gradient gets the attribute `graph.gradient_of`, which holds
+  /// the name of the weight. The weight is marked as trained. If all gradients
+  /// are null, emits an error and fails.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());

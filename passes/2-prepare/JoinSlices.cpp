@@ -44,9 +44,9 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// Appends the indices along `dim` of the elements of `part` in `whole`. For
-/// the slice [2:4] of `whole`, they are 2 and 3. `part` may also be `whole`
-/// itself.
+/// Appends to `indices` the positions along `dim` that the elements of `part`
+/// have in `whole`. `part` is either a slice of `whole` or `whole` itself. For
+/// the slice whole[2:4], the function appends 2 and 3.
 static void appendIndices(Value part, Value whole, int64_t dim,
                           SmallVectorImpl<int64_t> &indices) {
   int64_t start = 0, step = 1;

@@ -62,10 +62,12 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Marks one dim, such as the batch dim, in some inputs of a function. `spread`
-/// copies the mark of one input to other inputs. It marks the dim with the same
-/// symbolic name. If the marked dim has no name, it marks the dim with the same
-/// index and size:
+/// Stores which dim of each function input is marked, for example as the batch
+/// dim. An input has at most one marked dim. set() marks a dim of one input.
+/// spread() then marks the matching dims of other inputs. A dim matches if it
+/// has the same symbolic name as the marked dim. If the marked dim has no
+/// symbolic name, a dim matches if it has the same index and the same size. An
+/// example of spread():
 ///
 ///   x[batch, 4] with a mark on dim 0, y[4, batch]  ->  mark on dim 1 of y
 class DimMarks {

@@ -78,10 +78,12 @@ public:
            floatTypeOf(value) && !exactly(constant, narrow);
   }
 
-  /// Adds the results of `op` to `infinite` if they depend on a constant with
-  /// an infinity. Adds them to `beyond` if they depend on a constant with a
-  /// finite number that is too large for `narrow`. `narrow` is the type that
-  /// the user requests.
+  /// Records whether the results of `op` depend on constants with extreme
+  /// numbers. A result goes into the set `infinite` if it depends on a constant
+  /// with an infinity. A result goes into the set `beyond` if it depends on a
+  /// constant with a finite number that is too large for the type `narrow`. For
+  /// example, 1e5 is too large for f16. `narrow` is the type that the user
+  /// requests.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -143,9 +145,15 @@ private:
     return MinOp::create(builder, value.getLoc(), value, limit(most));
   }
 
-  /// Returns the elements of `constant` in the type `type`. Clamps finite
-  /// numbers that are too large for `type`. Returns null if `type` would round
-  /// any other number.
+  /// Returns the elements of `constant`, converted to `type`. If a finite
+  /// number is too large for `type`, the function returns the finite number of
+  /// `type` that is nearest to it. If any other number is not exactly
+  /// representable in `type`, the function returns null. It also returns null
+  /// if the constant holds no floats. Examples for f16:
+  ///
+  ///   [0.5, 2]     ->  [0.5, 2]
+  ///   [0.5, 1e5]   ->  [0.5, 65504]
+  ///   [0.1, 2]     ->  null
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -243,9 +251,11 @@ private:
         leading.insert(&op);
   }
 
-  /// Gives a float input of the model the precision class Stored. If its type
-  /// is narrower than the type that the user requests, makes all its readers
-  /// read a cast to the requested type.
+  /// Records that a float input keeps the type that it has in the model (class
+  /// Stored of Precision). The type can be narrower than the type that the user
+  /// requests, for example f16 if the user requests f32. In this case, casts
+  /// the input to the requested type, and makes all ops that read the input
+  /// read the cast.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -258,10 +268,11 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. The classes of its operands
-  /// (see Precision) decide. Casts the operands to that type and sets the types
-  /// of the results. The scale and bias of a norm have no influence and keep
-  /// their types.
+  /// Chooses the float type in which `op` computes. The choice depends on `op`
+  /// and on the classes of its operands (see Precision). Casts the operands to
+  /// the chosen type, and sets the types of the results. The operands of a
+  /// layer norm are an input, a scale and a bias. For a layer norm or an RMS
+  /// norm, only the class of the input counts, and only the input is cast.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -314,13 +325,15 @@ private:
       }
   }
 
-  /// Returns whether the f32 result of `op` must be rounded to the type that
-  /// the user requests. All these conditions must hold:
+  /// Returns whether pcc must round the result of `op` to the type that the
+  /// user requests, such as bf16. `op` computes in f32. All these conditions
+  /// must hold:
   ///
-  ///   - an operand of the requested type has as many elements as the result,
-  ///     such as x in x - mean(x)
-  ///   - `op` does not lose digits in a narrow type (needsWide)
-  ///   - a contraction, such as a matrix product, depends on `op`
+  ///   - `op` has one result.
+  ///   - An operand has the requested type, and as many elements as the result.
+  ///     In the subtraction x - mean(x), x is such an operand.
+  ///   - `op` does not lose digits in a narrow type (needsWide).
+  ///   - A matrix product, a convolution or an attention depends on `op`.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -397,14 +410,17 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the type in which pcc stores the weight that `get` reads:
+  /// Chooses the float type in which pcc stores the weight that `get` reads:
   ///
-  ///   buffer, such as a running mean       the model's type
-  ///   trained weight                       f32 or wider (master weight)
-  ///   other weight of at least two dims    the type that the user requests
-  ///   other weight                         convertCastWeights chooses later
+  ///   weight                              stored type
+  ///   buffer, such as a running mean      the model's type
+  ///   weight that training changes        f32, or the model's type if wider
+  ///   any other, with at least two dims   the type that the user requests
+  ///   any other, with at most one dim     the model's type, for now
   ///
-  /// The runtime converts a weight when it loads the weight.
+  /// Later, convertCastWeights() stores some weights of the last row in the
+  /// type that the user requests. The runtime converts a weight to the stored
+  /// type when it loads the weight.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -435,8 +451,8 @@ private:
     if (old.getElementType() == type)
       return;
     parameter.setType(old.clone(type));
-    // All elements of this parameter are one number, which is stored as f64. It
-    // needs no conversion.
+    // A parameter with a fill has no data in a file that must be converted. The
+    // fill is one number, stored as f64. All elements start with this number.
     if (parameter.getFill())
       return;
     MLIRContext *context = parameter.getContext();
@@ -498,7 +514,9 @@ private:
   /// Values that pcc stores or computes in f32 although the model has a
   /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Maps each untrained weight of at most one dim to the ops that read it.
+  /// Maps a weight to the ops that read the weight. The map holds the weights
+  /// of at most one dim, such as a bias, that training does not change. It
+  /// holds no buffers, such as a running mean.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

@@ -16,8 +16,9 @@
 namespace pcc::runtime {
 namespace fs = std::filesystem;
 
-/// Waits until `file` takes bytes, for up to `seconds`. Returns whether it
-/// does. Regular files always do.
+/// Waits until a write to the file descriptor `file` does not block, but at
+/// most `seconds` seconds. Returns false if a write would still block after
+/// this time, otherwise true. A write to a regular file never blocks.
 static bool waitUntilWritable(int file, double seconds) {
   pollfd wanted{file, POLLOUT, 0};
   constexpr double longest = 1e6; // seconds; fits in an int of milliseconds

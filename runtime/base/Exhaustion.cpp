@@ -16,7 +16,8 @@
 
 namespace pcc::runtime {
 
-/// Function that reports the error before the process ends.
+/// Function that the handler for uncaught exceptions calls with the error,
+/// before the handler ends the process. reportExhaustion() sets this pointer.
 static void (*reporter)(const Status &) = nullptr;
 
 /// Reserved memory, freed before an error is reported: the report needs memory.

@@ -7,8 +7,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the error of an allocation that failed (exit code 13). Its note has
-/// the memory that this process uses and the limit of its address space.
+/// Returns the error that reports a failed allocation of memory. The exit code
+/// is 13. A note below the message says how much address space this process
+/// uses and, if it is limited (ulimit -v), how much the process may use.
 Status outOfMemory();
 
 /// Returns whether this process cannot get a further MiB of memory. May be

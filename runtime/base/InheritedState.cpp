@@ -9,10 +9,13 @@
 namespace pcc::runtime {
 
 /// Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed.
-/// Otherwise a file opened later would get that number.
+/// Otherwise the next file that the program opens would get the number of the
+/// closed descriptor. For example, a file with descriptor 2 would receive the
+/// messages that the program writes to stderr.
 ///
-/// Each descriptor gets the wrong direction on purpose (stdin is opened for
-/// writing), so that using it still fails as on a closed descriptor.
+/// The function opens /dev/null as stdin for writing only, and as stdout or
+/// stderr for reading only. A read from stdin and a write to stdout or stderr
+/// therefore still fail, just as on a closed descriptor.
 static void fillStandardDescriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0)

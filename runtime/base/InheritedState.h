@@ -7,15 +7,18 @@
 
 namespace pcc::runtime {
 
-/// Sets process state that is inherited from the parent process to fixed
-/// values. Call this first in main(), before a file is opened or a thread is
-/// started. The function prevents these problems:
+/// Corrects three settings that a process can inherit from its parent process.
+/// Call this function first in main(), before a file is opened or a thread is
+/// started.
 ///
-/// - Descriptor 0, 1 or 2 is closed. A file of the program could get that
-///   number, and messages to stderr would be written into the file.
-/// - The file size is limited (RLIMIT_FSIZE). A write beyond the limit would
-///   raise SIGXFSZ. With this function, the write fails (EFBIG).
-/// - SIGCHLD is ignored. The exit statuses of child processes would be lost.
+/// - Descriptor 0, 1 or 2 may be closed. The function opens /dev/null at a
+///   closed descriptor. Otherwise a file that is opened later could get
+///   descriptor 2, and messages to stderr would be written into that file.
+/// - The file size may be limited (RLIMIT_FSIZE). The function makes the
+///   process ignore SIGXFSZ. A write beyond the limit then fails with EFBIG,
+///   and the signal does not end the process.
+/// - SIGCHLD may be ignored. The function restores the default action.
+///   Otherwise the exit statuses of child processes would be lost.
 void repairInheritedState();
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this

@@ -34,8 +34,11 @@ static Status cannotRead(const std::string &path, const std::string &why,
   return Status::error(code, "cannot read \"" + path + "\": " + why);
 }
 
-/// Returns the error of a system call that has set errno. The exit code is 7 if
-/// the system refuses access or a resource, otherwise `unusable`.
+/// Returns the error of a system call that failed for the file at `path` and
+/// has set errno. The exit code is 7 if permission is denied (EACCES, EPERM),
+/// if reading fails (EIO), or if a resource has run out (EMFILE, ENFILE,
+/// ENOMEM). For any other errno, such as ENOENT (no such file), the exit code
+/// is `unusable`.
 static Status systemError(const std::string &path, ExitCode unusable) {
   const bool isRefusal = errno == EACCES || errno == EPERM || errno == EIO ||
                          errno == EMFILE || errno == ENFILE || errno == ENOMEM;

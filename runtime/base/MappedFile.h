@@ -16,10 +16,13 @@
 namespace pcc::runtime {
 
 /// A file that is mapped read-only into the address space. The object owns the
-/// mapping, so spans from bytes() must not outlive the object.
+/// mapping. A span that bytes() returned must not be used after the object is
+/// destroyed.
 ///
-/// Another process may change the file meanwhile. Bytes that it cuts off read
-/// as zeros (MappingGuard). A reader therefore takes these steps:
+/// Another process may write to the file or truncate the file while it is
+/// mapped. After a truncation, the bytes that were removed from the file read
+/// as zeros instead of raising SIGBUS (class MappingGuard). A reader must
+/// therefore check the file before it uses a result:
 ///
 ///   open ── read bytes() ── checkUnchanged() ── use the result
 class MappedFile {
@@ -65,9 +68,12 @@ public:
   /// Replacing the file by a rename is no error: the mapping keeps the old
   /// content.
   Status checkUnchanged(ExitCode code) const;
-  /// Checks only that every page could be read; otherwise returns an error with
-  /// exit code `code`. Use this instead of checkUnchanged() for a file to which
-  /// other processes may append.
+  /// Returns an error with exit code `code` if an earlier access to bytes()
+  /// could not read a page of the file. For example, another process has
+  /// truncated the file. Unlike checkUnchanged(), this function does not
+  /// compare the size and the modification time of the file. Use this function
+  /// for a file to which other processes may append data while the file is
+  /// mapped.
   Status checkRead(ExitCode code) const;
 
   /// Releases the physical memory of all whole pages in bytes [offset, offset +
@@ -76,11 +82,13 @@ public:
   void release(size_t offset, size_t length) const;
 
 private:
-  /// Maps the file `name`, which is open as `descriptor`, into this empty
-  /// object. `unusable` is the exit code if it is not a regular file.
+  /// Maps a file into this object, which must not hold a mapping yet. `name` is
+  /// the path of the file, and `descriptor` is its open file descriptor. If the
+  /// file is not a regular file, returns an error with exit code `unusable`.
   Status map(const std::string &name, int descriptor, ExitCode unusable);
-  /// Returns the error with exit code `code` that the file has changed; `how`
-  /// describes the change in words.
+  /// Returns an error with exit code `code`. The message of the error says that
+  /// this file changed while it was read. `how` is the end of the message, such
+  /// as "it was written to".
   Status changed(ExitCode code, const std::string &how) const;
 
   std::string path;

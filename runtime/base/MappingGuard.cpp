@@ -17,8 +17,10 @@ using Range = MappingGuard::Range;
 /// First entry of the linked list of all ranges. Each range describes one
 /// guarded mapping, or is free for reuse.
 static std::atomic<Range *> ranges{nullptr};
-/// Protects `ranges`, `previous` and `pageSize` from concurrent changes. The
-/// SIGBUS handler does not lock this mutex.
+/// Mutex that a thread locks before it changes the list `ranges`, an entry of
+/// the list, `previous` or `pageSize`. The SIGBUS handler reads these variables
+/// without locking the mutex, because locking a mutex is not safe in a signal
+/// handler.
 static std::mutex rangesMutex;
 /// The SIGBUS handler that the process had before onBusError() was installed.
 static struct sigaction previous = {};
@@ -68,8 +70,14 @@ static void passOn(int signal, siginfo_t *info, void *context) {
   isPassing = false;
 }
 
-/// Calls only functions that are safe in a signal handler. mmap() is a plain
-/// system call and therefore safe.
+/// Handles a SIGBUS, which an access to a page raises if the page cannot be
+/// read. If the page belongs to a guarded mapping, the handler replaces this
+/// page and all later pages of the mapping by zeroed memory, and the thread
+/// continues. Otherwise the handler passes the signal to the previous handler
+/// (passOn()).
+///
+/// The handler calls only functions that are safe in a signal handler. mmap()
+/// is a plain system call and therefore safe.
 static void onBusError(int signal, siginfo_t *info, void *context) {
   const int error = errno;
   Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));
@@ -95,8 +103,10 @@ static void install() {
   sigaction(SIGBUS, &ours, nullptr);
 }
 
-/// Searches the list `ranges` for a range that guards no mapping, and returns
-/// it. Adds a range to the list if there is none.
+/// Returns a free Range object. A Range object describes the addresses of one
+/// guarded mapping. A Range object is free if it describes no mapping (`begin`
+/// is null). If no object in the list `ranges` is free, allocates a new one and
+/// adds it to the list.
 static Range *takeRange() {
   Range *head = ranges.load(std::memory_order_relaxed);
   for (Range *range = head; range; range = range->next)

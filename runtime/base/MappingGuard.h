@@ -51,9 +51,10 @@ public:
   /// bytes of the mapping may be zeros instead of the file's content.
   bool hasFailed() const;
 
-  /// Address range of one guarded mapping. After the end of its guard, a range
-  /// is free: another mapping may reuse it. Ranges are never deallocated, so
-  /// the SIGBUS handler can read them without a lock.
+  /// Address range of the mapping that one MappingGuard guards. After the
+  /// guard's release(), the Range object is free, and a later guard may use the
+  /// object for another mapping. A Range object is never deallocated. The
+  /// SIGBUS handler can therefore read all Range objects without a lock.
   struct Range {
     /// First byte of the mapping; null while this range guards no mapping.
     std::atomic<const std::byte *> begin{nullptr};

@@ -19,9 +19,10 @@ struct Registry {
 };
 } // namespace
 
-/// Returns the paths of all owned folders of this process. The result is never
-/// destroyed: another thread may call removeAll() while the process destroys
-/// its static objects.
+/// Returns the list of the folders that the ScopedFolder objects of this
+/// process own. The list is never destroyed, because removeAll() may still read
+/// the list in another thread while the process destroys its static objects at
+/// exit.
 static Registry &registry() {
   static Registry *const all = new Registry;
   return *all;
@@ -62,10 +63,15 @@ void ScopedFolder::removeAll() {
   registry().folders.clear();
 }
 
-/// Starts a thread that waits for SIGINT, SIGTERM or SIGHUP. Unlike a signal
-/// handler, the thread may delete folders. At the end it raises the same signal
-/// with the default action, so that the parent process sees the right exit
-/// status.
+/// Blocks the signals among SIGINT, SIGTERM and SIGHUP that can end this
+/// process (endingSignals()), and starts a thread that waits for one of them.
+/// When a signal arrives, the thread takes these steps:
+///
+/// 1. The thread deletes the folders of all ScopedFolder objects. A signal
+///    handler must not do this, because few functions are safe in a handler.
+/// 2. The thread raises the same signal again with the default action, which
+///    ends the process. The parent process therefore sees that the signal ended
+///    this process.
 void ScopedFolder::removeAllOnSignals() {
   const sigset_t ending = endingSignals();
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);

@@ -13,9 +13,11 @@
 
 namespace pcc::runtime {
 
-/// Owns one folder (or file) on disk. The destructor deletes the folder with
-/// its content, unless keep() was called. removeAll() does so for all objects
-/// of the process. Two threads must not use one object at once.
+/// Owns one folder (or one file) on disk. The destructor deletes the folder
+/// with its content. After keep(), the object owns no folder, and the
+/// destructor deletes nothing. removeAll() deletes the folders of all objects
+/// of this process. Two threads must not call functions of one object at the
+/// same time.
 class ScopedFolder {
 public:
   ScopedFolder() = default;
@@ -36,10 +38,15 @@ public:
   /// Deletes the folders that all objects of this process own. Used for exits
   /// without destructors, for example after a crash.
   static void removeAll();
-  /// Makes SIGINT, SIGTERM and SIGHUP delete all owned folders (removeAll())
-  /// before they end the process. Call this before the process starts other
-  /// threads: the function blocks the signals, and only later threads inherit
-  /// this.
+  /// Makes SIGINT, SIGTERM and SIGHUP first delete the folders of all
+  /// ScopedFolder objects (removeAll()), and then end the process. A signal
+  /// that the process ignores or blocks is not affected.
+  ///
+  /// Call this function before the process starts other threads. The function
+  /// blocks the signals in the calling thread, and a thread that is started
+  /// later is created with the signals blocked. A thread that already runs
+  /// would still receive the signals, and a signal would end the process before
+  /// the folders are deleted.
   static void removeAllOnSignals();
 
 private:

@@ -9,8 +9,10 @@
 
 namespace pcc::runtime {
 
-/// Returns the path of the first readable file `soname` in `folders`. If there
-/// is none, returns `soname`, for which dlopen then searches.
+/// Searches `folders`, in their order, for a readable file with the name
+/// `soname`, and returns the path of the first such file. If no folder has the
+/// file, returns `soname` itself. dlopen() accepts both: for a plain file name,
+/// dlopen() searches the library path of the system.
 static std::string fileIn(const std::vector<std::string> &folders,
                           const std::string &soname) {
   for (const std::string &folder : folders)

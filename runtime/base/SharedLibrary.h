@@ -40,13 +40,15 @@ public:
   template <typename T> void find(const char *name, T &target) {
     target = reinterpret_cast<T>(addressOf(name));
   }
-  /// Returns the name of the first symbol that find() did not find; null if it
-  /// found all. One test after many find() calls is thus enough.
+  /// Returns the first symbol name that find() did not find in the library;
+  /// null if find() has found all symbols so far. A caller can thus call find()
+  /// for many symbols, and check for a missing symbol once at the end.
   const char *firstAbsent() const { return absent; }
 
 private:
-  /// Returns the address of symbol `name`; null if the library has no such
-  /// symbol. Stores in `absent` the first name that was not found.
+  /// Returns the address of the symbol `name`. If the library is not open or
+  /// has no such symbol, returns null. The first time that this happens, stores
+  /// `name` in the member `absent`; later failures do not change `absent`.
   void *addressOf(const char *name);
 
   /// Handle that dlopen() returned; null if the library is not open.

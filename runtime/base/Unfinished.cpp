@@ -50,8 +50,11 @@ static bool isTemporaryNameOf(std::string_view name, std::string_view target) {
          name.find_first_not_of(kAlphabet, kMark.size()) == name.npos;
 }
 
-/// Removes `path` if its maker was killed, that is, if no living process holds
-/// its lock. Removes only this user's files and folders.
+/// Deletes the temporary file or folder at `path` if the process that created
+/// it was killed. A process locks (flock) each temporary file or folder that it
+/// creates, and the lock ends when the process ends. The function therefore
+/// tries to lock `path`. Success means that no living process uses the file or
+/// folder. A file or folder of another user is not deleted.
 static void removeIfLitter(const fs::path &path) {
   const int file =
       open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -77,10 +80,13 @@ static void removeLitter(const fs::path &target) {
       removeIfLitter(entry->path());
 }
 
-/// Locks the file or folder `file` that this process has just created at
-/// `path`. Returns false if another process has locked or deleted it before.
-/// Processes delete a file without a lock, because a killed process may have
-/// left it.
+/// Locks a file or folder that this process has just created. `path` is the
+/// path of the file or folder, and `file` is its open descriptor.
+///
+/// Returns false if another process has locked or deleted the file or folder
+/// since it was created. This can happen: every process deletes temporary files
+/// that are not locked (removeIfLitter()), and a new file is not locked before
+/// this call.
 static bool lockOwn(int file, const std::string &path) {
   if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return false;

@@ -29,9 +29,11 @@ namespace pcc::runtime {
 /// because of `error`, a value of errno. Sets errno to `error`.
 Status writeFailure(const std::string &path, int error);
 
-/// A file or a folder that is being made under a temporary name. The destructor
-/// deletes it, unless finish() has given it its final name. All errors have
-/// exit code 7.
+/// A file or a folder that is being written under a temporary name. finish()
+/// renames the file or folder to its final name. If finish() is not called, or
+/// if it fails, the destructor deletes the file or folder. If a function of
+/// this class fails, the function returns an error with exit code 7
+/// (InputOutput).
 class Unfinished {
 public:
   Unfinished() = default;
@@ -39,9 +41,13 @@ public:
   Unfinished &operator=(const Unfinished &) = delete;
   ~Unfinished() { abandon(); }
 
-  /// Creates an empty folder under a temporary name; `target` is its final
-  /// path. Deletes temporary folders that killed processes left for the same
-  /// `target`. `mode` has the permissions before the umask.
+  /// Creates an empty folder under a temporary name. `target` is the folder's
+  /// final path, which finish() gives to the folder. `mode` is the permissions
+  /// of the folder; the umask removes bits from `mode`, as in mkdir().
+  ///
+  /// A process that is killed leaves its temporary file or folder on disk. This
+  /// function first deletes the files and folders that killed processes left
+  /// under temporary names of the same `target`.
   Status createFolder(const std::string &target, unsigned mode = 0777);
   /// Creates an empty regular file under a temporary name; `target` is its
   /// final path. Copies the permissions of an existing regular file at

@@ -28,14 +28,16 @@ struct WatchedCalls {
 /// Counters of this process's calls into watched libraries (CUDA, NCCL).
 inline WatchedCalls watchedCalls;
 
-/// Replaces one function pointer in `table`, a table of library functions, by a
-/// wrapper. The wrapper counts the call in `watchedCalls`, and calls the
-/// library function:
+/// Replaces the function pointer `member` of `table` by a wrapper. `table` is a
+/// struct of pointers to the functions of one library. The wrapper does this:
 ///
-///   watchCalls<&CudaDriver::cuLaunchKernel>(driver);
+/// 1. It increments watchedCalls.begun.
+/// 2. It calls the library function, through the original pointer.
+/// 3. It increments watchedCalls.ended.
 ///
-/// A static variable keeps the original pointer. All tables of one type must
-/// therefore hold equal pointers.
+/// The original pointer is kept in a static variable. All objects of type Table
+/// share this variable. Before the replacement, the pointer `member` must
+/// therefore be the same in all of these objects.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;

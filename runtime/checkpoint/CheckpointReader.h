@@ -17,8 +17,12 @@ namespace pcc::runtime {
 /// object.
 class CheckpointReader {
 public:
-  /// Reads and checks the manifest of the checkpoint at `folder`. Also checks
-  /// that all files exist with their recorded sizes, but not their content.
+  /// Reads and checks the manifest of the checkpoint in the folder `folder`,
+  /// and assigns the result to `checkpoint`. The manifest is a JSON file that
+  /// lists the tensors and the other files of the checkpoint. Also checks that
+  /// every listed file exists and has the size that the manifest gives. The
+  /// content of these files is not checked.
+  ///
   /// Returns exit code 11 if the checkpoint is incomplete or damaged, 7 if the
   /// manifest cannot be read.
   static Status open(const std::string &folder, CheckpointReader &checkpoint);
@@ -26,31 +30,40 @@ public:
   /// Returns the manifest; valid after open() has succeeded.
   const Manifest &manifest() const { return contents; }
 
-  /// Reads the sub-tensor `target` of a saved tensor into `memory`, dense and
-  /// row-major. The padding of `target` becomes 0. Verifies the checksum of
-  /// every saved sub-tensor that overlaps `target`; returns exit code 11 if a
-  /// checksum is wrong.
+  /// Reads a sub-tensor of the saved tensor `tensor` into `memory`, dense and
+  /// row-major. `target` gives the index ranges and the shape of the
+  /// sub-tensor. The shape may include padding, which becomes 0. For example, 4
+  /// ranks share a dim of 10 elements. Every rank has a shape of 3 elements, so
+  /// rank 3 has element 9 and 2 elements of padding.
+  ///
+  /// Verifies the checksum of every saved sub-tensor that has elements in
+  /// common with `target`. Returns exit code 11 if a checksum is wrong.
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:
-  /// Checks that `file` exists in the checkpoint with the recorded size, and
-  /// that its name has no directory part. Returns exit code 11 otherwise.
+  /// Checks one file that the manifest lists: it must exist in the folder of
+  /// the checkpoint and have the size that the manifest gives. The file's name
+  /// must not contain a slash, because the file must be directly in this
+  /// folder. Returns exit code 11 if a check fails.
   Status checkFile(const SavedFile &file) const;
-  /// Checks each file of the manifest with checkFile(), and that all saved
-  /// pieces (sub-tensors) lie within their files. Returns exit code 11
-  /// otherwise.
+  /// Checks that every file that the manifest lists exists and has the size
+  /// that the manifest gives. Also checks that the byte range of every saved
+  /// sub-tensor lies within its file. Returns exit code 11 if a check fails.
   Status checkFiles() const;
-  /// Finds a saved piece (sub-tensor): sets `file` to its safetensors file, and
-  /// `entry` to its entry in the file's header. Returns exit code 11 if the
-  /// entry disagrees with the manifest.
+  /// Finds the saved sub-tensor `piece` of `tensor`. Sets `file` to the
+  /// safetensors file that holds the sub-tensor. Sets `entry` to the entry of
+  /// `tensor` in the header of this file. An entry gives the element type and
+  /// the byte range of a tensor. Returns exit code 11 if the header has no such
+  /// entry, or if the element type or byte range is not that of the manifest.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);
   /// Sets `file` to the open file `name` of the checkpoint. The first call for
   /// a name opens the file; later calls reuse it.
   Status openFile(const std::string &name, const SafetensorsFile *&file);
-  /// Returns the error (exit code 11) that `file` of this checkpoint is
-  /// damaged; `why` is the reason in words.
+  /// Returns an error with exit code 11, which stands for a damaged checkpoint.
+  /// The message names `file`, a file of this checkpoint, and ends with `why`,
+  /// such as "is missing".
   Status damaged(const std::string &file, const std::string &why) const;
 
   std::string folder;

@@ -38,8 +38,10 @@ struct CheckpointOptions {
   /// Longest time, in seconds, for which rank 0 waits until every rank has
   /// reported that its file is complete. After this time the save fails.
   double timeout = 600;
-  /// Canonical path of the model's file. It is only recorded in the checkpoint,
-  /// for information and for `pcc checkpoint export`.
+  /// Canonical path of the model's file. The path is stored in the checkpoint.
+  /// To write an .onnx file, `pcc checkpoint export` reads the model at this
+  /// path, unless the user names another model. A run that loads the checkpoint
+  /// ignores the path.
   std::string model = {};
   /// Canonical path of the folder of the model's weights. It is only recorded
   /// in the checkpoint.
@@ -48,9 +50,11 @@ struct CheckpointOptions {
   /// It is equal in the programs of all ranks, and only recorded in the
   /// checkpoint.
   uint64_t planHash = 0;
-  /// Function that is called before each change of the file system, with the
-  /// kind of the change ("write", "sync", "rename", …) and the path. May be
-  /// empty; tests use it to inject crashes.
+  /// Function that the writer calls before each change of the file system.
+  /// `change` is the kind of the change: "make", "create", "write", "sync",
+  /// "rename" or "remove". `path` is the path of the file or folder that is
+  /// about to change. Tests use the function to simulate a crash before a
+  /// change. The function may be empty; then the writer calls no function.
   std::function<void(const char *change, const std::string &path)> onChange =
       {};
 };

@@ -22,8 +22,10 @@ namespace pcc::runtime {
 /// Methods return exit code 7, with the path, if a change fails.
 class FileChanges {
 public:
-  /// Function that is called before a change with the kind of the change
-  /// ("write", "sync", "rename", …) and the path.
+  /// Function that FileChanges calls before each change of the file system. The
+  /// first argument is the kind of the change: "make", "create", "write",
+  /// "sync", "rename" or "remove". The second argument is the path of the file
+  /// or folder that is about to change.
   using Listener = std::function<void(const char *, const std::string &)>;
   explicit FileChanges(Listener listener = {})
       : listener(std::move(listener)) {}

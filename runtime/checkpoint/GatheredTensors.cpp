@@ -32,10 +32,16 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
   return Status::success();
 }
 
-/// Writes each trained parameter back to the weight from which it was derived.
-/// Several parameters may be disjoint slices of one weight. The whole weight
-/// was trained if the sizes of these parameters add up to the size of the
-/// weight.
+/// Computes each trained weight (ONNX initializer) from the trained parameters.
+/// A parameter may be derived from a weight by transforms such as a transpose
+/// or a slice. The function inverts the transforms.
+///
+/// Then checks that each weight was trained as a whole. Several parameters may
+/// be slices of one weight, and no two slices overlap. All elements of the
+/// weight were thus trained if the parameters together have as many elements as
+/// the weight. For example, a weight of 8 rows was trained as a whole if one
+/// parameter has the rows 0 to 5 and another parameter has the rows 6 and 7.
+/// Returns exit code 6 if a weight was not trained as a whole.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

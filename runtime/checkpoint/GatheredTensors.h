@@ -23,8 +23,11 @@ struct GatheredWeight {
   std::vector<std::byte> bytes = {};
 };
 
-/// Assembles the whole trained weights in memory from the shards of all ranks.
-/// The ranks must be threads of one process and share one object of this class.
+/// Assembles the whole trained weights in host memory from the shards of all
+/// ranks. The Python bindings use this class. In the Python bindings, each rank
+/// is a thread of the Python process. All ranks share one object of this class.
+/// First every rank calls putTrained(), which copies the rank's shards to the
+/// object. Then one thread calls weights().
 class GatheredTensors {
 public:
   /// Copies this rank's shards of the trained weights into whole tensors in

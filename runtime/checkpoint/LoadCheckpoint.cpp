@@ -151,8 +151,9 @@ private:
   World &world;
   LoadedCheckpoint &loaded;
   const ActionId action{"checkpoint", "load"};
-  /// Map whose keys are the names of all tensors that the ranks of this run
-  /// hold. Its values are not used here.
+  /// Names of all tensors that any rank of this run holds. The names are the
+  /// keys of a map that findLowestPositions() fills. The values of the map are
+  /// pipeline coordinates, which this class does not use.
   LowestPositions known;
 };
 } // namespace

@@ -19,23 +19,36 @@ struct LoadedCheckpoint {
   std::string folder;
   /// Step and sample at which the run continues.
   TrainingPosition position = {};
-  /// Messages for the user about skipped checkpoints and ignored tensors. If
-  /// only rank 3 finds that a checkpoint is damaged, only rank 3's message
-  /// states the cause.
+  /// Messages of this rank for the user. There is one message per checkpoint
+  /// that was skipped because it is damaged or cannot be read, and one message
+  /// if tensors of the loaded checkpoint were ignored.
+  ///
+  /// All ranks skip a checkpoint if at least one rank cannot load it. For
+  /// example, only rank 3 finds that a file is damaged. The message on rank 3
+  /// states the cause. The message on each other rank states that another rank
+  /// cannot load the checkpoint.
   std::vector<std::string> notes = {};
 };
 
-/// Fills the shards of `tensors` on all ranks from a checkpoint. All ranks must
-/// call. Mesh, stages, ZeRO level and number of ranks may differ from the save.
+/// Loads a checkpoint into this rank's shards of `tensors`. All ranks must
+/// call. The mesh, the stages, the ZeRO level and the number of ranks may
+/// differ from the run that saved the checkpoint.
 ///
-/// All ranks load the same checkpoint: the newest in `directory` that every
-/// rank can read. `directory` may also be a checkpoint itself. Further tensors
-/// of the checkpoint are ignored with a note. Exit codes:
+/// `directory` contains checkpoints, or is itself a checkpoint. All ranks load
+/// the same checkpoint: the newest one that every rank can read. The checkpoint
+/// may contain tensors that no rank of this run holds. If such a tensor is a
+/// trained parameter, the result is exit code 6. Any other such tensor is
+/// ignored with a message in `loaded.notes`.
 ///
-/// - 10: there is no checkpoint
-/// - 11: all checkpoints are damaged
-/// - 7: the only checkpoint cannot be read
-/// - 6: the checkpoint belongs to another model (names, shapes or types differ)
+/// Exit codes:
+///
+/// - 6: The checkpoint belongs to another model: the names, shapes or types of
+///   the tensors differ.
+/// - 7: `directory` cannot be read, or `directory` has only one checkpoint and
+///   the checkpoint cannot be read.
+/// - 10: There is no checkpoint.
+/// - 11: The only checkpoint is damaged, or each of several checkpoints is
+///   damaged or cannot be read.
 ///
 /// After an error the content of `tensors` is undefined.
 Status loadCheckpoint(const std::string &directory,

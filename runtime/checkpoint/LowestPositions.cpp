@@ -6,8 +6,10 @@
 
 namespace pcc::runtime {
 
-/// Sets `text` on all ranks to the text of rank `root`. `all` is the group of
-/// all ranks, the only group that always accepts host memory.
+/// Copies the string `text` of rank `root` to `text` on all other ranks, by a
+/// broadcast. `all` is the group of all ranks. The string is in host memory.
+/// With NCCL, only the group `all` can send host memory; every other group
+/// sends GPU memory.
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
@@ -16,9 +18,12 @@ static Status spread(Group &all, int root, std::string &text) {
   return all.broadcast(text.data(), text.size(), root, action);
 }
 
-/// Adds the tensor names in `text`, each terminated by a zero byte, to the map
-/// `lowest`, with the pipeline coordinate `position`. Does not change existing
-/// entries, because the caller adds the names of lower coordinates first.
+/// Adds one entry per tensor name in `text` to the map `lowest`. In `text`, a
+/// zero byte follows each name. The value of the new entry is `position`, a
+/// coordinate on the pipeline axis (mesh axis 0). If the map already has an
+/// entry for a name, the entry stays unchanged. The caller calls this function
+/// once per coordinate, in ascending order. The entry of a name thus has the
+/// lowest coordinate.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

@@ -53,8 +53,11 @@ Status merge(Manifest &manifest, Manifest other) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of indices in the ranges of one dim, or -1 if the ranges
-/// are not ascending, disjoint and within the dim.
+/// Returns how many indices the index ranges `runs` contain. The indices belong
+/// to one dim of a tensor, and `size` is the size of the dim. For example,
+/// {[4, 6), [8, 9)} contains the 3 indices 4, 5 and 8. Returns -1 if `runs` is
+/// invalid: a range is empty, is not within the dim, or begins before the end
+/// of the previous range.
 static int64_t numHeld(const Runs &runs, int64_t size) {
   int64_t held = 0, end = 0;
   for (const Run &run : runs) {
@@ -66,8 +69,12 @@ static int64_t numHeld(const Runs &runs, int64_t size) {
   return held;
 }
 
-/// Checks the index ranges and the byte size of one saved piece. Returns a
-/// description of the first fault, or an empty string.
+/// Checks one saved sub-tensor of `tensor`. `piece.runs` must have one list of
+/// index ranges per dim of the tensor. Each list must contain at least one
+/// index, and its ranges must be ascending, disjoint and within the dim.
+/// `piece.bytes` must be the number of bytes of the elements in these ranges.
+/// For example, 2 rows and 3 columns of f32 elements have 24 bytes. Returns the
+/// first fault as text, or an empty string if there is no fault.
 static std::string findPieceFault(const SavedTensor &tensor,
                                   const SavedPiece &piece) {
   if (piece.runs.size() != tensor.shape.size())
@@ -103,8 +110,13 @@ std::string findFault(const SavedTensor &tensor) {
 }
 
 namespace {
-/// Returns whether `a` precedes `b` in the lexicographic order of lists of
-/// index ranges. For example, {[0, 2), [4, 6)} precedes {[0, 3)}.
+/// Returns whether the list `a` of index ranges precedes the list `b`. The
+/// order compares the first ranges of both lists. If the first ranges are
+/// equal, the order compares the second ranges, and so on. If one list ends
+/// before a difference, the shorter list precedes the longer list. A range
+/// precedes another range if its begin is lower, or if the begins are equal and
+/// its end is lower. For example, {[0, 2), [4, 6)} precedes {[0, 3)}, because
+/// [0, 2) precedes [0, 3). A std::set needs such an order of its keys.
 bool isBefore(const Runs &a, const Runs &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {

@@ -40,8 +40,10 @@ struct SavedPiece {
   std::vector<Runs> runs = {};
 };
 
-/// Metadata of one tensor of the training state, and its saved sub-tensors
-/// (`pieces`). The members before `pieces` are those of StateTensor.
+/// Describes one tensor in a checkpoint: a parameter of the model or a state of
+/// the optimizer. `pieces` lists the sub-tensors of this tensor that the ranks
+/// have saved. Every other member has the meaning of the member with the same
+/// name in the struct StateTensor.
 struct SavedTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -98,9 +100,16 @@ Status readManifest(const std::string &path, Manifest &manifest);
 /// name with different types or shapes.
 Status merge(Manifest &manifest, Manifest other);
 
-/// Checks the metadata of one saved tensor: the shape, the transforms that
-/// derive the tensor from a weight, and the index ranges of each saved
-/// sub-tensor. Returns a description of the first fault, or an empty string.
+/// Checks the description of one saved tensor. Returns the first fault as text,
+/// or an empty string if there is no fault. The faults are:
+///
+/// - Shape: a size is negative, or the size of the tensor in bytes overflows.
+/// - Saved sub-tensor: its index ranges do not lie within the tensor, or do not
+///   match its size in bytes.
+/// - Derivation: the tensor is a parameter that was derived from a weight (ONNX
+///   initializer) by transforms such as a transpose. The shape of the weight is
+///   invalid, a transform is invalid, or the transforms give another type or
+///   shape than the parameter has.
 std::string findFault(const SavedTensor &tensor);
 
 /// Checks that the pieces (sub-tensors) of each tensor form a grid and hold

@@ -29,7 +29,10 @@ static std::string toHex(uint64_t value) {
   return text.data();
 }
 
-/// Returns index ranges as [[[begin, end], …], …], one list per dim.
+/// Returns the index ranges of a sub-tensor as nested JSON arrays. The outer
+/// array has one array per dim. The array of a dim has one array [begin, end]
+/// per range. For example, a sub-tensor has the rows [0, 2), and the columns
+/// [4, 6) and [8, 9). The result is [[[0, 2]], [[4, 6], [8, 9]]].
 static ordered_json toJson(const std::vector<Runs> &runs) {
   ordered_json dims = ordered_json::array();
   for (const Runs &dim : runs) {
@@ -41,7 +44,10 @@ static ordered_json toJson(const std::vector<Runs> &runs) {
   return dims;
 }
 
-/// Returns a transform of a weight as a JSON object with one member, such as
+/// Returns `step` as a JSON object. `step` is one transform of a weight: a
+/// transpose, a slice, a reshape or a cast. The name of the only member of the
+/// object is the kind of the transform. The value of the member has the
+/// arguments of the transform. For example, a reshape to the shape 4x8 becomes
 /// {"reshape": [4, 8]}.
 static ordered_json toJson(const WeightStep &step) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step))

@@ -22,8 +22,10 @@ struct OwnedPiece {
   std::vector<Runs> runs = {};
   /// Shape of the sub-tensor that this rank saves, without padding.
   std::vector<int64_t> shape = {};
-  /// Copy loops that read this rank's shard, and write dense memory of shape
-  /// `shape`. They skip the padding of the shard.
+  /// Loop nests that copy the elements of this rank's shard to a buffer. The
+  /// buffer is dense and row-major, and has the shape `shape`. The loop nests
+  /// do not copy the padding of the shard. The list is empty if the rank holds
+  /// only padding.
   std::vector<StridedCopy> copies = {};
   /// Size in bytes of the sub-tensor that this rank saves, without padding.
   uint64_t bytes = 0;

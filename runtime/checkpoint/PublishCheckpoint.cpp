@@ -33,9 +33,18 @@ public:
       missing.push_back(rank);
   }
 
-  /// Blocks until each rank has written a file: a report that its data is
-  /// complete, or an error. Returns an error if a rank has written one, after
-  /// `timeout` seconds, or when `isGivenUp` becomes true.
+  /// Blocks until each rank has ended its part of the save. A rank ends with
+  /// the file rank-NNN.json if its data is complete, or with the file
+  /// rank-NNN.failed if the rank could not save its data. NNN is the number of
+  /// the rank.
+  ///
+  /// Stops waiting after `timeout` seconds, or when another thread sets
+  /// `isGivenUp` to true. Returns success if each rank has written
+  /// rank-NNN.json. Exit codes of errors:
+  ///
+  /// - 7: At least one rank has written rank-NNN.failed.
+  /// - 14: No rank has written rank-NNN.failed, but a rank has written no file
+  ///   when the wait stops.
   Status wait() {
     begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
@@ -54,8 +63,14 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether `rank` has written a file: a report that its data is
-  /// complete, or an error. Stores the first error of any rank in `failure`.
+  /// Returns whether `rank` has ended its part of the save. A rank ends with
+  /// one of two files in the folder of the save, where NNN is the number of the
+  /// rank:
+  ///
+  /// - rank-NNN.json: The data of the rank is complete.
+  /// - rank-NNN.failed: The rank could not save its data. The file contains the
+  ///   error message. The function stores the error in `failure`, unless
+  ///   `failure` already has an error of another rank.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))

@@ -11,12 +11,22 @@
 
 namespace pcc::runtime {
 
-/// Waits until each of the `manifest.world` ranks has written its file to
-/// `folder`: a report (rank-NNN.json) or an error (rank-NNN.failed). Merges the
-/// reports into `manifest`, and checks that no element is missing. Exit codes:
+/// Waits until each rank has written one of two files to `folder`. The number
+/// of ranks is `manifest.world`, and NNN is the number of a rank:
 ///
-/// - 7: a rank has written an error
-/// - 14: ranks are missing after `timeout` seconds, or `isGivenUp` became true
+/// - rank-NNN.json: a report that lists the data that the rank has saved
+/// - rank-NNN.failed: the error message of a rank that could not save its data
+///
+/// Then adds the content of all reports to `manifest`, deletes the reports, and
+/// checks that every element of every tensor was saved once. The wait stops
+/// after `timeout` seconds, or when another thread sets `isGivenUp` to true.
+/// Exit codes:
+///
+/// - 1: An element was not saved, or was saved twice.
+/// - 7: A rank could not save its data, or a report cannot be read or deleted.
+/// - 11: A report is invalid, or contradicts the report of another rank.
+/// - 14: A rank has written no file when the wait stops, and no rank has
+///   written an error message.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
@@ -29,12 +39,19 @@ Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Deletes three kinds of folders from `directory`, and ignores errors:
+/// Deletes three kinds of folders from `directory`, which contains the
+/// checkpoints of a training run. Ignores errors.
 ///
-/// - unfinished saves of other training runs than `job`;
-/// - an old checkpoint "STEP.replaced", if the new checkpoint STEP exists;
-/// - all checkpoints except for the newest `keep`, of which `step` is one. 0
-///   keeps all; 1 is treated as 2.
+/// - Unfinished saves of other training runs. `job` identifies this training
+///   run.
+/// - Replaced checkpoints. If step 8 is saved again, the old checkpoint is
+///   renamed to "step-00000008.replaced". The function deletes this folder if
+///   the new checkpoint "step-00000008" exists.
+/// - Old checkpoints. `step` is the folder name of the checkpoint that was just
+///   saved. The function keeps `keep` checkpoints and deletes all others. For
+///   example, if `keep` is 3, the function keeps the checkpoint `step` and the
+///   2 newest other checkpoints. If `keep` is 0, the function deletes no old
+///   checkpoint. A `keep` of 1 is treated as 2.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

@@ -27,9 +27,16 @@ Status TrainedWeights::open(const std::string &directory,
                        weights.passedOver);
 }
 
-/// Groups the trained parameters by the weight from which they were derived.
-/// Sorts the weights by name, so that their order in an exported file does not
-/// depend on the sharding.
+/// Fills the list `weights` with the trained weights (ONNX initializers) of the
+/// model. A trained parameter in the checkpoint may be derived from a weight by
+/// transposes, slices, reshapes and casts. For example, two parameters may be
+/// the upper and the lower half of one weight. The entry of a weight lists all
+/// parameters that were derived from the weight. A parameter that was not
+/// derived from a weight gets an entry of its own.
+///
+/// Sorts the entries by name. The order of the weights in an exported file thus
+/// does not depend on the sharding. Returns exit code 11 if two parameters
+/// disagree about the type or shape of the weight from which both were derived.
 Status TrainedWeights::listWeights() {
   for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
     if (!tensor.trained || tensor.isState)
@@ -56,9 +63,13 @@ Status TrainedWeights::listWeights() {
   return Status::success();
 }
 
-/// Reads each parameter that was derived from `weight`, as a whole tensor.
-/// Writes the elements of the parameter back to `stored`, the bytes of the
-/// weight.
+/// Copies the trained values of `weight` from the checkpoint to `stored`, the
+/// memory of the weight. The checkpoint contains parameters that were derived
+/// from the weight by transforms such as a transpose or a slice. Reads each of
+/// these parameters as a whole tensor, and inverts its transforms. For example,
+/// if a parameter is the transposed weight, the function transposes the
+/// parameter back. Elements of `stored` that no parameter contains stay
+/// unchanged.
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
@@ -85,8 +96,13 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Returns whether all elements of `weight` were trained: the sizes of its
-/// trained slices, which are disjoint, add up to its size.
+/// Returns whether all elements of `weight` were trained. Each trained
+/// parameter of the weight is a slice of the weight or the whole weight. No two
+/// slices overlap. All elements were thus trained if the parameters together
+/// have as many elements as the weight. For example, a weight has 8 rows. The
+/// result is true if one parameter has the rows 0 to 5 and another parameter
+/// has the rows 6 and 7. The result is false if the only parameter has the rows
+/// 0 to 5.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

@@ -48,16 +48,23 @@ public:
   /// Returns exit code 11 if the checkpoint is damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
-  /// Writes all weights to the safetensors file `file`, with one weight in
-  /// memory at a time. If `file` exists afterwards, it is complete. Returns
-  /// exit code 6 if only a slice of a weight was trained.
+  /// Writes all trained weights to a file in safetensors format. `file` is the
+  /// path of the file. Reads and writes one weight after another, so that the
+  /// weights need not fit in memory together. Renames a temporary file to
+  /// `file` at the end, so `file` is never incomplete.
+  ///
+  /// Returns exit code 6 if a weight was trained only in part. For example, the
+  /// training changed 10 of 20 rows of the weight. The checkpoint then lacks
+  /// the other 10 rows.
   Status writeSafetensors(const std::string &file);
 
 private:
   /// Fills `weights` with one entry per trained weight of the model: the weight
   /// and the parameters that were derived from it.
   Status listWeights();
-  /// Writes all weights to the temporary file `file` of writeSafetensors().
+  /// Writes all trained weights, in safetensors format, to the file with path
+  /// `file`. writeSafetensors() passes a temporary path, and later renames the
+  /// file.
   Status writeAll(const std::string &file);
 
   CheckpointReader checkpoint;

@@ -16,17 +16,21 @@ namespace pcc::runtime {
 /// One tensor of the training state (a parameter or optimizer state), and this
 /// rank's shard of it.
 struct StateTensor {
-  /// Name of the tensor. It is unique within the training state, and equal
-  /// under every plan (shardings and stages) of the model.
+  /// Name of the tensor. No other tensor of the training state has this name.
+  /// The name does not depend on the division of the model over the ranks. A
+  /// run with 4 ranks can therefore load a checkpoint of a run with 8 ranks.
   std::string name;
   ElementType type = ElementType::F32;
   /// Global shape.
   std::vector<int64_t> shape = {};
-  /// Layout of the tensor over the ranks, which determines the global indices
-  /// of the shard. It does not depend on the microbatch.
+  /// Division of the tensor over the ranks: which elements each rank holds. For
+  /// example, two ranks divide a tensor of 192 columns. Rank 0 holds columns 0
+  /// to 95, and rank 1 holds columns 96 to 191. All microbatches use the same
+  /// division.
   Layout layout = {};
-  /// Elements of the rank's shard: dense, row-major, padding included.
-  /// Borrowed.
+  /// Memory of this rank's shard. The elements are dense and row-major. The
+  /// shard includes padding: unused elements that make the shards of all ranks
+  /// equally large. This object does not own the memory.
   void *data = nullptr;
   /// Whether the tensor is a parameter of the model that the optimizer updates.
   bool trained = false;
@@ -42,8 +46,10 @@ struct StateTensor {
   WeightOrigin origin = {};
 };
 
-/// Returns the state tensor for `parameter`, which is a trained weight or
-/// optimizer state. `data`, this rank's shard, is borrowed.
+/// Returns a description of one tensor that a training run changes. The tensor,
+/// `parameter`, is a parameter of the model or optimizer state, such as a
+/// moment of Adam. `mesh` is the mesh of the program. `data` is the memory of
+/// this rank's shard. The result points to this memory, and does not own it.
 StateTensor stateTensorOf(const program::ParameterT &parameter,
                           const Mesh &mesh, void *data);
 
@@ -51,8 +57,10 @@ StateTensor stateTensorOf(const program::ParameterT &parameter,
 struct TrainingPosition {
   /// Number of completed steps.
   int64_t step = 0;
-  /// Index of the next training sample, counted over the whole run. It does not
-  /// depend on the number of samples per step.
+  /// Number of samples that all completed steps have consumed. It is also the
+  /// index of the first sample of the next step. For example, 3 steps of 8
+  /// samples give 24. A run may resume with 4 samples per step. The next step
+  /// then uses samples 24 to 27.
   int64_t samples = 0;
   /// Counter of a random generator. Checkpoints save and restore the counter,
   /// but the runtime does not use it.

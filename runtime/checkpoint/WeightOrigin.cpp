@@ -51,8 +51,14 @@ static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
   return sorted.size() == rank;
 }
 
-/// Returns whether a slice lies within its tensor. Uses 128-bit numbers,
-/// because `step` comes from a file and may be huge.
+/// Returns whether all elements that `slice` selects exist in a tensor of shape
+/// `shape`. A slice selects the indices start + i * step of dim `slice.dim`,
+/// for i from 0 to size - 1. For example, start 1, step 2 and size 3 select the
+/// indices 1, 3 and 5, so the dim must have at least 6 indices.
+///
+/// The numbers of the slice come from a file, and may be huge. The function
+/// uses 128-bit integers, because a product of two such numbers may exceed 64
+/// bits.
 static bool fits(const program::SliceT &slice,
                  const std::vector<int64_t> &shape) {
   if (slice.dim < 0 || slice.dim >= int64_t(shape.size()) || slice.size < 0 ||
@@ -125,8 +131,15 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the copy that performs the transform `step` on dense tensors. For a
-/// cast or a reshape, element i is copied to element i.
+/// Returns the loop nest that applies the transform `step` to a tensor. The
+/// nest reads a dense tensor of shape `before.shape`, and writes a dense tensor
+/// of shape `after.shape`:
+///
+/// - A transpose of a 2x3 tensor copies element (i, j) to element (j, i).
+/// - A slice copies only the elements that the slice selects.
+/// - A reshape keeps the row-major order: it copies element 0 to element 0, and
+///   element 1 to element 1.
+/// - A cast copies in the same way as a reshape, without conversion.
 static StridedCopy copyOf(const WeightStep &step, const Form &before,
                           const Form &after) {
   StridedCopy copy;
@@ -188,7 +201,9 @@ public:
   }
 
 private:
-  /// Returns the stored weight after its first `step` transforms.
+  /// Returns the elements of the stored weight after some of the transforms.
+  /// `step` is the number of transforms to apply. For example, forwardTo(2)
+  /// applies `steps[0]` and then `steps[1]`. A cast has no effect.
   Bytes forwardTo(size_t step) const {
     Bytes value(stored.begin(), stored.end());
     for (size_t i = 0; i < step; ++i) {
@@ -199,7 +214,9 @@ private:
     return value;
   }
 
-  /// Executes `copy`, unless it has no elements.
+  /// Copies elements from the memory `from` to the memory `to`. The loop nest
+  /// `copy` defines which elements are copied. All elements have the type of
+  /// the stored weight. Does nothing if `copy` has no elements.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));

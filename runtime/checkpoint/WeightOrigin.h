@@ -35,9 +35,14 @@ struct WeightOrigin {
 /// Returns how `parameter` is derived from a weight of the model.
 WeightOrigin originOf(const program::ParameterT &parameter);
 
-/// Checks that the transforms of `origin` turn the weight into a parameter of
-/// type `type` and shape `shape`. Returns a description of the fault; null if
-/// there is none.
+/// Checks whether a parameter can have been derived from a weight (ONNX
+/// initializer) of the model. `origin` has the type and the shape of the
+/// weight, and a list of transforms, such as a transpose. Each transform must
+/// be valid, and the result must have type `type` and shape `shape`. For
+/// example, the transpose of a weight of shape 4x8 must have shape 8x4.
+///
+/// Returns null if the derivation is correct, otherwise a description of the
+/// fault.
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 

@@ -42,21 +42,25 @@ struct PeerBuffer {
 /// in the group that issued it.
 using Ticket = uint64_t;
 
-/// One rank's view of a group: a fixed, ordered set of ranks that communicate.
-/// Only the rank's thread may call.
+/// A group is a fixed, ordered set of ranks that communicate. Each member has
+/// its own Group object. Only the thread that executes the rank may use the
+/// object.
 ///
 /// - Order: all members make the same calls in the same order, with matching
-///   sizes. Exception: a member without messages need not call post(), wait()
-///   or exchange().
-/// - Blocking: post() and advance() return at once; all other calls block.
-///   While a call blocks, the posted messages of all groups of this rank
-///   advance.
-/// - Deadline: a call that blocks longer than World::deadline() returns exit
-///   code 14. The message names this rank, the action and the missing members.
-/// - Sizes: if the ranks are threads or MPI processes, a size that differs
-///   between members gives exit code 11. NCCL does not detect it.
+///   sizes. Exception: a member that neither sends nor receives a message need
+///   not call post(), wait() or exchange().
+/// - Blocking: post() and advance() return at once. All other calls block until
+///   they are complete. While a call blocks, the messages of earlier post()
+///   calls make progress, in this group and in the rank's other groups.
+/// - Deadline: a call returns exit code 14 if it blocks for longer than the
+///   limit, World::deadline(). The error message names this rank, the action
+///   (see ActionId) and the members that did not arrive.
+/// - Sizes: if the members pass sizes that do not match, a call returns exit
+///   code 11. NCCL is an exception: it does not detect the fault.
 /// - Errors: an error of any call ends the run on all ranks.
-/// - CUDA streams: the calls of a QueuedGroup (group on streams) do not block.
+/// - CUDA streams: a QueuedGroup enqueues its calls on CUDA streams. These
+///   calls do not block.
+/// - Host memory with NCCL: post() of the group World::all() blocks.
 class Group {
 public:
   virtual ~Group() = default;
@@ -130,8 +134,10 @@ public:
 class FlightRecorder;
 class QueuedWorld;
 
-/// One rank's view of all ranks of a run; creates groups of these ranks. Only
-/// the rank's thread may call, unless a comment allows other threads.
+/// A world is the set of all ranks of a run. Each rank has its own World
+/// object, which creates the groups to which the rank belongs. Only the thread
+/// that executes the rank may use the object. Exception: if the ranks are
+/// threads or MPI processes, any thread may call abort().
 class World {
 public:
   virtual ~World() = default;
@@ -168,14 +174,20 @@ public:
     return createGroups(groups, created);
   }
 
-  /// Returns the interface to the device queues (such as CUDA streams) on which
-  /// the groups run; null if there are none. With queues, every group except
-  /// all() is a QueuedGroup.
+  /// Returns the object that monitors the work on device queues, such as CUDA
+  /// streams. Returns null if the groups do not use device queues.
+  ///
+  /// If the result is not null, createGroups() and createExchanges() create
+  /// only groups of class QueuedGroup. The calls of a QueuedGroup only enqueue
+  /// work. The group all() is different: its calls block.
   virtual QueuedWorld *queued() { return nullptr; }
 
-  /// Sets the longest time of one wait, in seconds, for all later waits.
+  /// Sets the limit for the duration of one wait, in seconds. The limit applies
+  /// to all later waits of this rank for other ranks. A wait that takes longer
+  /// returns exit code 14.
   virtual void setDeadline(double seconds) = 0;
-  /// Returns the longest time of one wait, in seconds.
+  /// Returns the limit for the duration of one wait, in seconds. A wait for
+  /// other ranks that takes longer returns exit code 14.
   virtual double deadline() const = 0;
 
   /// Ends the run on all ranks: every wait, on any rank, returns the error

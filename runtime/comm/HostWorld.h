@@ -54,13 +54,20 @@ protected:
     assert(status.ok() && everybody && "every rank is in the group of all");
   }
 
-  /// Sets `group` to this rank's view of the group of `members`; null if this
-  /// rank is no member. All ranks make the same calls in the same order.
+  /// Creates this rank's object for one group. `members` lists the world ranks
+  /// of the group. Stores the object in `group`. `group` stays null if this
+  /// rank is not in the list.
+  ///
+  /// Every rank calls join() once for each group, even if the rank is not a
+  /// member. All ranks call in the same order of groups, because they identify
+  /// a group by its number in this order.
   virtual Status join(const std::vector<int> &members,
                       std::unique_ptr<Group> &group) = 0;
 
   const std::shared_ptr<FlightRecorder> flight;
-  /// The longest time of one wait, in seconds, which all groups share.
+  /// Limit for the duration of one wait, in seconds. A wait for other ranks
+  /// that takes longer returns exit code 14. All groups of this rank share the
+  /// number, so setDeadline() affects all of them.
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   /// The group of all ranks.
   std::unique_ptr<Group> everybody;

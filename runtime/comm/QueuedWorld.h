@@ -9,10 +9,11 @@
 
 namespace pcc::runtime {
 
-/// Interface of a World (all ranks of a run) whose groups use device queues,
-/// such as CUDA streams. A collective only enqueues its operation. These
-/// functions report whether the operation has completed or failed. Only the
-/// rank's thread may call.
+/// Monitors the work that the groups of one rank have enqueued on device
+/// queues, such as CUDA streams. A call of such a group, for example an
+/// all-reduce, only enqueues its work and returns. The functions of this class
+/// report whether the work has completed or failed. Only the thread that
+/// executes the rank may call these functions.
 class QueuedWorld {
 public:
   virtual ~QueuedWorld() = default;
@@ -22,8 +23,11 @@ public:
   /// graph.
   virtual void beginRecording() = 0;
   /// Announces that the device is about to execute a captured CUDA graph. All
-  /// earlier communication calls must be complete. Until the execution is over,
-  /// progress() and missed() report the calls in the graph.
+  /// earlier communication calls must be complete.
+  ///
+  /// The graph contains communication calls, such as all-reduces. During the
+  /// execution, progress() changes when one of these calls completes, and
+  /// missed() can name one of these calls.
   virtual void beginReplay() = 0;
   /// Returns an error if an enqueued operation has failed, or if another rank
   /// has ended the run. Does not block.
@@ -31,9 +35,11 @@ public:
   /// Returns a counter that changes whenever a queued call of this rank
   /// completes.
   virtual uint64_t progress() const = 0;
-  /// Returns the error (exit code 14) of a wait of `seconds` without progress.
-  /// The message names the oldest incomplete call of a group. If all calls are
-  /// complete, it names the device.
+  /// Returns the error (exit code 14) for a wait that has exceeded its limit.
+  /// The host has waited for the device for at least `seconds` seconds. The
+  /// error message names the oldest communication call, such as an all-reduce,
+  /// that is not complete. If all communication calls are complete, the message
+  /// names the device instead.
   virtual Status missed(double seconds) = 0;
 };
 

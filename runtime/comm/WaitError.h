@@ -50,8 +50,9 @@ inline std::string describeCall(std::string_view call, const ActionId &action) {
   return text;
 }
 
-/// Description of one call of a group, for error messages. Its references are
-/// borrowed.
+/// Description of one call of a Group function, such as allReduce(), for error
+/// messages. The object does not own the strings and the list to which it
+/// refers. They must outlive the object.
 struct CallSite {
   int rank;                     ///< world rank that calls
   std::string_view call;        ///< such as "all_reduce"

@@ -39,7 +39,9 @@ static std::string hexadecimal(uint64_t number, int digits) {
   return text;
 }
 
-/// Returns the last line of a file: a checksum of `text`, the lines before it.
+/// Returns the last line of a cache file. `text` is the rest of the file: all
+/// earlier lines. The last line consists of the word "checksum" and a hash of
+/// `text` in 16 hexadecimal digits, for example "checksum 2d06800538d394c2".
 static std::string checksumLine(std::string_view text) {
   return std::string(lastWord) +
          hexadecimal(XXH3_64bits(text.data(), text.size()), 16) + "\n";

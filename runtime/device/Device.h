@@ -77,9 +77,13 @@ private:
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
-  /// Returns whether a device may keep the parameter with index `parameter` in
-  /// a format of its own. Only one operand of one instruction may read the
-  /// parameter, and no instruction may write it.
+  /// Returns whether a device may convert the parameter with index `parameter`
+  /// to the device's own memory format, and free the original. The function
+  /// returns true only if both conditions hold:
+  ///
+  /// - The program uses the parameter exactly once. A second use would need the
+  ///   original.
+  /// - No instruction writes to the parameter.
   virtual bool isExclusive(int32_t parameter) const = 0;
   /// Sets `data` to this rank's shard of the parameter with index `parameter`,
   /// as a dense row-major tensor. The first call reads the shard from a file or
@@ -103,15 +107,21 @@ struct LoadContext {
   /// Kernels of the program, compiled by pcc.
   const ProgramImage &image;
   const Mesh &mesh;
-  /// Coordinates of this rank on the mesh. The last coordinate, on the
-  /// microbatch axis, is 0.
+  /// Coordinates of this rank on the mesh: one number per axis. The last axis
+  /// of the mesh counts microbatches. At load time, the coordinate on the last
+  /// axis is 0. For example, on a mesh with 2 stages, 4 ranks per stage and 8
+  /// microbatches, the coordinates of rank 5 are {1, 1, 0}: stage 1, rank 1 of
+  /// this stage, microbatch 0.
   const Coordinates &at;
   /// Addresses of the buffers in the device's memory. Buffers of parameters
   /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Addresses of the model's inputs in host memory, for the current step. If
-  /// the device shares the host's memory, `hostBuffers` refers to the table
-  /// `buffers`.
+  /// Addresses in host memory of the model's inputs for the current step. No
+  /// other buffer needs an address in this table. If the device has its own
+  /// memory, each input is in host memory and in device memory. `hostBuffers`
+  /// then contains the address in host memory, and `buffers` contains the
+  /// address in device memory. If the device shares the host's memory,
+  /// `hostBuffers` and `buffers` are the same table.
   const BufferTable &hostBuffers;
   /// This rank's shards of the parameters. A device may copy a shard into a
   /// memory format of its own, such as oneDNN's, and free the shard.
@@ -122,8 +132,11 @@ struct LoadContext {
 
 /// Input of one Operation::run().
 struct RunContext {
-  /// Coordinates of this rank on the mesh. The last coordinate, on the
-  /// microbatch axis, equals `microbatch`.
+  /// Coordinates of this rank on the mesh: one number per axis. The last axis
+  /// of the mesh counts microbatches. The coordinate on the last axis therefore
+  /// equals `microbatch`. For example, on a mesh with 2 stages, 4 ranks per
+  /// stage and 8 microbatches, the coordinates of rank 5 in microbatch 3 are
+  /// {1, 1, 3}: stage 1, rank 1 of this stage, microbatch 3.
   const Coordinates &at;
   int64_t microbatch;
   /// Name of the schedule's action that contains the operation, such as "0F3"
@@ -169,10 +182,14 @@ struct DeviceCopy {
   size_t bytes;
 };
 
-/// The device of one rank. One thread makes all calls. A function that "begins"
-/// work may return before the work is complete. Work executes in the order of
-/// the calls, unless a function states otherwise. Without a queue, all work is
-/// complete when a function returns.
+/// The device of one rank: the cores of the host, or a GPU. Only one thread
+/// calls the functions of a device.
+///
+/// A GPU executes work from a queue (a CUDA stream), in the order in which the
+/// work was added. QueuedDevice::beginUpload() is an exception: its copy
+/// overlaps with other work. If the comment of a function says "begins", the
+/// function may return before the work is complete. The cores of the host have
+/// no queue: all work is complete when a function returns.
 class Device {
 public:
   virtual ~Device() = default;
@@ -196,8 +213,12 @@ public:
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
   /// Begins to set `bytes` bytes of device memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;
-  /// Begins strided copies from `from` to `to`, two ranges of device memory
-  /// that do not overlap. `size` is the size of an element in bytes.
+  /// Begins to copy elements from the device memory `from` to the device memory
+  /// `to`. The two memories must not overlap. The function may return before
+  /// the copies are complete. Each entry of `copies` is a loop nest that
+  /// selects the elements to copy. The offsets and strides of a loop nest count
+  /// elements of `size` bytes. For example, a loop nest can copy rows 2 and 3
+  /// of a 4x8 matrix to a 2x8 matrix.
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
 
@@ -206,18 +227,31 @@ public:
   virtual Status prepare(const LoadContext &context,
                          const program::InstructionT &instruction,
                          std::unique_ptr<Operation> &operation) = 0;
-  /// Allocates the scratch memory that all operations share. Called once, after
-  /// the last prepare().
+  /// Allocates the scratch memory (temporary memory) of all operations. The
+  /// engine first calls prepare() for the instructions of the program. Each
+  /// call of prepare() states the scratch size that its operation needs. Then
+  /// the engine calls finishLoading() once. All operations share one scratch
+  /// memory of the largest size.
   virtual Status finishLoading() = 0;
 
-  /// Sets `isDone` to whether all begun work is complete. Does not block.
-  /// Returns an error if any work has failed. Ignores an upload that
-  /// QueuedDevice::beginUpload() has begun, until copyWithin() is called after
-  /// it.
+  /// Sets `isDone` to whether the device has completed all work that earlier
+  /// calls began. Does not wait for this work. Returns an error if any work has
+  /// failed.
+  ///
+  /// QueuedDevice::beginUpload() begins a copy from the host that overlaps with
+  /// other work. `isDone` can be true although this copy is not complete.
+  /// QueuedDevice::copyWithin() begins copies that wait for all earlier
+  /// uploads. If copyWithin() has been called after the upload, `isDone` is
+  /// true only if the upload is complete.
   virtual Status poll(bool &isDone) = 0;
 
-  /// Returns the queue interface of this device, or null if it has no queue. A
-  /// device that does not share the host's memory must have a queue.
+  /// Returns the interface with the functions that only a device with a queue
+  /// has, such as asynchronous copies. A queue is a list of work that the
+  /// device executes while the host continues. An example is a CUDA stream.
+  /// Returns null if the device has no queue.
+  ///
+  /// A device with its own memory must have a queue, because the engine copies
+  /// inputs to this memory with asynchronous copies.
   virtual QueuedDevice *queued() { return nullptr; }
 };
 

@@ -17,8 +17,16 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// Sets the stride of a dim of size 1 to that of a dense matrix. The stride has
-/// no effect, but libraries reject other numbers.
+/// Sets the row stride of a matrix if `rows`, the number of rows, is 1. Sets
+/// the column stride if `columns`, the number of columns, is 1. An index in a
+/// dim of size 1 is always 0, so its stride has no effect on the result. Matrix
+/// libraries nevertheless reject some strides. The function sets a stride that
+/// the libraries accept:
+///
+/// - A 5x1 matrix with row stride 1 gets column stride 5.
+/// - A 5x1 matrix with row stride 7 gets column stride 1.
+/// - A 1x5 matrix with column stride 1 gets row stride 5.
+/// - A 1x5 matrix with column stride 7 gets row stride 1.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -62,8 +70,17 @@ bool MatmulProblem::canMerge(const MatrixStrides &matrix, size_t outer) const {
   return matrix.batch[outer] == matrix.batch[outer + 1] * batch[outer + 1];
 }
 
-/// Loops over the batch dims, innermost first. Erases a dim that has size 1 or
-/// that is merged into its inner neighbor. A merged dim keeps the inner stride.
+/// Visits the batch dims from the innermost to the outermost. Removes a batch
+/// dim in two cases:
+///
+/// - The dim has size 1.
+/// - The dim can be merged with the next inner dim. In each matrix, the stride
+///   of the outer dim must equal the stride of the inner dim times the size of
+///   the inner dim. The size of the inner dim is then multiplied by the size of
+///   the outer dim. The inner stride does not change.
+///
+/// For example, batch sizes {2, 3} with strides {30, 10} in all matrices become
+/// the size {6} with the stride {10}.
 void MatmulProblem::mergeBatches() {
   for (size_t dim = batch.size(); dim-- > 0;) {
     const bool hasInner = dim + 1 < batch.size();
@@ -79,10 +96,19 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// Merges the innermost batch dim with the rows, as long as b is broadcast over
-/// it and the strides of a, c and residual allow this. For example, with m =
-/// 128 and a row stride of 64, the batch stride must be 128 * 64. With m = 1,
-/// it may be any number.
+/// Merges the innermost batch dim with the rows, and repeats this as long as
+/// two conditions hold:
+///
+/// - The batch stride of b is 0. All products along the dim then use the same
+///   matrix b.
+/// - In a, c and residual, the batch stride equals m times the row stride. The
+///   row stride then also leads from the last row of a matrix to the first row
+///   of the next matrix. For example, if m is 128 and the row stride is 64, the
+///   batch stride must be 8192.
+///
+/// If m is 1, each matrix has one row, and its row stride has no effect. The
+/// second condition is then not required. In a, c and residual, the batch
+/// stride becomes the new row stride.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

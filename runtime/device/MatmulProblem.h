@@ -34,15 +34,22 @@ struct MatrixStrides {
 ///
 ///   a [m, k]    b [k, n]    c and residual [m, n]    bias [n]
 ///
-/// The constructor simplifies the batch dims without moving data:
+/// A batch is a list of such products. The matrices of a batch have additional
+/// dims in front, the batch dims. The constructor removes batch dims where
+/// possible, without moving data:
 ///
-/// - It removes dims of size 1.
-/// - It merges two adjacent dims if the strides of all matrices allow this.
-/// - If b is broadcast over a dim, it makes this dim a part of the rows of a, c
-///   and residual. This requires that `oneByOne` be false.
+/// - It removes a batch dim of size 1.
+/// - It merges two adjacent batch dims if each matrix can address the merged
+///   dim with one stride. For example, sizes 2 and 3 with strides 30 and 10
+///   become size 6 with stride 10.
+/// - It merges the innermost batch dim with the rows if all products along the
+///   dim use the same matrix b. In a, c and residual, one row stride must fit
+///   all rows of these products. For example, the 8 products a [8, 128, 64]
+///   times b [64, 32] become one product: a [1024, 64] times b [64, 32].
 ///
-/// For example, a [8, 128, 64] (dense) times b [64, 32] becomes a single
-/// product with m = 1024.
+/// The member `oneByOne` prevents the last kind of merge. It is true if each
+/// product of the batch must be computed separately, so that the bits of the
+/// product do not depend on the batch size.
 struct MatmulProblem {
   /// Sums that the product computes as a second result. The backward pass uses
   /// them as the gradient of a bias.
@@ -60,8 +67,10 @@ struct MatmulProblem {
   /// Sizes of the batch dims, outermost first. If empty, there is one product.
   std::vector<int64_t> batch;
   int64_t m, n, k;
-  /// Locations of the operands and the result. If the product has no residual,
-  /// `residual` equals `c`.
+  /// Offset and strides of each matrix in its buffer. `a` and `b` are the
+  /// factors of the product, and `c` is the result. `residual` is a matrix that
+  /// is added after the activation. If `hasResidual` is false, no matrix is
+  /// added, and `residual` is a copy of `c`.
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
@@ -90,8 +99,12 @@ private:
   /// Removes batch dims of size 1, and merges adjacent dims if canMerge()
   /// allows this for all matrices.
   void mergeBatches();
-  /// Makes batch dims over which b is broadcast a part of the rows of a, c and
-  /// residual. For example, a [8, 128, 64] becomes [1024, 64].
+  /// Merges batch dims with the rows of a, c and residual, so that fewer and
+  /// larger products are computed. A batch dim is merged only if all products
+  /// along the dim use the same matrix b, and if the strides of a, c and
+  /// residual allow the merge. For example, let a be [8, 128, 64] and b be [64,
+  /// 32], which is a batch of 8 products. Then a becomes [1024, 64], and the
+  /// batch becomes one product.
   void mergeIntoRows();
   /// Returns the addresses of the members `a`, `b`, `c` and `residual`.
   std::vector<MatrixStrides *> matrices();

@@ -54,8 +54,12 @@ public:
     return training ? Status::success() : inputs->read(0);
   }
 
-  /// Catches stop signals such as SIGTERM during training. If another program
-  /// embeds pcc, that program's signal handlers stay.
+  /// Executes all steps that the options specify: the training run if the
+  /// program trains, otherwise the warm-up and timed steps of inference.
+  ///
+  /// During training, a signal such as SIGTERM requests an orderly stop. If pcc
+  /// runs inside another program (the Python module), this function installs no
+  /// signal handlers, because the signal handlers belong to that program.
   Status runSteps() override {
     if (training) {
       if (!options.isEmbedded)
@@ -117,9 +121,10 @@ private:
     return Status::success();
   }
 
-  /// Calls `call`, and returns its result. Returns exit code 2 instead if the
-  /// program does not train. During `call`, a wait may last up to
-  /// `options.loadTimeout` seconds.
+  /// Executes the function `call`, which needs a program that trains, and
+  /// returns its result. If the program does not train, returns exit code 2
+  /// without executing `call`. In `call`, each wait for other ranks may last up
+  /// to `options.loadTimeout` seconds.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -268,9 +273,13 @@ private:
     return "measured step " + std::to_string(step);
   }
 
-  /// Writes two kinds of files if the options ask for them: timelines of the
-  /// last step, and a report of the run. Prints a summary line to stderr.
-  /// Returns an error if a request stopped the training.
+  /// Writes timelines of the last step if the options name files for them, and
+  /// a report of the run if the options name a file for it. Prints a summary
+  /// line to stderr, unless `options.quiet` is true.
+  ///
+  /// A signal, or a failed write of the metrics, may have stopped the training.
+  /// In this case, the function returns TrainingRun::ending(), the status that
+  /// explains the stop. Otherwise it returns success.
   Status report() {
     mine.arenaBytes = opened.tables->arena_bytes;
     mine.peakMemoryBytes = peakMemoryOfProcess();
@@ -285,8 +294,10 @@ private:
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
     if (!training || !training->wasStopped())
       return Status::success();
-    // ending() may return an error, which ends the run on all ranks. Wait first
-    // until all ranks have written their files.
+    // The training was stopped. The function ending() returns a status that
+    // explains the stop. If this rank returns an error, the run ends on all
+    // ranks, even on a rank that still writes files. Wait first until all ranks
+    // have written their files.
     PCC_RETURN_IF_ERROR(world.all().barrier({"write", "report"}));
     return training->ending();
   }

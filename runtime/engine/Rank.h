@@ -30,8 +30,12 @@ public:
 
   /// Executes the whole run that the options describe: loads the program,
   /// executes the steps, writes all files, and prints one summary line to
-  /// stderr. Output files appear only if all ranks succeed. Returns
-  /// TrainingRun::ending() if a request stopped the training.
+  /// stderr. Output files appear only if all ranks succeed.
+  ///
+  /// A signal such as SIGTERM may stop a training run before its last step. In
+  /// this case, run() writes its files, and returns the status that explains
+  /// the stop (TrainingRun::ending()). For example, exit code 16 means that the
+  /// training was stopped and has saved a checkpoint.
   virtual Status run() = 0;
 
   /// Loads the program and the weights, and creates the communicators. Must be

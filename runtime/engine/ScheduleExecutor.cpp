@@ -29,12 +29,19 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// A collective instruction is Whole (one operation), or one half of an
-/// asynchronous collective:
+/// Converts one collective instruction to `step`, which can be executed. There
+/// are three kinds of collective instructions. An instruction of the kind Whole
+/// executes a collective completely. An asynchronous collective has two
+/// instructions instead: Start begins the collective, and Finish completes it.
 ///
-/// - Start: creates the collective and appends it to the queue of its group.
-/// - Finish: takes the oldest collective from the queue of its group. The
-///   compiler emits the Finishes in the order of the Starts.
+/// The Start and the Finish of one collective need the same SplitCollective
+/// object. `startedHere` has a queue of these objects for each group of ranks:
+///
+/// - For a Start, this function creates an object, and appends the object to
+///   the queue of the group.
+/// - For a Finish, this function takes the oldest object from the queue of the
+///   group. This object is the right one, because the compiler emits the
+///   Finishes of a group in the same order as the Starts.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -56,8 +63,9 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // Reserve space for all collectives in flight, so that a step allocates
-  // nothing.
+  // Count the asynchronous collectives that are in progress after this Start
+  // instruction. Reserve space for as many pointers in the list `started`, so
+  // that the list allocates no memory during a step.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();
@@ -88,9 +96,14 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
-/// Looks up the addresses of accumulators: buffers, such as summed gradients,
-/// that each step sets to zero. Converts each action of the schedule to a
-/// BoundAction, which refers to its messages by index.
+/// Fills two lists that runStep() uses:
+///
+/// - `accumulators` gets the address and the size of each buffer that is set to
+///   zero at the beginning of each step. An example is the sum of a weight's
+///   gradients over all microbatches.
+/// - `acts` gets one entry for each action of the schedule. An example of an
+///   action is the forward pass of one microbatch. The entry lists the messages
+///   that the action begins, and the messages for which the action waits.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   assert(device && "load() has not been called");
@@ -107,9 +120,11 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // An action that waits for messages gets the name of the computing action
-  // behind it. For example, the wait before action 0F3 is also named "0F3". An
-  // error about a late message shows this name.
+  // If an action that waits for messages is followed by an action that
+  // computes, both get the name of the action that computes. For example,
+  // action "1F3" is the forward pass of microbatch 3 on stage 1. If the action
+  // before it waits for messages, that action is also named "1F3". If a message
+  // is late, the error message thus shows which computation needs the message.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -124,8 +139,15 @@ Status ScheduleExecutor::warmUp(const Coordinates &at) {
   return waitForQueue(*device, *world);
 }
 
-/// If one action begins a message and another one waits for it, endOf() returns
-/// the same index for both. The actions thus share one MessageEnd.
+/// Returns the index, in the list `ends`, of this rank's end of `message`. The
+/// end is a send if `isSend` is true, otherwise a receive. If the list lacks
+/// the end, the function appends the end to the list.
+///
+/// Two actions of the schedule use each end: one action begins the message, and
+/// a later action waits for the message. The function returns the same index
+/// for both actions, so that both use the same MessageEnd object. The first
+/// action stores the handle of the message in this object, and the second
+/// action reads the handle.
 size_t ScheduleExecutor::endOf(const LoadContext &context,
                                const program::Message &message, bool isSend) {
   const program::ProgramT &program = context.program;
@@ -144,9 +166,18 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
-/// Adds the messages of `action` to `act.posts` if the action begins them (kind
-/// Post), or to `act.waits` if it waits for them. Stores the name of the first
-/// message's tensor in `act.id`.
+/// Copies the messages of `action` to `act`. `action` is an entry of the
+/// program's schedule, and `act` is the form of this entry that runStep()
+/// executes. In `act`, a message is an index into `ends`, the list of this
+/// rank's sends and receives:
+///
+/// - If the action begins to send and receive its messages (kind Post), the
+///   function appends the indices to `act.posts`.
+/// - If the action waits for its messages, the function appends the indices to
+///   `act.waits`.
+///
+/// Also sets `act.id.value` to the name of the tensor in the first message.
+/// Error messages show this name.
 void ScheduleExecutor::bind(const LoadContext &context,
                             const program::ActionT &action, BoundAction &act) {
   const bool posts = action.kind == program::ActionKind::Post;
@@ -184,9 +215,17 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Calls advance() before each instruction: with threads and MPI, data moves
-/// only while the rank calls a function of the communicator. Adds the time in
-/// collectives to `spent.wait`, and all other time to `spent.compute`.
+/// Executes the instructions `steps` in order. Skips an instruction that
+/// belongs to another microbatch. Stops at the first error.
+///
+/// Before each instruction, calls advance() for the messages and asynchronous
+/// collectives in flight. advance() moves their data as far as possible without
+/// blocking. This call is necessary if the ranks are threads or MPI processes:
+/// their data moves only while the rank executes a function of the
+/// communicator.
+///
+/// Adds the time spent in collectives to `spent.wait`. Adds all other time to
+/// `spent.compute`.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -270,7 +309,11 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
-/// Calls afterStep() of all operations. Returns the first error.
+/// Completes a step on the host, after the device has completed the step. For
+/// this purpose, calls Operation::afterStep() once for each execution of an
+/// operation in the step. For example, if a GPU has computed indices during the
+/// step, afterStep() checks that these indices are in bounds. Returns the first
+/// error.
 Status ScheduleExecutor::finishOnHost(const Mesh &mesh, Coordinates at) {
   int64_t &microbatch = microbatchOf(at);
   for (const BoundAction &act : acts) {

@@ -146,7 +146,10 @@ private:
   /// Executes only the operations that run on the host, which a CUDA graph does
   /// not contain.
   Status runOnHost(const Mesh &mesh, Coordinates at);
-  /// Calls afterStep() of all operations when the device has completed a step.
+  /// Completes a step on the host, after the device has completed the step.
+  /// Calls Operation::afterStep() for all operations. For example, if a GPU has
+  /// computed indices during the step, afterStep() checks that these indices
+  /// are in bounds.
   Status finishOnHost(const Mesh &mesh, Coordinates at);
   /// Records the actions of a step as a CUDA graph, without executing them.
   Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,

@@ -14,9 +14,17 @@ static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }
 
-/// Handles SIGPIPE. If another process has sent it, requests a stop. If it
-/// comes from the kernel, ignores it: this process has written to a closed
-/// pipe, which may be another one than stdout.
+/// Handles the signal SIGPIPE, which has one of two senders:
+///
+/// - Another process, such as `pcc run`, has sent the signal. This function
+///   requests an orderly end of training.
+/// - The operating system has sent the signal, because this process has written
+///   to a pipe without a reader. This function does nothing. The failed write
+///   returns the error EPIPE, and the caller of the write decides whether to
+///   stop the training.
+///
+/// In the second case, the field `si_pid` of `information` is the id of this
+/// process.
 static void onPipeSignal(int signal, siginfo_t *information, void *) {
   if (information->si_pid != getpid())
     requested = signal;

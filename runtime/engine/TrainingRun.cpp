@@ -23,8 +23,11 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // Look for an update or a backward pass. A rank without trained weights has
-  // no update.
+  // The program trains if its schedule contains an optimizer update or a
+  // backward pass. A search for the update alone is not sufficient: the program
+  // of a rank without trained weights contains a backward pass, but no update.
+  // A zero-bubble schedule splits a backward pass into InputGradient and
+  // WeightGradient. InputGradient therefore counts as a backward pass.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -179,8 +182,16 @@ void TrainingRun::printStep(const StepMetrics &metrics) {
     logFailure = std::move(status);
 }
 
-/// Prints, on rank 0, the metrics for scripts and the speed for people. Prints
-/// neither if another program embeds pcc. Also writes the metrics file.
+/// Reports the metrics and the duration (`seconds`) of one step. Only rank 0
+/// reports, and only if the program computes a loss. The report has three
+/// parts:
+///
+/// - a line with the metrics on stdout, which scripts can read;
+/// - a progress message with the speed, which is displayed to the user;
+/// - a line in the metrics file, if the option --metrics names one.
+///
+/// If pcc runs inside another program (the Python module), the function writes
+/// only the line in the metrics file.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
@@ -224,8 +235,10 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
     logFailure = std::move(status);
 }
 
-/// Reads the inputs of step n + 1 after step n is enqueued, while the device
-/// computes.
+/// Executes one training step, and adds its duration and metrics to `report`.
+/// On a GPU, the host reads the inputs of the following step while the GPU
+/// computes this step. If `isLast` is true, the host does not read the inputs
+/// of the following step.
 Status TrainingRun::step(RankReport &report, bool isLast) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
@@ -263,7 +276,9 @@ Status TrainingRun::saveIfDue(bool isLast) {
                                 position.step % options.saveEvery == 0);
   if (!writer || !isDue)
     return Status::success();
-  // Writing a checkpoint may take longer than the deadline within a step.
+  // A rank may wait longer for other ranks during a save than during a step.
+  // The limit for one wait is `options.timeout` seconds in a step, and
+  // `options.loadTimeout` seconds in a save.
   world.setDeadline(options.loadTimeout);
   Status status = save(writersDirectory);
   if (status.ok())

@@ -16,12 +16,15 @@
 
 namespace pcc::runtime {
 
-/// Returns whether `program` trains: its action table has a backward pass or an
-/// optimizer update.
+/// Returns whether `program` trains a model. `program` is the executable of one
+/// rank. The executable lists the actions of a step. An example of an action is
+/// the forward pass of microbatch 3. The program trains if an action is a
+/// backward pass or an optimizer update.
 bool trains(const program::ProgramT &program);
 
-/// Returns the error of a rank when the embedding program ends the run
-/// (RunOptions::isGivenUp).
+/// Returns the error with which a rank ends an aborted run. The exit code is
+/// 14. Before each step, the rank calls the function RunOptions::isGivenUp. The
+/// run is aborted if this function returns true.
 inline Status givenUp() {
   return Status::error(PeerLost, "the run was aborted");
 }
@@ -83,12 +86,24 @@ private:
   /// Writes a checkpoint after the last step, and after every --save-every
   /// steps.
   Status saveIfDue(bool isLast);
-  /// Sets `signal` to the same number on all ranks: a signal that requests a
-  /// stop on any rank, `kLogFailed` if rank 0 cannot write its log, or 0. All
-  /// ranks must call.
+  /// Decides whether all ranks stop training after this step. Sets `signal` to
+  /// the same number on all ranks:
+  ///
+  /// - 0: all ranks continue.
+  /// - the number of a signal, such as 15 for SIGTERM: all ranks stop, because
+  ///   this signal has requested a stop on at least one rank.
+  /// - `kLogFailed`: all ranks stop, because rank 0 cannot write the metrics to
+  ///   stdout or to the metrics file.
+  ///
+  /// All ranks must call this function together.
   Status agreeToStop(int &signal);
-  /// Returns the status with which ending() explains a stop. `signal` is a
-  /// number that agreeToStop() has set.
+  /// Returns an error that explains why training was stopped. `signal` is the
+  /// number that agreeToStop() has set. The number is not 0. run() stores the
+  /// error, and ending() returns the error to the caller.
+  ///
+  /// There is one exception. If `signal` is `kLogFailed`, rank 0 cannot write
+  /// its log (stdout and the metrics file). Only rank 0 then returns an error.
+  /// All other ranks return success.
   Status describeStop(int signal) const;
   /// Sets `rankOfLoss` on all ranks to the lowest rank that computes the loss.
   /// In a pipeline, only ranks of the last stage compute it.
@@ -99,15 +114,19 @@ private:
   /// Sets `metrics` to the loss and other metrics of the last step. Rank 0 gets
   /// them even if another rank computes the loss.
   Status readMetrics(StepMetrics &metrics) const;
-  /// Sets `peakLive` after the first step, if --metrics is given: per stage,
-  /// the largest number of microbatches with live activations. All ranks must
-  /// call.
+  /// Sets `peakLive` after the first step, if --metrics is given. `peakLive`
+  /// has one number per pipeline stage. A stage keeps the activations of a
+  /// microbatch from the forward pass to the backward pass. The number is the
+  /// largest number of microbatches whose activations the stage has kept at the
+  /// same time. All ranks must call this function together.
   Status gatherPeakLive();
   /// Prints loss, gradient norm and speed of the last step on rank 0, and
   /// writes them to the metrics file. Requests a stop if the reader of stdout
   /// is gone. Keeps any other error of these writes in `logFailure`.
   void tell(const StepMetrics &metrics, double seconds);
-  /// Writes the line of one step to stdout.
+  /// Writes the metrics of one step as one line to stdout. For example:
+  ///
+  ///   step 3 loss 2.5 grad_norm 0.8 lr 0.001
   void printStep(const StepMetrics &metrics);
   /// Appends one line of JSON to the metrics file, completely or not at all.
   void writeMetrics(const StepMetrics &metrics, double seconds);
@@ -139,7 +158,10 @@ private:
   /// Lowest rank that computes the loss; the world size if none does; -1 if
   /// unknown.
   int32_t rankOfLoss = -1;
-  /// Per pipeline stage: largest number of microbatches with live activations.
+  /// One number per pipeline stage. A stage keeps the activations of a
+  /// microbatch from the forward pass to the backward pass. The number is the
+  /// largest number of microbatches whose activations the stage has kept at the
+  /// same time. The list is empty until gatherPeakLive() sets the numbers.
   std::vector<int32_t> peakLive;
 };
 

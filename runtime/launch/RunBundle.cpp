@@ -17,8 +17,14 @@ static Status runInThisProcess(const std::string &bundle,
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
-/// Runs the ranks as threads or as processes. Checks the bundle and the name of
-/// the communicator before any rank starts.
+/// Starts ranks only after two checks:
+///
+/// - The bundle (directory with one executable per rank) is complete.
+/// - `options.comm` fits the bundle. A bundle for GPUs does not run with "mpi",
+///   and a bundle for CPUs does not run with "nccl".
+///
+/// The ranks are threads of this process if `options.comm` is "thread".
+/// Otherwise the ranks are processes.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
   PCC_RETURN_IF_ERROR(checkBundle(bundle));

@@ -11,13 +11,17 @@
 
 namespace pcc::runtime {
 
-/// Runs all ranks of the bundle in directory `bundle`, and blocks until they
-/// have ended. The ranks are threads of this process if `options.comm` is
-/// "thread", otherwise processes. The caller prints the returned error. Exit
-/// code 13 if the communicator does not fit the bundle's target (CPU or GPU).
+/// Runs all ranks of the bundle in directory `bundle`, and blocks until all
+/// ranks have ended. A bundle has one executable per rank. The caller prints
+/// the returned error.
 ///
-/// `arguments` is the command line of a rank's process, without the bundle.
-/// `options` is its parsed form.
+/// - If `options.comm` is "thread", the ranks are threads of this process.
+/// - Otherwise each rank is a process. `arguments` contains the command-line
+///   arguments of each process, such as {"--steps", "10"}.
+///
+/// `options` contains the same arguments in parsed form. Exit code 13 if
+/// `options.comm` is "mpi" and the bundle was compiled for GPUs, or if
+/// `options.comm` is "nccl" and the bundle was compiled for CPUs.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments);
 

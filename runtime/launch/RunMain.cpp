@@ -32,11 +32,16 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` from the launcher's environment variables. Exit code 12 in two
-/// cases:
+/// Sets `rank` to the rank of this process. A launcher, such as mpirun, passes
+/// the rank and the number of ranks to each process in environment variables.
+/// `environment` contains these variables. Without a launcher, `rank` becomes
+/// 0. `worldSize` is the number of ranks for which `bundle` was compiled.
 ///
-/// - The bundle needs a launcher, and none started this process.
-/// - The launcher and the bundle have different numbers of ranks.
+/// Exit code 12 in three cases:
+///
+/// - The bundle has several ranks, and no launcher started this process.
+/// - The launcher's number of ranks differs from `worldSize`.
+/// - A variable is not a valid number, or variables of two launchers disagree.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   std::optional<RankIdentity> identity;
@@ -51,11 +56,16 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
-/// Returns the number of ranks that this process must start as children; 0 if
-/// this process is itself a rank. It starts ranks in two cases:
+/// Returns the number of ranks that this process must start as child processes.
+/// `worldSize` is the number of ranks of `bundle`. There are three cases:
 ///
-/// - PCC_LAUNCH is set. `pcc run` sets it for GPUs.
-/// - The bundle is for several GPUs, and no launcher has started this process.
+/// - The environment variable PCC_LAUNCH is set. The result is the number in
+///   the variable, or 0 if the number is larger than 65,536. `pcc run` sets the
+///   variable if the bundle has several ranks on GPUs. This function removes
+///   the variable, so that the child processes start no ranks themselves.
+/// - The bundle has several ranks on GPUs, and no launcher such as torchrun has
+///   started this process. The result is `worldSize`.
+/// - Otherwise this process is itself a rank. The result is 0.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);
@@ -79,9 +89,13 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Announces this process to `pcc run`: writes its rank and process id into the
-/// status folder. Makes this process end when its launcher is killed. Does
-/// nothing without `pcc run`.
+/// Tells `pcc run` the rank and the process id of this process. `pcc run` has
+/// stored the path of a directory in the environment variable PCC_STATUS_DIR.
+/// This function creates a file in the directory. The name of the file contains
+/// the rank and the process id. `pcc run` then notices when the process ends.
+///
+/// Also asks the kernel to kill this process when its parent process ends. Does
+/// nothing if PCC_STATUS_DIR is not set.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

@@ -66,9 +66,13 @@ public:
     return std::move(plan);
   }
 
-  /// Plans an all-gather in which every member contributes its whole `in`. If
-  /// two members hold the same shard, plans a redistribution, which sends the
-  /// shard only once to each receiver.
+  /// Plans an AllGather. There are two cases:
+  ///
+  /// - All members of the group hold different shards. Every member then sends
+  ///   its whole operand `in` to all members.
+  /// - Two members hold the same shard. The plan is then that of
+  ///   redistribute(): every member receives each shard that it lacks from only
+  ///   one member.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -158,8 +162,13 @@ private:
         return member;
   }
 
-  /// Returns `copies` with a new source or target (`side`): contiguous memory
-  /// from offset 0 on, in the order of the copies.
+  /// Returns `copies` with one side replaced by contiguous memory. `side` names
+  /// this side: the source or the target. The contiguous memory begins at
+  /// offset 0, and has the elements in the order of the copies.
+  ///
+  /// For example, a copy reads elements 0, 4 and 8 and writes elements 5, 7 and
+  /// 9. If `side` is Target, the returned copy reads elements 0, 4 and 8 and
+  /// writes elements 0, 1 and 2.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -206,9 +215,17 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Makes a message packed: it gets memory in scratch, and copies between
-  /// scratch and the rank's buffer. `scratchSide` is the end of the copies in
-  /// scratch.
+  /// Makes the message `piece` packed: the message uses scratch (temporary
+  /// memory) instead of the rank's buffer. Reserves space in scratch for the
+  /// message, and sets `piece.copies`.
+  ///
+  /// `copies` read the sender's operand, and write the receiver's result. Each
+  /// rank replaces the memory of the other rank by its own scratch:
+  ///
+  /// - A sender passes Target as `scratchSide`. The copies in `piece` then read
+  ///   the operand `in`, and write scratch.
+  /// - A receiver passes Source as `scratchSide`. The copies in `piece` then
+  ///   read scratch, and write the result `out`.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -245,16 +262,27 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Inserts into `indices` the mesh axes of the sub-axes (factors of mesh axes)
-/// `axes`.
+/// Adds the axes of some sub-axes to the set `indices`. A sub-axis is a factor
+/// of a mesh axis. For each sub-axis in `axes`, adds the index in `mesh` of the
+/// axis to which the sub-axis belongs. Adds -1 if `mesh` has no such axis.
+///
+/// For example, `mesh` has the axes dp and tp, and `axes` has one factor of tp.
+/// The index of tp is 1, so 1 is added.
 static void addAxes(const SubAxes &axes, const Mesh &mesh,
                     std::set<int> &indices) {
   for (const SubAxis &axis : axes)
     indices.insert(mesh.indexOf(axis.axis));
 }
 
-/// Returns whether `layout` gives every microbatch the same plan: the time axis
-/// splits no factor unevenly.
+/// Returns whether `layout` divides its tensor evenly over the microbatches. A
+/// layout reshapes each dim to factors, and may split a factor over axes of the
+/// mesh. One of these axes is the time axis: the coordinate along this axis is
+/// the number of the microbatch. Returns false if some factor is split over the
+/// time axis, and its parts differ in size.
+///
+/// For example, the layout splits a dim over 2 microbatches. A dim of 8
+/// elements gives 4 and 4: the result is true. A dim of 7 elements gives 4 and
+/// 3: the result is false.
 static bool isEvenInTime(const Layout &layout) {
   for (const DimSharding &dim : layout.dims)
     for (const Factor &factor : dim.factors)
@@ -264,10 +292,17 @@ static bool isEvenInTime(const Layout &layout) {
   return true;
 }
 
-/// Calls `visit` with the coordinates of one rank per distinct plan, until
-/// `visit` returns false. Only axes of the group and of the layouts affect a
-/// plan, so all other coordinates are 0. If microbatches differ in size, visits
-/// all of them.
+/// Calls `visit` with the coordinates of one rank after another, until `visit`
+/// returns false. Does nothing for AllReduce and Broadcast, which have no plan.
+///
+/// A plan depends only on the coordinates along some axes of the mesh: the axes
+/// of the group, and the axes that divide the operand or the result. Only these
+/// coordinates vary. All other coordinates are 0. For example, a mesh has the
+/// axes dp=2 and tp=4, and a collective uses only tp. `visit` is then called
+/// for 4 of the 8 ranks. Their coordinate along dp is 0.
+///
+/// The last coordinate is the number of the microbatch. This coordinate varies
+/// only if microbatches differ in size (see isEvenInTime).
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -388,8 +423,14 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Treats each row as one element. Copies from the rows of each member to the
-/// buffer for all rows then give the row indices.
+/// A row is the block of elements at one index of the first `rowDims` dims.
+/// Drops all other dims from the layouts of operand and result, so that each
+/// row becomes one element. For example, 6 rows of 16 elements become 6
+/// elements.
+///
+/// intersect() returns copies from the rows of one member to the buffer for the
+/// rows of all members. The offsets of these copies count elements. One element
+/// is one row here, so the offsets are row indices.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),
@@ -423,7 +464,8 @@ bool areConsecutive(const RowPlan &plan) {
 
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh) {
-  // Rank 0 has the largest shards, because only the last shards have padding.
+  // Use the plan of rank 0, because no rank has more rows than rank 0. For
+  // example, 7 rows over 2 ranks give 4 rows to rank 0 and 3 rows to rank 1.
   const auto plan =
       planRows(spec, rowDims, mesh, Coordinates(mesh.axes.size(), 0));
   if (!plan)

@@ -32,7 +32,10 @@ std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
 
 /// A collective as the program describes it, equal for all ranks.
 struct CollectiveSpec {
-  /// Kind of the collective; never Mask, which needs no instruction.
+  /// Kind of the collective, such as AllGather. The kind Mask does not occur
+  /// here, because the compiler writes a fill and a copy instead. In a Mask,
+  /// one rank of the group keeps its tensor. All other ranks get the neutral
+  /// element of a reduction, such as 0 for a sum.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
   /// Sub-axes (factors of mesh axes) along which the members of a group differ;
   /// empty for Slice, which is local.
@@ -40,9 +43,11 @@ struct CollectiveSpec {
   /// Layout of the operand `in` (how the tensor is divided over ranks); empty
   /// for AllReduce and Broadcast.
   Layout from = {};
-  /// Layout of the result `out`; empty for AllReduce and Broadcast. A dim may
-  /// be a view: a windowed read of the operand's dim, such as a halo or a
-  /// slice.
+  /// Layout of the result `out` (how the tensor is divided over ranks); empty
+  /// for AllReduce and Broadcast. A dim of this layout may have a view
+  /// (windowed read). Ranks may then hold overlapping parts of the dim. For
+  /// example, a convolution needs the 4 rows of its rank and one row on each
+  /// side (halo). With a view, the rank gets these 6 rows.
   Layout to = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
@@ -58,7 +63,11 @@ struct PeerPiece {
   int member = 0;
   /// Number of elements of the piece.
   int64_t elements = 0;
-  /// Whether the elements are copied through scratch.
+  /// Whether the message uses scratch (temporary memory of this rank). If true,
+  /// a sender copies the elements from `in` to scratch, and sends from scratch.
+  /// A receiver receives in scratch, and then copies or reduces the elements
+  /// into `out`. If false, the message is sent directly from `in`, or received
+  /// directly in `out`.
   bool packed = false;
   /// Index of the piece's first element in the rank's buffer. Used only if
   /// `packed` is false.
@@ -75,9 +84,13 @@ struct PeerPiece {
 struct CollectivePlan {
   /// Messages to send, at most one per member of the group; ordered by member.
   std::vector<PeerPiece> sends = {};
-  /// Messages to receive, at most one per member of the group; ordered by
-  /// member. A ReduceScatter also has an entry for this rank's own
-  /// contribution. Its entries are all packed, because it reduces in scratch.
+  /// Messages to receive, in the order of the members. Each member of the group
+  /// sends at most one message.
+  ///
+  /// In a ReduceScatter, all messages are packed: this rank receives them in
+  /// scratch (temporary memory), and reduces them there. This rank's own
+  /// contribution is reduced too, and needs space in scratch. The list
+  /// therefore also has an entry for this rank.
   std::vector<PeerPiece> receives = {};
   /// Copies from this rank's own `in` to its `out`, which need no message.
   std::vector<StridedCopy> local = {};
@@ -87,25 +100,36 @@ struct CollectivePlan {
   /// Whether a plain all-gather writes directly to `out`. If false, it writes
   /// to scratch, and the copies in `unpack` follow.
   bool gathersDirectly = false;
-  /// Copies from scratch to `out` after an all-gather; one list per member.
-  /// Source offsets count from the first element of the member.
+  /// Copies after a plain all-gather that receives in scratch (temporary
+  /// memory). `unpack[m]` copies the shard of member m from scratch to `out`.
+  /// The source offset 0 is the first element of this shard. For example, every
+  /// shard has 4 elements. In `unpack[2]`, the source offset 1 then means
+  /// element 9 of scratch. If `gathersDirectly` is true, the copies are not
+  /// executed.
   std::vector<std::vector<StridedCopy>> unpack = {};
-  /// Elements of scratch that this rank needs.
+  /// Number of elements of scratch that this rank needs for the collective.
+  /// Scratch is temporary memory.
   int64_t scratchElements = 0;
   /// Whether some element of `out` receives no value, as in the padding of a
   /// view (windowed read). All of `out` is then set to zero first.
   bool hasHoles = false;
 };
 
-/// Plans the copies and messages of the rank at `at`. Each element of the
-/// rank's `out` has one source:
+/// Returns the plan of the rank at the coordinates `at`: the copies and the
+/// messages that this rank executes for the collective `spec`. An element of
+/// this rank's result `out` comes from one of these sources:
 ///
-/// - this rank, if the element is in its `in` (a local copy);
-/// - otherwise one of the members that hold the element, chosen evenly;
-/// - in a ReduceScatter, all members, whose contributions are added.
+/// - In a ReduceScatter, the element comes from all members of the group. Their
+///   values are reduced.
+/// - In any other collective, the element comes from this rank if its operand
+///   `in` has the element.
+/// - Otherwise the element comes from another member whose `in` has it. If
+///   several members have the element, each of them sends to about the same
+///   number of ranks.
 ///
-/// Plans of different ranks match (see findUnmatchedPiece). Returns an empty
-/// plan for AllReduce and Broadcast.
+/// If the plan of a rank has a message to a second rank, the plan of the second
+/// rank receives a message of the same size. Returns an empty plan for
+/// AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
@@ -125,31 +149,51 @@ std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 /// shares of 3 elements and 12 scratch elements.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
-/// Row indices of a ragged collective, which moves only the rows that its masks
-/// select. Dropless mixture-of-experts layers, as in MegaBlocks (Gale et al.
-/// 2023), move tokens to their experts and back in this way. The buffers are:
+/// Row indices for a ragged collective. A row is the block of elements at one
+/// index of a tensor's first dims, such as one token. A ragged collective is an
+/// AllGather or a ReduceScatter that moves only some rows. Masks select these
+/// rows at run time. Dropless mixture-of-experts layers move tokens to their
+/// experts in this way (MegaBlocks, Gale et al. 2023).
 ///
-/// - the divided side with this rank's rows: read by an AllGather, written by a
-///   ReduceScatter;
-/// - the whole side with space for the rows of all members: written by an
-///   AllGather, read by a ReduceScatter.
+/// Every rank has two buffers for rows:
 ///
-/// Example: 6 rows over 2 members, seen from member 1.
+/// - The divided buffer has the rows of this rank. An AllGather reads this
+///   buffer. A ReduceScatter writes this buffer.
+/// - The whole buffer has space for the rows of all members of the group. An
+///   AllGather writes this buffer. A ReduceScatter reads this buffer.
 ///
-///   divided = {0, 1, 2}                 this member's rows in its own buffer
+/// For example, a tensor has 6 rows. Member 0 has the first 3 rows, and member
+/// 1 has the last 3 rows. Member 1 has this plan, in which `divided` lists
+/// indices in the divided buffer, and `whole` lists indices in the whole
+/// buffer:
+///
+///   divided = {0, 1, 2}                 rows of member 1
 ///   whole   = {{0, 1, 2}, {3, 4, 5}}    rows of member 0, rows of member 1
 struct RowPlan {
-  /// Indices of this rank's rows in its buffer on the divided side, in the
-  /// order of transfer.
+  /// Indices of this rank's rows in the buffer that has only the rows of this
+  /// rank. A row is a block of elements, such as one token. An AllGather reads
+  /// this buffer. A ReduceScatter writes this buffer. Rows are sent and
+  /// received in the order of this list.
   std::vector<int64_t> divided = {};
-  /// For each member, the indices of its rows in this rank's buffer on the
-  /// whole side, in the order of transfer.
+  /// List with one entry per member of the group. Entry m has the indices of
+  /// member m's rows in the buffer with space for the rows of all members. A
+  /// row is a block of elements, such as one token. An AllGather writes this
+  /// buffer. A ReduceScatter reads this buffer. Rows are sent and received in
+  /// the order of their indices in the entry.
+  ///
+  /// For example, {{0, 1, 2}, {3, 4, 5}} means that the rows at indices 3, 4
+  /// and 5 of the buffer belong to member 1.
   std::vector<std::vector<int64_t>> whole = {};
 };
 
-/// Plans the rows of an AllGather or a ReduceScatter. The first `rowDims` dims
-/// enumerate the rows; the remaining dims are the elements of a row. Returns
-/// std::nullopt if this rank lacks space for some row of some member.
+/// Returns the row indices that the rank at the coordinates `at` needs for the
+/// ragged collective `spec`, an AllGather or a ReduceScatter. A row is the
+/// block of elements at one index of a tensor's first `rowDims` dims. For
+/// example, a tensor of shape [4, 8, 16] with `rowDims` = 2 has 32 rows of 16
+/// elements.
+///
+/// One buffer of the rank has space for the rows of all members. Returns
+/// std::nullopt if this buffer has no space for some row of some member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
@@ -157,10 +201,21 @@ std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
 /// after the first `rowDims` dims.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
-/// Returns the number of scratch elements that every rank needs for a ragged
-/// collective: space for all rows that it may send or receive. Returns 0 if
-/// planRows() finds no plan. An AllGather receives consecutive rows
-/// (areConsecutive) directly in `out`, without scratch.
+/// Returns the number of scratch elements that a rank needs for the ragged
+/// collective `spec`. Scratch is temporary memory. A row is the block of
+/// elements at one index of a tensor's first `rowDims` dims. A ragged
+/// collective is an AllGather or a ReduceScatter that moves only the rows that
+/// masks select at run time. The result is large enough for masks that select
+/// all rows. Scratch has space for these rows:
+///
+/// - The rows that the rank sends. They are copied to scratch first.
+/// - The rows that the rank receives. Exception: an AllGather receives in `out`
+///   if the rows of each member have consecutive indices there.
+///
+/// For example, each of 2 members has 3 rows of 10 elements. A ReduceScatter
+/// needs 30 elements to send and 30 elements to receive, so the result is 60.
+///
+/// Returns 0 if planRows() returns std::nullopt.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 

@@ -37,9 +37,17 @@ public:
     return mesh.axes[0].name == "pp" ? at[0] : 0;
   }
 
-  /// Parses the layout of one dim: a list of factors. For example, the factor
-  /// [32, ["tp", 2, 4]] has size 32. It is split over the middle dim (size 4)
-  /// of axis "tp" reshaped to [2, 4, rest].
+  /// Parses the division of one dim of a tensor over ranks. `stored` is a list
+  /// of factors, whose product is the size of the dim. Each factor is a list.
+  /// The first entry is the size of the factor. The other entries are the
+  /// sub-axes that split the factor. A sub-axis is a mesh axis or a factor of a
+  /// mesh axis.
+  ///
+  /// For example, `stored` is [[3], [64, ["tp", 1, 2]]]. The dim has 3 · 64
+  /// elements. The factor 3 is not split. The factor 64 is split over the
+  /// sub-axis ["tp", 1, 2]. In general, ["tp", m, k] is a sub-axis of the mesh
+  /// axis tp. If tp has n coordinates and is reshaped to [m, k, n / (m · k)],
+  /// the sub-axis is the dim of size k.
   static DimSharding dimOf(const Json &stored) {
     DimSharding dim;
     for (const Json &entry : stored) {
@@ -84,7 +92,10 @@ struct InspectedTensor {
   std::vector<DimSharding> dims;
 };
 
-/// Creates the JSON description of each rank that runs one program.
+/// Creates the JSON descriptions of ranks. All ranks with the same coordinate
+/// on the pipeline axis run the same program. One object of this class
+/// describes the ranks that run one of these programs. Each call of expand()
+/// returns the description of one rank.
 class RankExpander {
 public:
   RankExpander(const InspectMesh &mesh, const Json &program)
@@ -141,9 +152,12 @@ private:
 };
 } // namespace
 
-/// Keeps the entries of the JSON list `list` that concern one of `stages`.
-/// `fields` names the members with stages, such as a transfer's "from_stage"
-/// and "to_stage".
+/// Removes entries from a list in the JSON object `bundle`. `list` is the name
+/// of the list, such as "transfers". `fields` contains the names of the fields
+/// of an entry that store a stage of the pipeline. An entry stays in the list
+/// if one of these fields contains a stage in `stages`. For example, the fields
+/// of a transfer are "from_stage" and "to_stage". A transfer from stage 0 to
+/// stage 1 stays if `stages` contains 0 or 1.
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {

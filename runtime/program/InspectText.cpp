@@ -100,7 +100,10 @@ static std::string collectivesText(const Json &collectives,
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
-/// Returns the names of actions, with `separator` between them.
+/// Joins names of actions, with `separator` between two names. An action is a
+/// computation of one stage for one microbatch. For example, "0F3" is the
+/// forward pass of stage 0 for microbatch 3. The actions ["0F3", "0B3"] with
+/// the separator "," become "0F3,0B3".
 static std::string actionsText(const Json &actions, const char *separator) {
   std::string text;
   for (const Json &action : actions)
@@ -115,8 +118,13 @@ std::string scheduleText(const Json &programs) {
   return text;
 }
 
-/// Returns a table with the actions of each rank. Adjacent ranks with equal
-/// actions share a line.
+/// Returns a table of the actions that each rank runs in one step. An action is
+/// a computation of one stage for one microbatch. For example, "0F3" is the
+/// forward pass of stage 0 for microbatch 3. Consecutive ranks with equal
+/// actions have one line in common. For example, ranks 0 to 3 may have this
+/// line:
+///
+///     rank 0 to 3: 0F0 0F1 0B0 0B1
 static std::string tableText(const Json &ranks) {
   std::string text;
   for (size_t first = 0, next = 0; first < ranks.size(); first = next) {

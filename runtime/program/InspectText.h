@@ -13,8 +13,12 @@ namespace pcc::runtime {
 /// rank, the page also lists the tensors.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
-/// Returns the actions of all programs as comma-separated values, one program
-/// per line. `programs` is the list "programs" in bundle.json.
+/// Returns the pipeline schedule as comma-separated values. `programs` is the
+/// list "programs" in bundle.json. All ranks with the same coordinate on the
+/// pipeline axis run the same program. The text has one line per program, such
+/// as "0F0,0F1,0B0,0B1". Each entry is a computation of one stage for one
+/// microbatch. For example, "0F1" is the forward pass of stage 0 for microbatch
+/// 1, and "0B1" is the backward pass.
 std::string scheduleText(const nlohmann::ordered_json &programs);
 
 /// Returns a number of bytes as text in a suitable binary unit, such as "96.0

@@ -8,9 +8,14 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-/// Returns the buffers of a kernel. The kernel of an attention's key gradient
-/// may use cuDNN, which also writes the query's gradient. The buffer of that
-/// gradient is therefore added.
+/// Returns the indices of the buffers that a kernel reads or writes.
+///
+/// A program computes the gradients of an attention in two kernels. The first
+/// kernel writes the gradient of the query. The second kernel writes the
+/// gradients of the key and the value. On a GPU, one call of cuDNN may replace
+/// both kernels. The call takes the place of the second kernel, and writes all
+/// three gradients. For the second kernel, the result therefore also contains
+/// the buffer of the query's gradient.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -43,7 +48,10 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Casts `table` to an instruction of type `Table` and calls listOf().
+/// Returns the buffers of the instruction at `table`. `Table` is the type of
+/// the instruction, such as program::CopyT. The parameter is a pointer to void,
+/// so that the functions for all types of instructions have the same signature.
+/// The array `lists` can therefore contain all of these functions.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }

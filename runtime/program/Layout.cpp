@@ -9,7 +9,9 @@ namespace pcc::runtime {
 
 int64_t numRanks(const Mesh &mesh) { return mesh.spatial().size(); }
 
-/// Sets the last coordinate, the microbatch on the time axis "mb", to 0.
+/// Returns the coordinates of a rank in microbatch 0. The last axis of `mesh`
+/// is the microbatch. The last coordinate of the result is therefore 0. In the
+/// mesh {dp=2, tp=2, mb=8}, for example, rank 3 has the coordinates {1, 1, 0}.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank) {
   return mesh.coordinates(rank * mesh.axes.back().size);
 }
@@ -61,10 +63,19 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
   return nullptr;
 }
 
-/// Checks one dim of a layout and appends its sub-axes to `used`. Limits the
-/// number of segments (contiguous index ranges) of a rank. For example, a dim
-/// has factors 4 and 6. If only the first one is split, a rank holds one
-/// segment. If the second one is split, a rank holds up to 4 segments.
+/// Checks how one dim of a tensor is divided over the ranks of `mesh`. Returns
+/// null if the division is valid, otherwise a description of the fault.
+///
+/// The size of the dim is written as a product of factors. The product must be
+/// equal to `expected`. Each factor may be split over sub-axes. A sub-axis is a
+/// mesh axis or a factor of a mesh axis. The function appends the sub-axes of
+/// all factors to `used`.
+///
+/// The function also limits the number of separate index ranges that a rank
+/// holds. For example, a dim of 24 elements has the factors 4 and 6. If only
+/// the factor 4 is split over 2 ranks, the first rank holds the single range
+/// [0, 12). If only the factor 6 is split over 2 ranks, the first rank holds
+/// the 4 ranges [0, 3), [6, 9), [12, 15) and [18, 21).
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -187,9 +198,17 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
-/// Compares the rank with ranks that have a lower coordinate on exactly one
-/// axis. If any lower rank holds the same shard, one of these ranks does as
-/// well.
+/// Returns false if another rank with a lower number holds the same shard as
+/// the rank at `at`. Compares the rank only with ranks that have a lower
+/// coordinate on one axis and equal coordinates on all other axes. The axis of
+/// the lower coordinate is neither the first axis (the pipeline) nor the last
+/// axis (the microbatch).
+///
+/// For example, the axes are pp, dp, tp and mb. The rank at {0, 1, 1, 0} is
+/// compared with the ranks at {0, 0, 1, 0} and {0, 1, 0, 0}, but not with the
+/// rank at {0, 0, 0, 0}. The comparison with {0, 0, 0, 0} is not needed. If the
+/// rank at {0, 0, 0, 0} holds the same shard, the rank at {0, 0, 1, 0} holds
+/// the same shard too.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -223,9 +242,16 @@ struct CommonRuns {
 };
 } // namespace
 
-/// Appends the run `next` (contiguous elements), or increments the count of the
-/// last entry if `next` continues it. For example, a run at index 16 continues
-/// runs at 0 and 8.
+/// Adds `next`, a single run of contiguous elements, to `list`. An entry of
+/// `list` describes a number of runs of equal length at equal distances. If
+/// `next` has the length of these runs and continues them at the same distance,
+/// the function increments the run count of the last entry. An entry with a
+/// single run has no distance yet, so `next` may then have any distance. In all
+/// other cases, the function appends `next` as a new entry.
+///
+/// For example, the last entry describes 2 runs of 4 elements at the indices 0
+/// and 8. If `next` has 4 elements at index 16, the run count of the last entry
+/// becomes 3.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -279,12 +305,21 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends to `common` the elements that source and target share through one
-/// part of a view (windowed read):
+/// Finds elements of one dim that a copy moves from a source to a target.
+/// Appends these elements to `common`.
 ///
-/// - `piece`: an index range of block number `block` of the view
-/// - `indices`: a contiguous range of view indices that the target holds
-/// - `elements`: a contiguous range of elements that the source holds
+/// The target reads the dim through `view`, a windowed read such as a halo. A
+/// view has indices of its own. Each index of the view reads one element of the
+/// dim, or no element. The indices of a view form blocks of equal length. Each
+/// block contains pieces. A piece is a range of indices that read elements at a
+/// fixed step, such as the elements 3, 5, 7 and 9 for step 2.
+///
+/// The function handles one piece of one block. It appends the elements that
+/// the source holds and that an index of the target reads. The parameters are:
+///
+/// - `piece`, `block`: the piece, and the number of the block;
+/// - `indices`: a contiguous range of view indices that the target holds;
+/// - `elements`: a contiguous range of elements that the source holds.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -306,9 +341,16 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
     common.push_back({source, target, 1, to - from, piece.step, 1});
 }
 
-/// Returns the elements that source and target have in common, if the target's
-/// dim is a view (windowed read). The target's segments are ranges of view
-/// indices.
+/// Returns the elements of one dim that a copy moves from a source to a target.
+/// The target reads the dim through `view`, a windowed read such as a halo or a
+/// slice. A view has indices of its own. For example, index i of the view
+/// x[3:11] reads element 3 + i of x.
+///
+/// `source` lists the ranges of elements that the source holds. `target` lists
+/// the ranges of view indices that the target holds. For example, for the view
+/// x[3:11], the source holds the elements [0, 6) and the target holds the
+/// indices [0, 4). The target reads the elements [3, 7). The function returns
+/// the elements [3, 6).
 static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
                                              const std::vector<Segment> &target,
                                              const View &view) {
@@ -338,9 +380,20 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Extends copies by one more dim, whose common elements are `stretches`. The
-/// result has one copy per pair of entries of `copies` and `stretches`. Each
-/// copy gets two more loops: over the runs, and within a run.
+/// Adds one dim to copies that cover the first dims of a tensor. An entry of
+/// `copies` is a nest of loops over the first dims. `stretches` lists the
+/// elements of the new dim that source and target have in common. An entry of
+/// `stretches` describes a number of runs. A run is a sequence of contiguous
+/// elements. All runs of an entry have equal lengths and equal distances.
+/// `sourceStride` and `targetStride` are the strides of the new dim in the
+/// memory of the source and of the target, in elements.
+///
+/// The result has one copy for each pair of an entry of `copies` and an entry
+/// of `stretches`. For example, 2 entries of `copies` and 3 entries of
+/// `stretches` give 6 copies. Each copy of the result has the loops of the
+/// entry of `copies` and two further loops inside these loops. The first
+/// further loop iterates over the runs. The second further loop iterates over
+/// the elements of a run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,
@@ -359,8 +412,10 @@ multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
-/// Builds the copies dim by dim. An element is common if its index is common in
-/// every dim.
+/// Returns copies of all elements that both `source` and `target` hold. Begins
+/// with one copy without loops, and handles the dims of the tensor one after
+/// another. For each dim, finds the indices that source and target have in
+/// common, and adds loops over these indices to the copies.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {

@@ -40,12 +40,19 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// Division of a tensor over ranks. Every dim is reshaped to a list of factors,
-/// and each factor may be split over mesh axes. A dim that is not split also
-/// has a factor, so that the factors determine the shape.
+/// Division of a tensor over ranks. The size of each dim is written as a
+/// product of factors. For example, a dim of 24 elements with the factors 4 and
+/// 6 is read as a matrix of 4 rows and 6 columns. Each factor is either whole
+/// or split over mesh axes. For example, if the factor 6 is split over 2 ranks,
+/// the first rank holds columns 0 to 2 of every row.
 ///
-/// A layout has no partial axes (unreduced sums). Only the target of a
-/// collective may have views (windowed reads of a dim).
+/// The size of a dim is the product of its factors. A dim that is not split
+/// therefore has a factor too, such as the single factor 24.
+///
+/// The type dist::Sharding can also describe a tensor that still needs a
+/// reduction over ranks, such as a sum. A layout never describes such a tensor.
+/// A view is a windowed read of a dim, such as a halo. Only the layout of a
+/// collective's result may have views.
 using Layout = dist::Sharding;
 
 /// Returns the number of ranks of a program's mesh: the product of all axis
@@ -71,13 +78,23 @@ std::vector<int64_t> localShape(const Layout &layout);
 /// Returns the product of the sizes in `shape`.
 int64_t numElements(std::span<const int64_t> shape);
 
-/// Checks a layout against a mesh and a global shape. Returns null if the
-/// layout is valid, otherwise a description of the fault. A valid layout
-/// satisfies these conditions:
+/// Checks the layout of a tensor. A layout is a division of the tensor over the
+/// ranks of `mesh`. `shape` is the shape of the whole tensor. Returns null if
+/// the layout is valid, otherwise a description of the fault.
 ///
-/// - The factors of a dim multiply to the dim's size, and no size is negative.
-/// - The sub-axes divide existing axes and are disjoint.
-/// - A rank holds a limited number of segments (contiguous index ranges).
+/// A layout writes the size of each dim as a product of factors. For example, a
+/// dim of 24 elements may have the factors 4 and 6. Each factor may be split
+/// over sub-axes. A sub-axis is a mesh axis or a factor of a mesh axis. A valid
+/// layout satisfies these conditions:
+///
+/// - The layout has one entry per dim of `shape`.
+/// - The product of a dim's factors is the size of the dim, and no factor is
+///   negative.
+/// - Each sub-axis fits into an axis of `mesh`: the product of the sub-axis's
+///   fields `pre` and `size` divides the size of the axis.
+/// - No two sub-axes of the layout overlap.
+/// - In each dim, a rank holds at most a fixed number of separate index ranges.
+/// - All sizes and numbers of parts fit into 64 bits.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
 /// Checks the view (windowed read, such as a halo) of a dim of `size` elements.
@@ -94,10 +111,19 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns copies from `source` to `target` of all elements that both hold.
-/// Both layouts must divide the same global shape. A target dim with a view
-/// (windowed read) divides the viewed dim. Views of the source are ignored. The
-/// copies are simplified and write disjoint elements.
+/// Returns copies of all elements that both `source` and `target` hold.
+/// `source` and `target` each describe a shard that one rank holds. Both shards
+/// belong to the same tensor. The copies read the shard of the source and write
+/// the shard of the target. No element is written twice. Each copy is a nest of
+/// loops. Loops of one iteration are removed, and adjacent loops are fused
+/// where possible.
+///
+/// A dim of `target` may have a view. A view is a windowed read of a dim, such
+/// as a halo or a slice. A view has indices of its own, and each index of the
+/// view reads one element of the dim or no element. The target's layout then
+/// divides the indices of the view. For example, index 0 of the view x[3:11]
+/// reads element 3 of x. A copy then writes element 3 to index 0. Views of
+/// `source` are ignored.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);

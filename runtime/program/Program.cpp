@@ -187,8 +187,10 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // Ignore additional views (windowed reads), which VerifyProgram does not
-  // check for collectives without layouts.
+  // A view is a windowed read of one dim. The verifier checks neither the views
+  // nor the layouts of an all-reduce or a broadcast. An all-reduce or a
+  // broadcast may therefore have more views than `spec.to` has dims. Ignore the
+  // additional views.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
     spec.to.dims[dim].view = viewOf(*collective.views[dim]);

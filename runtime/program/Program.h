@@ -69,13 +69,23 @@ SubAxis axisOf(const program::Part &part, const Mesh &mesh);
 /// Returns the layout that `layout` stores. `mesh` is the mesh of the program
 /// that contains `layout`.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
-/// Returns the view (windowed read) of a dim that `view` stores. Returns
-/// std::nullopt if the dim is read without a view.
+/// Converts the view of one dim of a tensor from the stored form (Program.fbs).
+/// A view is a windowed read of the dim, such as a halo or a slice. Returns
+/// std::nullopt if the dim has no view. The stored form of a dim without a view
+/// has 0 blocks.
 std::optional<View> viewOf(const program::ViewT &view);
-/// Returns the sub-axes that the stored group `group` spans.
+/// Converts a group of ranks from the stored form (Program.fbs). A collective
+/// runs within such a group. Returns the sub-axes along which the ranks of the
+/// group differ. A sub-axis is an axis of `mesh` or a factor of an axis. For
+/// example, the mesh {dp=2, tp=2} has the groups {0, 1} and {2, 3} for the
+/// sub-axis tp.
 SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
-/// Returns the description of `collective` as input of planCollective(). Its
-/// layouts are empty if the instruction has none. The program must be verified.
+/// Converts a collective from the stored form (Program.fbs) to the form that
+/// planCollective() takes. `collective` is an instruction of `program`. The
+/// program must have passed verification. A collective may store the layouts of
+/// its operand and of its result. A layout is a division of a tensor over
+/// ranks. The result of this function has an empty layout for each layout that
+/// `collective` does not store.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
 /// Converts an element type from the stored form (Program.fbs). Both
@@ -104,8 +114,10 @@ program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
 /// Converts a view (windowed read) of a dim to the stored form (Program.fbs).
 /// std::nullopt stands for a dim without a view. viewOf() is the inverse.
 program::ViewT toProgram(const std::optional<View> &view);
-/// Converts the sub-axes of a group to the stored form (Program.fbs). groupOf()
-/// is the inverse.
+/// Converts a group of ranks to the stored form (Program.fbs). A collective
+/// runs within such a group. `group` contains the sub-axes along which the
+/// ranks of the group differ. A sub-axis is an axis of `mesh` or a factor of an
+/// axis. groupOf() is the inverse.
 program::GroupT toProgram(const SubAxes &group, const Mesh &mesh);
 /// Converts an element type to the stored form (Program.fbs). typeOf() is the
 /// inverse.

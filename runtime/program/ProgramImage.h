@@ -14,10 +14,16 @@ namespace pcc::runtime {
 
 extern "C" {
 
-/// A CPU kernel. Executes iterations [begin, end) of its outer loop, which are
-/// independent, so threads can share them. `buffers` and `scalars` are its
-/// arguments. A buffer is aligned to 64 bytes, a parameter only to its element
-/// type.
+/// Function of a CPU kernel. A kernel is a loop over independent iterations.
+/// The function executes the iterations [begin, end). Several threads can call
+/// the function at the same time with different ranges. `buffers` contains the
+/// addresses of the tensors that the kernel reads or writes. `scalars` contains
+/// the integer arguments of the kernel.
+///
+/// The address of a tensor is a multiple of 64 bytes, unless the tensor is a
+/// parameter of the model. The address of a parameter of the model is only a
+/// multiple of the size of one element, such as 4 bytes for F32, because the
+/// parameter may lie in a memory-mapped file.
 typedef void (*PccKernelFunction)(void *const *buffers, const int64_t *scalars,
                                   int64_t begin, int64_t end);
 
@@ -30,13 +36,21 @@ typedef struct PccKernelVariant {
   const PccKernelFunction *kernels;
 } PccKernelVariant;
 
-/// All GPU kernels of a program. Kernel n of the program is the function
-/// `pcc_k_<numbers[n]>`. Parameters of the two kinds of kernels:
+/// All GPU kernels of a program. The program refers to a kernel by an index.
+/// Kernel n is the function whose name is `pcc_k_` followed by the number
+/// `numbers[n]`. For example, if `numbers[2]` is 7, kernel 2 is the function
+/// `pcc_k_7`. There are three sorts of kernels:
 ///
-/// - computation: the addresses of the buffers, aligned to 16 bytes, then the
-///   scalars;
-/// - generator of random weights: the address of the tensor, then the fields of
-///   RandomScalars.
+/// - A kernel that computes one or more tensors takes the addresses of its
+///   buffers. Its integer arguments follow.
+/// - A kernel that updates many tensors in one launch takes a table by value.
+///   The table contains the addresses and sizes of the tensors (see
+///   TensorTable). The addresses of further buffers follow.
+/// - A kernel that generates random weights takes the address of the memory to
+///   fill. The fields of RandomScalars follow. These fields tell which elements
+///   of the weight the kernel generates.
+///
+/// All of these addresses are multiples of 16 bytes.
 typedef struct PccGpuCode {
   /// Oldest GPU architecture for which the code is compiled, such as "sm_90".
   const char *arch;

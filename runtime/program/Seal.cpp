@@ -79,8 +79,12 @@ static std::string digitsOf(std::string_view text) {
   return digits;
 }
 
-/// Returns the end of a sealed JSON file: the seal (checksum) of `text`, the
-/// text before it.
+/// Returns the last member of a sealed JSON file and the closing brace. The
+/// last member is "seal", a hash of the text before this member. `text` is the
+/// text before this member. The result ends with a line break. The result has
+/// this form, where <hash> stands for 32 hexadecimal digits:
+///
+///     ,"seal":"<hash>"}
 static std::string jsonSealOf(std::string_view text) {
   return std::string(kJsonSeal) + digitsOf(text) + std::string(kJsonEnd);
 }

@@ -22,38 +22,56 @@
 
 namespace pcc::runtime {
 
-/// Layout of the table for one kernel that updates many tensors (multi-tensor
-/// launch). The methods return the sizes of the table's sections and the index
-/// of each entry, in 64-bit words. A part is a group of tensors that are
-/// updated together, such as a weight and its gradient.
+/// Describes a table that a GPU kernel receives as its first parameter. The
+/// kernel updates many tensors in one launch. The table contains the address
+/// and the size of each tensor, as 64-bit words.
+///
+/// A part is a group of tensors that the kernel updates together, such as a
+/// weight and its gradient. All tensors of a part have the same number of
+/// elements. The elements of a part are cut into tiles. A tile is a range of
+/// indices, such as 0 to 1023, in every tensor of the part. The tiles of all
+/// parts are numbered from 0. The table has three sections, one after another:
+///
+/// - section 1: for each part, the number of the part's first tile;
+/// - section 2: for each part, the number of elements of each tensor in the
+///   part;
+/// - section 3: for each part, the addresses of the tensors in the part.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
-  /// Number of parts (groups of tensors) that the table has space for.
+  /// Number of parts that the table has space for. A part is a group of tensors
+  /// that the kernel updates together, such as a weight and its gradient.
   int64_t parts = 1;
 
-  /// Number of 64-bit words in the largest parameters of a kernel, 32764 bytes
-  /// on every supported GPU.
+  /// Largest total size of a kernel's parameters, as a number of 64-bit words.
+  /// Every supported GPU allows 32764 bytes of parameters per kernel.
   static constexpr int64_t mostWords = 32764 / 8;
 
-  /// Returns the largest number of parts (groups of `tensors` tensors) whose
-  /// table fits into the parameters of one kernel. `shared` is the number of
-  /// further 64-bit parameters.
+  /// Returns the largest number of parts for which the table fits into the
+  /// parameters of one kernel. A part is a group of tensors that the kernel
+  /// updates together. `tensors` is the number of tensors in each part. The
+  /// table is the first parameter of the kernel. `shared` is the number of the
+  /// other parameters, each of 64 bits.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)
       ++table.parts;
     return table.parts - 1;
   }
-  /// Returns a table with space for mostParts(tensors, shared) parts (groups of
-  /// tensors that are updated together).
+  /// Returns the description of the largest table that fits into the parameters
+  /// of one kernel. The table lists the tensors that the kernel updates. These
+  /// tensors form groups of equal numbers of tensors. `tensors` is the number
+  /// of tensors in each group. The table is the first parameter of the kernel.
+  /// `shared` is the number of the other parameters, each of 64 bits.
   static constexpr TensorTable largest(int64_t tensors, int64_t shared) {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words of the table's first section, which holds each
-  /// part's first tile (block of elements). The kernel's binary search needs a
-  /// power of two.
+  /// Returns the number of words in the first section of the table. The first
+  /// section has one word for each part. A part is a group of tensors that the
+  /// kernel updates together. The number of words is rounded up to a power of
+  /// two, because the kernel runs a binary search over the section. For
+  /// example, a table for 5 parts has 8 words in the first section.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
@@ -62,13 +80,20 @@ struct TensorTable {
   }
   /// Returns the size of the whole table in 64-bit words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns the index of the word with the number of the first tile (block of
-  /// elements) of `part`.
+  /// Returns an index into the words of the table. The word at this index
+  /// contains the number of the first tile of part number `part`. A part is a
+  /// group of tensors that the kernel updates together. A tile is a block of a
+  /// part's elements. The tiles of all parts are numbered from 0. For example,
+  /// if part 0 has 3 tiles, the first tile of part 1 has the number 3.
   static constexpr int64_t firstAt(int64_t part) { return part; }
-  /// Returns the index of the word with the number of elements of `part`.
+  /// Returns an index into the words of the table. The word at this index
+  /// contains the number of elements of each tensor in part number `part`. A
+  /// part is a group of tensors of equal size that the kernel updates together.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
-  /// Returns the index of the word with the address of tensor number `tensor`
-  /// of `part` (a group of tensors).
+  /// Returns an index into the words of the table. The word at this index
+  /// contains the address of one tensor. `part` is the number of a group of
+  /// tensors that the kernel updates together. `tensor` is the number of the
+  /// tensor within this group.
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

@@ -97,8 +97,12 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
-  /// Checks the operands of an attention. The backward pass needs those of all
-  /// gradients, because one cuDNN call may compute them together.
+  /// Checks the operands of an attention. The forward pass needs query, key,
+  /// value and result. The backward pass needs query, key and value, the
+  /// gradient of the result, and the gradients of query, key and value. All of
+  /// these gradients are required even if the kernel computes only one, because
+  /// a cuDNN call may replace the kernel and compute all three gradients of
+  /// query, key and value.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -148,12 +152,14 @@ public:
     return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
-  /// Checks a kernel that updates many tensors (TensorTable.h). A part is a
-  /// group of tensors that are updated together, a tile is a block of its
-  /// elements.
+  /// Checks a kernel that updates many tensors in one launch. A part is a group
+  /// of tensors that the kernel updates together, such as a weight and its
+  /// gradient. All tensors of a part have the same number of elements. A tile
+  /// is a range of at most `tile` element indices of one part.
   ///
-  /// - The table of parts must fit into the kernel's parameters.
-  /// - The sizes of the parts must match their buffers.
+  /// - The table with the addresses of all tensors must fit into the kernel's
+  ///   parameters.
+  /// - Each buffer must have the number of elements of its part.
   /// - The grid must have one block per tile.
   std::string checkParts(const program::KernelT &kernel) const {
     const auto parts = int64_t(kernel.parts.size());
@@ -175,8 +181,10 @@ public:
     return tiles == kernel.blocks ? "" : "has an impossible grid";
   }
 
-  /// Checks a matmul with bias, residual and activation. The result must not
-  /// overlap an operand. On a GPU, the residual may equal the result.
+  /// Checks a matmul. The matmul computes c = activation(alpha * a * b + bias)
+  /// + residual. The bias and the residual are optional. The buffer of `c` must
+  /// not overlap the buffers of the operands. There is one exception: on a GPU,
+  /// the residual may be `c` itself with the same strides.
   std::string check(const program::MatmulT &matmul) const {
     const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
     if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
@@ -207,9 +215,12 @@ public:
     return checkSums(matmul);
   }
 
-  /// Checks the sums that a matmul also computes: row sums of a or column sums
-  /// of b (bias gradients). They require a GPU and a product without bias,
-  /// activation and batch.
+  /// Checks the optional sums of a matmul. A matmul of an m x k matrix `a` and
+  /// a k x n matrix `b` can also compute sums over k. `a_sums` is the buffer
+  /// for the m sums of the rows of `a`. `b_sums` is the buffer for the n sums
+  /// of the columns of `b`. The sums are gradients of a bias. The matmul may
+  /// have only one of the two buffers. The program must be for a GPU. The
+  /// matmul must not have a bias, an activation or batch dims.
   std::string checkSums(const program::MatmulT &matmul) const {
     const bool ofA = matmul.a_sums != -1;
     if (!ofA && matmul.b_sums == -1)
@@ -228,8 +239,11 @@ public:
                : "has sums of the wrong size or type";
   }
 
-  /// Checks a convolution. A transposed convolution enlarges the spatial shape,
-  /// so its input and output are exchanged for the check.
+  /// Checks a convolution. In an ordinary convolution, the window slides over
+  /// the input `x`, and each position of the window gives one element of the
+  /// output `y`. In a transposed convolution, the window slides over `y`, and
+  /// each position belongs to one element of `x`. The check calls the tensor
+  /// under the window `big` and the other tensor `little`.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -278,8 +292,10 @@ public:
     return {};
   }
 
-  /// Checks kind, group, scratch buffer, layouts and rows of a collective. Does
-  /// not check the size of the scratch buffer.
+  /// Checks a collective: its kind, its group, its buffers and the layouts of
+  /// operand and result. A layout describes how the ranks divide a tensor. Also
+  /// checks the masks of a collective that sends only selected rows. Does not
+  /// check whether the scratch buffer is large enough.
   std::string check(const program::CollectiveT &collective) const {
     const auto *in = find(collective.in), *out = find(collective.out);
     if (!in || !isWritable(collective.out) || !isOptional(collective.scratch))
@@ -318,12 +334,16 @@ public:
     return checkRows(collective);
   }
 
-  /// Checks the field `part` of a collective: Whole, or Start or Finish of a
-  /// collective that is split into two instructions.
+  /// Checks the field `part` of a collective. The field is Whole if the
+  /// collective is a single instruction. The field is Start or Finish if the
+  /// collective is split into two instructions. Start begins the communication,
+  /// and Finish completes the communication.
   ///
   /// - An all-reduce can be split.
-  /// - A reduce-scatter or all-gather can be split if it selects no rows.
-  /// - Only a Start or a Finish can be limited to one microbatch.
+  /// - A reduce-scatter or an all-gather can be split if it sends all rows.
+  ///   `row_dims` is then 0.
+  /// - `only` is -1, or the number of the only microbatch that executes the
+  ///   instruction. A collective that is a single instruction must have -1.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -338,12 +358,20 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks a ragged collective, which moves only the rows that masks select.
-  /// Operand and result must have equally divided rows. Shapes of the two
-  /// masks, in bytes:
+  /// Checks the masks of a collective that sends only selected rows. The first
+  /// `row_dims` dims of the tensor are the row dims. A row is the block of
+  /// elements at one index of the row dims. For example, a tensor of shape [4,
+  /// 8, 16] with two row dims has 32 rows of 16 elements. A collective with 0
+  /// row dims must not have masks.
   ///
-  /// - `divided_rows`: [rows of this rank, members]
-  /// - `whole_rows`: [rows of all members]
+  /// An all-gather receives rows that are divided among the members of the
+  /// group, and makes them whole. A reduce-scatter does the reverse. The
+  /// layouts of operand and result must be equal in all dims after the row
+  /// dims. Each mask is a buffer of booleans:
+  ///
+  /// - `divided_rows` has one element for each divided row of this rank and
+  ///   each member of the group.
+  /// - `whole_rows` has one element for each row of the whole side.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -384,8 +412,12 @@ public:
     return {};
   }
 
-  /// Checks the views (windowed reads) of a collective's result, and its
-  /// layout, which divides the viewed shape.
+  /// Checks the result of a collective. The collective may replace a dim of the
+  /// tensor by windows of this dim. The windows may overlap. For example, the
+  /// windows {0, 1, 2} and {2, 3, 4} turn a dim of 5 elements into a dim of 6
+  /// elements. `views` describes the windows of each dim. An all-gather or
+  /// reduce-scatter must not have windows. The layout of the result describes
+  /// how the ranks divide the shape that includes the windows.
   std::string checkTarget(const program::CollectiveT &collective) const {
     if (!collective.views.empty() &&
         (collective.views.size() != collective.shape.size() ||
@@ -404,8 +436,10 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks a CheckIndices instruction: a buffer of integers, with one size or
-  /// one size per element of the last dim.
+  /// Checks an instruction that tests at run time whether indices are in range.
+  /// The buffer must contain integers. `sizes` has one bound for all indices,
+  /// or one bound for each position of the last dim. For example, a buffer of
+  /// shape [100, 2] contains 100 pairs of indices and may have two bounds.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -474,8 +508,10 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Returns whether the matmul computes c = c + a b: on a GPU, the residual is
-  /// the buffer of c, with the strides of c.
+  /// Returns whether the matmul adds its product to the old contents of `c`.
+  /// The residual is an optional operand that the matmul adds to the product.
+  /// Returns true if the program is for a GPU, and the residual has the buffer
+  /// and the strides of `c`.
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;
@@ -494,9 +530,11 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Returns whether the memory of the buffer `target` overlaps that of a
-  /// buffer in `others`. Compares all slots (one per microbatch). Ignores
-  /// absent buffers.
+  /// Returns whether writing the buffer `target` could change a buffer in
+  /// `others`. Buffers are given by their index. The index -1 means that there
+  /// is no buffer. A buffer may have several slots. A slot is a copy of the
+  /// buffer for one microbatch at a time. Compares the memory ranges from the
+  /// first byte of the first slot to the last byte of the last slot.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
@@ -545,8 +583,10 @@ private:
 
   static constexpr __int128 kFar = __int128(1) << 100;
 
-  /// Extends a range of offsets by a loop of `extent` iterations. Returns false
-  /// if an offset exceeds kFar, which is far beyond any buffer.
+  /// Extends a range of element offsets by a loop. The loop has `extent`
+  /// iterations. Each iteration adds `stride` to the offset. For example, the
+  /// range [5, 5] becomes [5, 35] with extent 4 and stride 10. Returns false if
+  /// an offset reaches kFar or -kFar. No buffer is that large.
   static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
@@ -558,9 +598,12 @@ private:
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
-  /// Returns whether the matrices of one matmul operand lie within its buffer.
-  /// `sizes` are the batch dims. `strides` are [batch dims …, row, column].
-  /// `offset` is the index of the first element.
+  /// Returns whether all matrices of one matmul operand lie within its buffer.
+  /// `sizes` contains the batch dims. Each matrix has `rows` rows and `columns`
+  /// columns. `strides` contains the stride of each batch dim, then the stride
+  /// between rows, then the stride between columns. `offset` is the index of
+  /// the first element in the buffer. For example, a dense operand with two
+  /// matrices of 3 rows and 4 columns has sizes {2} and strides {12, 4, 1}.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,

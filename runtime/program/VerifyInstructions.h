@@ -17,13 +17,18 @@ std::string findInstructionFault(const program::ProgramT &program,
                                  const Mesh &mesh,
                                  const program::InstructionT &instruction);
 
-/// Checks a scalar (an offset that depends on the rank and the microbatch): its
-/// sub-axes are in the mesh, and its range [low, high] is not empty. Returns a
-/// description of the fault, or an empty string.
+/// Checks a scalar. A scalar is a number that an instruction computes at run
+/// time from the rank's coordinates and the number of the microbatch. An
+/// example is the offset of a slice. A sub-axis is a factor of a mesh axis,
+/// such as the factor 2 of an axis of size 8. Every sub-axis in the scalar must
+/// exist in the mesh. The value of the scalar is clamped to [low, high], so
+/// `low` must not exceed `high`. Returns a description of the fault, or an
+/// empty string.
 std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh);
 
-/// Checks a stored layout of a tensor of global `shape`. Returns a description
-/// of the fault, or an empty string. A null layout is a fault.
+/// Checks a layout that was read from a program file. A layout describes how
+/// the ranks divide a tensor. `shape` is the shape of the whole tensor. Returns
+/// a description of the fault, or an empty string. A null pointer is a fault.
 std::string findStoredLayoutFault(const program::LayoutT *layout,
                                   const Mesh &mesh,
                                   const std::vector<int64_t> &shape);

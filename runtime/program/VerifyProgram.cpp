@@ -16,8 +16,9 @@ namespace pcc::runtime {
 static constexpr int64_t kMaxRanks = 65536;
 static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
-/// Returns whether an enumerator is at most `last`, because a file may hold any
-/// number.
+/// Returns whether `value` is a valid enumerator. The enumerators are numbered
+/// from 0 to `last`. The value comes from a program file. A damaged file may
+/// contain a larger number.
 template <typename Enum> static bool isKnown(Enum value, Enum last) {
   return value <= last;
 }
@@ -50,9 +51,11 @@ static bool isRelativeInside(const std::string &path) {
 }
 
 namespace {
-/// Verifies the lists of a program, one after another. Each check returns a
-/// description of the first fault, or an empty string. Later checks rely on
-/// earlier ones.
+/// Verifies all parts of a program, one after another: the mesh, the
+/// communicator groups, the weight files, the parameters, the buffers, the
+/// inputs and outputs, the transfers between stages, the instructions and the
+/// schedule. Each check returns a description of the first fault, or an empty
+/// string. A check may use data that an earlier check has verified.
 class Verifier {
 public:
   Verifier(const program::ProgramT &program, int64_t constantBytes)
@@ -73,9 +76,10 @@ public:
   }
 
 private:
-  /// Checks the format version, the counts, the mesh and the stages of the
-  /// program, and sets the member `mesh`. Returns a description of the fault,
-  /// or an empty string.
+  /// Checks the format version, the target, the mesh and the stages of the
+  /// program. Also checks that numbers such as the number of microbatches and
+  /// the size of the memory are possible. Sets the member `mesh`. Returns a
+  /// description of the fault, or an empty string.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -116,7 +120,10 @@ private:
     return {};
   }
 
-  /// Returns whether the ranks of this program run `stage`.
+  /// Returns whether `stage` is a stage that this program executes. A program
+  /// belongs to one coordinate on the pipeline axis. All ranks with this
+  /// coordinate execute the program. Returns false if the model has no such
+  /// stage.
   bool isHere(int32_t stage) const {
     return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
            program.stage_positions[stage] == program.position;
@@ -253,9 +260,11 @@ private:
     return {};
   }
 
-  /// Returns a description of the fault of a buffer, or an empty string. All
-  /// slots (one per microbatch) must lie within the buffer's memory and be
-  /// aligned to the element type.
+  /// Returns a description of the fault of a buffer, or an empty string. A
+  /// buffer has one or more slots. A slot is a copy of the buffer for one
+  /// microbatch at a time. All slots must lie within the memory that contains
+  /// the buffer: the arena (memory of intermediate results), a parameter or the
+  /// constants. All slots must be aligned to the element type.
   std::string findBufferFault(const program::BufferT &buffer) {
     if (!isKnown(buffer.type, program::ElementType::Bool) ||
         !isKnown(buffer.memory, program::Memory::Constant))
@@ -337,12 +346,12 @@ private:
     return {};
   }
 
-  /// Returns whether one end (sender or receiver) of a transfer is valid:
-  ///
-  /// - `stage` is a stage of the model.
-  /// - `buffer` is -1, or a buffer of a program that runs the stage.
-  /// - If `isWritten` is true, the buffer is in the arena (memory of
-  ///   intermediate results).
+  /// Returns whether one end of a transfer is valid. A transfer is a value that
+  /// one pipeline stage sends to another. `stage` is the stage at this end, and
+  /// must be a stage of the model. `buffer` is the buffer with the value.
+  /// `buffer` must be -1 if the ranks of this program do not execute the stage.
+  /// If `isWritten` is true, this end receives the value, and the buffer must
+  /// be in the arena. The arena is the memory of intermediate results.
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -376,8 +385,11 @@ private:
     return {};
   }
 
-  /// Returns whether two instructions can be the Start and the Finish of one
-  /// split collective.
+  /// Returns whether two instructions can be the two halves of one collective.
+  /// A collective can be split into an instruction that starts the
+  /// communication and a later instruction that finishes the communication.
+  /// Both instructions must have, for example, the same kind, group and
+  /// buffers.
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
     const auto facts = [](const program::CollectiveT &half) {
@@ -387,9 +399,11 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Checks the split collectives (Start and Finish) of a function. Every Start
-  /// must have one later Finish. Collectives of one group must finish in the
-  /// order in which they started.
+  /// Checks the collectives of a function that are split into two instructions.
+  /// The instruction Start begins the communication. The instruction Finish
+  /// completes the communication. Every Start must have one later Finish. The
+  /// collectives of one communicator group must finish in the order in which
+  /// they started.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -413,9 +427,12 @@ private:
     return {};
   }
 
-  /// Checks that no group has both whole and split collectives. A whole
-  /// collective could receive messages that are in flight between Start and
-  /// Finish of a split one.
+  /// Checks that every communicator group is used in only one way: all
+  /// collectives of the group are single instructions, or all collectives of
+  /// the group are split. A split collective has an instruction that starts the
+  /// communication and a later instruction that finishes the communication.
+  /// Between these two instructions, a collective that is a single instruction
+  /// could receive messages of the split collective.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -433,8 +450,9 @@ private:
     return {};
   }
 
-  /// Checks the instructions of all functions, and the order of split
-  /// collectives (Start and Finish).
+  /// Checks the instructions of all functions. Also checks the collectives that
+  /// are split into two instructions. The first instruction starts the
+  /// communication. The second instruction finishes the communication.
   std::string checkInstructions() {
     for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
@@ -446,9 +464,16 @@ private:
     return checkGroupsOfHalves();
   }
 
-  /// Returns whether all messages are valid: the transfer and the microbatch
-  /// exist, and so does this program's buffer. `buffer` is `from_buffer` for
-  /// sends, `to_buffer` for receives.
+  /// Returns whether all messages of a list are valid. A message sends or
+  /// receives the value of one transfer for one microbatch. A transfer is a
+  /// value that one pipeline stage sends to another. A message is valid if
+  ///
+  /// - the program has the transfer;
+  /// - the program has the microbatch;
+  /// - the transfer has a buffer on the ranks of this program.
+  ///
+  /// `buffer` selects the field with the buffer: `from_buffer` if the messages
+  /// are sent, `to_buffer` if the messages are received.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -461,8 +486,11 @@ private:
     return true;
   }
 
-  /// Checks the actions. Only Post (begins messages) and Wait may have
-  /// messages, and only the other kinds may have a function.
+  /// Checks the actions of the program. An action is one step of the schedule,
+  /// such as the forward pass of one stage for one microbatch. An action of
+  /// kind Post begins messages. An action of kind Wait waits until messages are
+  /// delivered. Actions of these two kinds must not have a function. Actions of
+  /// all other kinds must not have messages.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

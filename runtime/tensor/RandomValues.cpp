@@ -47,8 +47,11 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// Makes the loops of `copy` the innermost loops of a part. Outer loops of a
-/// part keep extent 1.
+/// Calls `run` for each part of `copy`. A copy with at most
+/// RandomScalars::mostLoops loops is one part. The part's last loops are the
+/// loops of the copy. The part's first loops keep one iteration if the copy has
+/// fewer loops. A copy with more loops is split: the function calls itself once
+/// for each iteration of the outermost loop.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

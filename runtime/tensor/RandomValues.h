@@ -64,16 +64,22 @@ struct RandomScalars {
   static constexpr int threads = 256;
 
   int64_t key = 0;
-  /// Index of the first element: `sourceOffset` in the whole tensor,
-  /// `targetOffset` in the memory to fill.
+  /// Position of the first generated element. `sourceOffset` is the index of
+  /// the element in the whole tensor. `targetOffset` is the index of the
+  /// element in the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
-  /// Nested loops, outermost first. Unused outer loops have extent 1.
+  /// Nested loops over the elements to generate, outermost loop first. Each
+  /// loop has the number of iterations, the source stride and the target
+  /// stride. A copy with fewer loops uses the last entries. The other entries
+  /// stay {1, 0, 0}, which is a loop with one iteration.
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Splits `copy` into parts of at most RandomScalars::mostLoops nested loops,
-/// and calls `run` for each part. Each iteration of further outer loops becomes
-/// one part. `key` is RandomTensor::key.
+/// Splits `copy` into parts, and calls `run` for each part. A part has at most
+/// RandomScalars::mostLoops nested loops, which is 4. A copy with more loops is
+/// split at its outer loops. For example, a copy with 5 loops whose outermost
+/// loop has 3 iterations becomes 3 parts with 4 loops. `key` is the hash
+/// RandomTensor::key.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 

@@ -33,9 +33,11 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
-/// Returns whether the loops' strides are those of a dense row-major array.
-/// `stride` selects source or target. Strides of loops with extent 1 do not
-/// matter.
+/// Returns whether the loops visit consecutive elements of one side of the
+/// copy. One side is the source or the target. `stride` is the field of
+/// CopyLoop with the strides of this side. For example, loops with extents 2
+/// and 8 need the strides 8 and 1. The stride of a loop with extent 1 is
+/// ignored.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {

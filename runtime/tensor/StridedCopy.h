@@ -26,9 +26,14 @@ struct CopyLoop {
   bool operator==(const CopyLoop &) const = default;
 };
 
-/// A loop nest that copies one element per innermost iteration, outermost loop
-/// first. Offsets and strides are in elements. For example, this nest copies
-/// rows 2 and 3 of a dense 4x8 matrix to a dense 2x8 matrix:
+/// Copy of elements between two arrays, as a loop nest. Each iteration of the
+/// innermost loop copies one element. The first entry of `loops` is the
+/// outermost loop. An offset is the index of the first element that is read or
+/// written. Offsets and strides are in elements.
+///
+/// For example, this nest copies rows 2 and 3 of a dense 4x8 matrix to a dense
+/// 2x8 matrix. The numbers of a loop are its extent, source stride and target
+/// stride:
 ///
 ///   sourceOffset = 16, targetOffset = 0, loops = {{2, 8, 8}, {8, 1, 1}}
 struct StridedCopy {
@@ -40,9 +45,14 @@ struct StridedCopy {
 /// Returns the number of elements that the copy moves.
 int64_t numElements(const StridedCopy &copy);
 
-/// Removes loops of extent 1, and fuses two adjacent loops if one stride
-/// describes both. For example, {{2, 8, 8}, {8, 1, 1}} becomes {{16, 1, 1}}.
-/// The copied elements and their order stay unchanged.
+/// Simplifies the loop nest of `copy`. The copied elements and their order stay
+/// unchanged.
+///
+/// - Removes each loop with one iteration.
+/// - Merges two nested loops into one, if a single loop visits the same
+///   elements in source and target. For example, {{2, 8, 8}, {8, 1, 1}} becomes
+///   {{16, 1, 1}}. The numbers of a loop are its extent (number of iterations),
+///   source stride and target stride.
 void simplify(StridedCopy &copy);
 
 /// Returns whether consecutive elements of the copy are adjacent in the source.

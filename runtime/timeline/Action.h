@@ -13,26 +13,32 @@ namespace pcc::runtime {
 
 /// Kind of an action of a pipeline schedule. The backward pass is one action B,
 /// or two actions I (input gradient) and W (weight gradient), as in zero bubble
-/// (Qi et al. 2023). The order matters: F, B, I and W come first, messages
-/// last.
+/// (Qi et al. 2023).
+///
+/// Keep the order of the enumerators, because code compares kinds with `<=` and
+/// `>=`. The kinds F, B, I and W come first. The kinds from SendForward to the
+/// end are communication.
 enum class ActionKind : uint8_t {
   Forward,        ///< F: forward pass
   Backward,       ///< B: gradients of inputs and of weights
   InputGradient,  ///< I: gradients of the stage's inputs only
   WeightGradient, ///< W: gradients of the stage's weights only
-  /// U: optimizer update of a whole stage, once per step. A split update has
-  /// numbered parts U0, U1, ….
+  /// U: optimizer update of the weights of a stage, once per step. The update
+  /// of a stage can consist of several actions, U0, U1, …, which run in this
+  /// order. U1 can then use values that U0 of another stage computes.
   Update,
-  /// UNSHARD: work of a stage once for all microbatches, mainly all-gathers of
-  /// sharded weights (FSDP).
+  /// UNSHARD: computes the values of a stage that all microbatches use. It runs
+  /// once per step, not once per microbatch. An example of such a value is a
+  /// weight that FSDP shards and an all-gather makes whole.
   Unshard,
   /// RESHARD: release of gathered weights; occurs only in schedule files.
   Reshard,
   /// REDUCE_GRAD: reduction of gradients over replicas; occurs only in schedule
   /// files.
   ReduceGradient,
-  /// Messages between stages. They occur only in schedule files and timelines;
-  /// pcc derives them from the transfers between stages.
+  /// Sends and receives of messages between stages. Schedule files may contain
+  /// them, and timelines show them. pcc ignores the ones in schedule files: it
+  /// computes itself which messages the stages exchange.
   SendForward,
   ReceiveForward,
   SendBackward,
@@ -47,8 +53,9 @@ enum class ActionKind : uint8_t {
 struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
-  /// Index of the microbatch; -1 for an action of the whole step. For a split
-  /// update, the index of the part: 0 in U0.
+  /// Index of the microbatch: 3 in 0F3. It is -1 for an action that runs once
+  /// per step, such as 1UNSHARD. An optimizer update can consist of several
+  /// actions, U0, U1, …. Then this field is the number after U: 1 in 0U1.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;
@@ -72,12 +79,16 @@ std::string print(const Action &action);
 /// std::nullopt for any other text.
 std::optional<Action> parseAction(std::string_view text);
 
-/// Parses the name of a stage's function: an action's spelling without stage
-/// and microbatch, such as "F" or "UNSHARD". An update may have a part's index,
-/// such as "U0". Returns std::nullopt for any other text.
+/// Parses an action's name that has no stage and no microbatch, such as "F" or
+/// "UNSHARD". The names "U0" and "U1" are also accepted: an optimizer update
+/// can consist of several actions, U0, U1, …. The returned action has stage 0.
+/// Its `microbatch` is the number after U, or -1 if there is no number. Returns
+/// std::nullopt for any other text.
 std::optional<Action> parseKind(std::string_view text);
-/// Returns the name of the stage's function that executes `action`: "F" for
-/// 0F3, "U0" for part 0 of an update. parseKind() parses this name.
+/// Returns the name of `action` without its stage and without its microbatch:
+/// "F" for action 0F3 (stage 0, forward, microbatch 3). For an optimizer
+/// update, the number after U stays: "U1" for action 2U1 of stage 2.
+/// parseKind() parses this name.
 std::string printKind(const Action &action);
 
 } // namespace pcc::runtime

@@ -35,9 +35,14 @@ struct MemoryPoint {
 };
 
 /// One training or inference step, simulated or measured, as rows of actions
-/// over time. In a simulated step, a row is one pipeline position (ranks with
-/// the same stages). In a measured step, a row is one rank. The outer index of
-/// all vectors is the row.
+/// over time.
+///
+/// - Simulated step: a row stands for all ranks that run the same pipeline
+///   stages. With 2 stages and 8 ranks, 4 ranks run each stage, and the
+///   timeline has 2 rows.
+/// - Measured step: a row stands for one rank.
+///
+/// The first index of each vector below is the number of a row.
 struct Timeline {
   /// Names of the rows. Row N without an entry has the name "rank N".
   std::vector<std::string> names = {};
@@ -45,13 +50,14 @@ struct Timeline {
   /// deadlock in a simulation, actions that cannot start are missing (see
   /// `stuck`).
   std::vector<std::vector<TimedAction>> positions;
-  /// Communication of each row, ordered by start; empty if it was not recorded.
-  /// Entries may overlap actions and each other.
+  /// Communication of each row, ordered by start time. The vector is empty if
+  /// communication is unknown. Entries may overlap actions and each other.
   ///
-  /// - Simulated step: an entry is the transfer of one message, on the row of
-  ///   its sender or receiver, without the wait for the peer.
-  /// - Measured step: an entry is the time of the rank in a message exchange or
-  ///   a collective.
+  /// - Simulated step: each message between two rows has two entries. The
+  ///   sender's row has a send, and the receiver's row has a receive. Both
+  ///   entries last from the departure of the message to its arrival.
+  /// - Measured step: an entry is the time that the rank spent in one
+  ///   collective, or in one wait for messages.
   std::vector<std::vector<TimedAction>> messages;
   /// Memory in use on each row over time; empty if it was not computed
   /// (addMemory).
@@ -61,9 +67,10 @@ struct Timeline {
   /// Idle seconds of each row: the makespan minus the durations of the row's
   /// actions.
   std::vector<double> idle;
-  /// The reason of a deadlock in a simulation; empty if the step completes. For
-  /// each stuck row, names the first action that cannot start, and its missing
-  /// input.
+  /// Description of a deadlock in a simulation, as text for the user. The text
+  /// is empty if all actions have run. Otherwise, the text names each row that
+  /// still has actions to run, and the input or message that the row waits for.
+  /// For example: "position 1 at 1F0 waits for 0F0", where position 1 is row 1.
   std::string stuck;
 };
 

@@ -15,9 +15,10 @@ struct TimelineFiles {
   std::string trace; ///< trace events (writeTrace)
 };
 
-/// Writes the drawing and the trace of a timeline to the paths in `files` that
-/// are not empty. If a write fails, the file keeps its old content, and exit
-/// code 7 is returned. `title` is the heading of the drawing.
+/// Writes an SVG drawing of `timeline` to the path `files.svg`, and its Chrome
+/// trace events to the path `files.trace`. If a path is the empty string, its
+/// file is not written. `title` is the heading of the drawing. If a write
+/// fails, the file keeps its old content, and exit code 7 is returned.
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files);
 

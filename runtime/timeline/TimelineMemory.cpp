@@ -23,7 +23,8 @@ bool hasBackward(const Timeline &timeline) {
   return false;
 }
 
-/// Memory curve of one row, computed from its actions in the order of time.
+/// Computes the memory in use over time on one row of a timeline. A row is the
+/// list of actions that one rank, or several ranks with the same stages, run.
 class MemoryCurve {
 public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)

@@ -21,14 +21,18 @@ struct StageBytes {
   /// (backward) or W (weight gradient). Without a backward pass, they are
   /// released at the end of F.
   int64_t activations = 0;
-  /// Part of `activations` that only the input gradient (I) needs; released at
-  /// the end of I.
+  /// Number of bytes of `activations` that I (input gradient) needs and W
+  /// (weight gradient) does not need. They are released at the end of I. The
+  /// rest of `activations` is released at the end of W. If `activations` is 10
+  /// and this field is 4, I releases 4 bytes and W releases 6 bytes.
   int64_t activationsOfInput = 0;
 };
 
-/// Sets `timeline.memory`, computed from the actions. `stages` has one entry
-/// per pipeline stage. An action allocates memory when it starts and releases
-/// memory when it ends.
+/// Computes the memory in use on each row over time, and stores it in
+/// `timeline.memory`. The input is the actions in `timeline.positions`.
+/// `stages` has one entry per pipeline stage, the sizes of its weights,
+/// gradients and activations. StageBytes describes at which actions they are
+/// allocated and released.
 void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 
 /// Returns the largest number of bytes in use at once, for each row.

@@ -72,8 +72,10 @@ std::string printShare(double part, double whole) {
   return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
 }
 
-/// Returns the width of the plot in pixels, within limits. An average forward
-/// action gets a box with space for its microbatch number.
+/// Returns the width, in pixels, of the area that shows the whole step. The
+/// width is chosen so that the box of a forward action of average duration is
+/// `leastBoxWidth` pixels wide, which is enough for a microbatch number. The
+/// result is at least `leastPlotWidth` and at most `mostPlotWidth`.
 double plotWidthOf(const Timeline &timeline) {
   double work = 0, count = 0;
   for (const std::vector<TimedAction> &row : timeline.positions)
@@ -93,7 +95,9 @@ double leftOf(const Timeline &timeline) {
   return std::max(leastLeft, 16 + digitWidth * static_cast<double>(longest));
 }
 
-/// Returns the height of a row in pixels: actions, messages, memory and a gap.
+/// Returns the height of a row in pixels. It is the sum of the heights of the
+/// actions, the messages, the memory curve and the gap below the row. Messages
+/// and memory need no space if the timeline has none.
 double rowHeightOf(const Timeline &timeline) {
   return barHeight + (timeline.messages.empty() ? 0 : messageHeight) +
          (timeline.memory.empty() ? 0 : memoryHeight) + rowGap;
@@ -119,8 +123,10 @@ private:
   void addHead(std::string_view title);
   /// Draws one row.
   void addRow(size_t row);
-  /// Draws the actions of a row on a bar, whose visible parts are idle time.
-  /// Later stages of the row are paler.
+  /// Draws the actions of row number `row`. First draws a gray bar for the
+  /// whole step, then a box on it for each action. The bar stays visible where
+  /// the row is idle. If the row runs several stages, the boxes of later stages
+  /// are paler. `y` is the y coordinate of the upper edge of the bar.
   void addBar(size_t row, double y);
   /// Draws a box for an action or a message.
   void addAction(const TimedAction &timed, double y, double height,
@@ -136,8 +142,8 @@ private:
   void addAxis();
   /// Draws the legend: the box styles that occur in the drawing.
   void addLegend();
-  /// Writes text to the right of the plot. `bottom` is the y coordinate of the
-  /// lower edge of the line.
+  /// Writes `text` to the right of the area that shows the actions. `bottom` is
+  /// the y coordinate of the lower edge of the line of text.
   void addBeside(double bottom, const std::string &text) {
     svg.addText(left + plotWidth + 6, bottom - baseline, text);
   }

@@ -10,8 +10,9 @@ namespace {
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// Returns a time in microseconds, the unit of trace events, with three
-/// decimals. Integer nanoseconds avoid rounding that makes adjacent events
+/// Converts nanoseconds to microseconds, as text with three decimals: "1.530"
+/// for 1530. Trace events have their times in microseconds. The conversion is
+/// exact: if one event ends when the next one starts, the printed times do not
 /// overlap.
 std::string microseconds(int64_t nanoseconds) {
   const std::string digits = std::to_string(nanoseconds % 1000);
@@ -59,7 +60,10 @@ private:
   /// "process_name" or "thread_name".
   void name(std::string_view what, size_t row, int thread,
             const std::string &name);
-  /// Adds a complete event for each action.
+  /// Adds one trace event for each entry of `actions`. The event has the start
+  /// and the duration of the action. Chrome's trace event format calls this
+  /// kind of event a complete event ("ph": "X"). `row` becomes the process id
+  /// of the event, and `thread` becomes its thread id.
   void addActions(const std::vector<TimedAction> &actions, size_t row,
                   int thread);
 

@@ -10,11 +10,14 @@ namespace pcc::runtime {
 /// Returns a timeline as JSON in Chrome's trace event format, which Perfetto
 /// and chrome://tracing display:
 ///
-/// - Each row becomes a process. Its thread 0 has the actions, thread 1 the
-///   messages, and a counter the memory.
-/// - Each action or message becomes a complete event ("ph": "X") with its stage
-///   and, for compute actions, its microbatch. The field `tdur` is the CPU
-///   time, if known.
+/// - Each row of the timeline becomes a process of the trace.
+/// - The actions of a row become events of thread 0 of the process.
+/// - The messages of a row become events of thread 1 of the process.
+/// - The memory of a row becomes a counter named "memory".
+///
+/// Each event of an action or message has its start ("ts"), duration ("dur")
+/// and pipeline stage. A forward or backward action also has its microbatch. If
+/// the CPU time of an action is known, the field "tdur" contains it.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

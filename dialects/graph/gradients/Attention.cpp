@@ -8,7 +8,10 @@ using namespace pcc::graph;
 
 namespace {
 /// Builds the gradients of an attention op from matmuls and element-wise ops.
-/// Per head, with the gradient `dy` of the result y:
+/// For one head, q is the matrix of queries, k the matrix of keys, and v the
+/// matrix of values. Each matrix has one query, key or value per row. The
+/// result of the op is y. For each tensor X, dX is the gradient of the loss
+/// with respect to X:
 ///
 ///   forward:
 ///   S = cap(scale q kᵀ) + mask   scores, one row per query
@@ -20,8 +23,17 @@ namespace {
 ///   dP = dy vᵀ
 ///   dS = P · (dP − mean)         element by element; mean is Σ P · dP per row
 ///
-/// FlashAttention (Dao et al. 2022) computes the mean as Σ y · dy. The formula
-/// here keeps the sum of each row of dS at 0 in narrow types, too.
+/// The function cap limits scores to the range from -c to c, where c is the
+/// attribute `softcap` of the op: cap(x) = c · tanh(x / c). If the attribute is
+/// 0, cap(x) = x. Only a float mask is added to the scores. Where a boolean
+/// mask is false, the score becomes -infinity.
+///
+/// In exact arithmetic, the sum of each row of dS is 0, and the mean of a row
+/// also equals Σ y · dy. FlashAttention (Dao et al. 2022) computes the mean as
+/// Σ y · dy. The tensor y is rounded to the element type of the operands, for
+/// example to bf16. With a mean from a rounded y, the row sums of dS would
+/// differ from 0. The formula Σ P · dP does not use y. With this formula, the
+/// row sums of dS stay close to 0.
 class AttentionGradient {
 public:
   /// Builds the ops that recompute the softmax weights. `dy` is the gradient of
@@ -38,19 +50,31 @@ public:
   /// Returns dv, the gradient of the value operand.
   Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
 
-  /// Returns dS, the gradient of the masked scores. Its element type is that of
-  /// the operands, but at least f32.
+  /// Returns dS, the gradient of the loss with respect to S. S holds the
+  /// attention scores to which the mask has been applied, and is the operand of
+  /// the softmax. If the operands of attention are narrower than f32, for
+  /// example bf16, dS is f32. Otherwise dS has the element type of the
+  /// operands.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
     Value mean = b.sum(b.mul(product, weights), {3});
     return b.mul(weights, b.sub(product, mean));
   }
-  /// Returns the gradient of the mask. `scores` is dS, the gradient of the
-  /// masked scores.
+  /// Returns the gradient of the mask operand, a float tensor. Attention
+  /// broadcasts the mask to the shape of the scores and adds the mask to the
+  /// scores. The argument `scores` is the gradient of the scores after this
+  /// addition. The function sums `scores` over the dims along which the mask
+  /// was broadcast.
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
 
-  /// Returns the gradient of the product q kᵀ. `scores` is dS, the gradient of
-  /// the masked scores.
+  /// Returns the gradient of the product q kᵀ, where q is the matrix of queries
+  /// and k the matrix of keys. Attention computes its scores from this product
+  /// in three steps. The first step multiplies the product by the number
+  /// `scale`. The second step replaces each x by c · tanh(x / c) if the
+  /// attribute `softcap` is a number c > 0. The third step applies the mask.
+  /// The argument `scores` is the gradient of the result of the third step. The
+  /// function multiplies `scores` by the derivatives of the first and second
+  /// steps.
   Value ofProducts(Value scores) {
     if (tanh)
       scores = b.mul(scores, b.sub(1, b.square(tanh)));
@@ -79,8 +103,14 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Multiplies the matrix of each query head in `rows` by the matrix of its
-  /// key head in `perKey`. Query head h of H uses key head h / (H / K) of K:
+  /// Multiplies one pair of matrices per query head. `rows` holds one matrix
+  /// per query head, and `perKey` holds one matrix per key head. There are H
+  /// query heads and K key heads, and H / K consecutive query heads share a key
+  /// head. For example, if H is 6 and K is 2, query heads 0, 1 and 2 share key
+  /// head 0. The matrix of a query head is multiplied by the matrix of its key
+  /// head. If `transpose` is true, the matrix of the key head is transposed
+  /// before the multiplication. B is the batch size, S the number of queries, T
+  /// the number of keys, and D the size of a head:
   ///
   ///   transpose  rows          perKey        result
   ///   false      [B, H, S, T]  [B, K, T, D]  [B, H, S, D]
@@ -94,8 +124,13 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Returns weightsᵀ · rows, summed over the query heads that share a key
-  /// head. H is the number of query heads and K that of key heads:
+  /// Computes one matrix per key head. `weights` and `rows` each hold one
+  /// matrix per query head. For each query head, the function multiplies the
+  /// transposed matrix of `weights` by the matrix of `rows`. There are H query
+  /// heads and K key heads, and H / K consecutive query heads share a key head.
+  /// The products of the query heads that share a key head are added. B is the
+  /// batch size, S the number of queries, T the number of keys, and D the size
+  /// of a head:
   ///
   ///   weights [B, H, S, T], rows [B, H, S, D], result [B, K, T, D]
   Value ofKeys(Value weights, Value rows) {
@@ -105,8 +140,11 @@ private:
                             ValueRange{grouped(weights), grouped(rows)});
   }
 
-  /// Returns cap · tanh(scores / cap), or `scores` if the op has no soft cap.
-  /// Stores the tanh in a member.
+  /// Returns cap · tanh(scores / cap), which limits the scores to the range
+  /// from -cap to cap. The number cap is the attribute `softcap` of the
+  /// attention op. If the attribute is 0, returns `scores` unchanged. Otherwise
+  /// the function stores tanh(scores / cap) in the member `tanh`, because
+  /// ofProducts() uses it.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)

@@ -26,10 +26,15 @@ template <typename Op> static SlidingWindow slidingOf(Op op) {
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// Returns one number per spatial dim: how many elements the windows of a
-/// convolution read beyond the end of `input`. If they end before the end of
-/// `input`, the number is negative. Along spatial dim i, the convolution has
-/// outputs[i] windows of size taps[i].
+/// Returns, for each spatial dim, the number of padding elements that a
+/// convolution needs after the end of `input`. The number is negative if the
+/// last window ends before the end of `input`. For example, -2 means that 2
+/// elements of `input` lie after the last window. Along spatial dim i, the
+/// convolution has outputs[i] windows, and its filter has taps[i] elements.
+/// `sliding` holds the strides, the dilations and the padding before the start
+/// of `input`. For example, with stride 2, dilation 1 and no padding before the
+/// start, 4 windows of 3 elements cover 9 elements. If `input` has 8 elements,
+/// the function returns 1.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -49,8 +54,11 @@ static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
 }
 
 /// Builds a convolution of `input` by `filter`. `outputs` holds the sizes of
-/// the spatial dims of the result. Pads or crops `input` to the end of the last
-/// window.
+/// the spatial dims of the result. `sliding` holds the strides, the dilations,
+/// the number of groups, and the padding before the start of `input`. The
+/// function itself computes the padding after the end of `input`. If the last
+/// window reads beyond the end, zeros are added at the end. If the last window
+/// ends before the end, the elements after the window are removed.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -80,8 +88,13 @@ Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
                                  static_cast<uint64_t>(sliding.group));
 }
 
-/// Transposes `input` from [N, G · C, …] to [C, G · N, …]. N is the batch, C
-/// the number of channels per group, and G the argument `group`.
+/// Moves the channels of `input` to dim 0 and the batch to dim 1. Dim 0 of
+/// `input` is the batch of size N. Dim 1 holds the channels, in `group` groups
+/// of C channels each. Dim 0 of the result has the size C, and dim 1 has the
+/// size `group` · N. The spatial dims do not change. The element at batch index
+/// n and at channel c of group g moves to index c of dim 0 and to index
+/// g · N + n of dim 1. For example, if `group` is 2, the shape [8, 6, 5, 5]
+/// becomes [3, 16, 5, 5].
 static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   if (group == 1)
     return swapFirst(b, input);
@@ -98,14 +111,23 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// Builds the gradient of the filter of a convolution of `input`. `dy` is the
-/// gradient of the convolution's result. The gradient of filter element [out,
-/// in, k] is:
+/// Builds the gradient of the filter of a convolution of `input` by `filter`.
+/// `dy` is the gradient of the result of the convolution. The formula shows the
+/// case of one group and one spatial dim. The indices of the filter are the
+/// output channel `out`, the input channel `in`, and the position k. The
+/// gradient of the filter element [out, in, k] is:
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// The sum is a convolution of `input` with the filter `dy`. Batch and channels
-/// exchange their roles, and so do strides and dilations.
+/// The index n is the batch index, and o is the position in the result. `low`
+/// is the number of padding elements before the start of `input`. Elements of
+/// the padding are 0.
+///
+/// The function computes this sum by a second convolution, which convolves
+/// `input` with `dy` as the filter. The second convolution uses the channels of
+/// `input` as its batch, and the batch of `input` as its channels. The second
+/// convolution uses the dilation of the first convolution as its stride, and
+/// the stride of the first convolution as its dilation.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -123,8 +145,11 @@ static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
 
-/// Reshapes `tensor` from [N, G · C, spatial…] to [N, G, C, S]. N is the batch,
-/// G is `group`, and S is the number of elements of the spatial dims.
+/// Reshapes `tensor` to four dims. The dims of `tensor` are the batch, the
+/// channels and one or more spatial dims. The function splits the channels into
+/// two dims: the group, of size `group`, and the channel within the group. All
+/// spatial dims are merged into one dim. For example, if `group` is 2, the
+/// shape [8, 6, 5, 5] becomes [8, 2, 3, 25].
 static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
   ArrayRef<int64_t> shape = tensorType(tensor).getShape();
   return b.reshape(tensor, {shape[0], group, shape[1] / group,
@@ -149,8 +174,13 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Builds a tensor with the input elements that the windows of a 1x1
-/// convolution read. Each window reads one element per channel. Padding is 0.
+/// Extracts the elements of `input` that a 1x1 convolution reads. Each window
+/// of a 1x1 convolution reads one element per channel. The result has the batch
+/// and the channels of `input`. The spatial dims of the result have the sizes
+/// `outputs`, with one element per window. `sliding` holds the strides and the
+/// padding before the start of `input`. If a window reads padding, its element
+/// is 0. For example, with stride 2 and without padding, the elements 5 6 7 8 9
+/// become 5 7 9.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {

@@ -30,7 +30,13 @@ public:
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
-  /// Returns the gradients of the values `wanted`, as differentiate() does.
+  /// Builds the gradients of a loss with respect to the values `wanted` and
+  /// returns one gradient per wanted value. `target` is the value at which the
+  /// backward pass begins. `seed` is the gradient of the loss with respect to
+  /// `target`. For example, if `target` is the loss, `seed` is 1. A null
+  /// gradient means that the gradient is 0 everywhere, or that the wanted value
+  /// is not a float tensor. If the gradient of an op cannot be built, the
+  /// function emits an error and fails.
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -48,9 +54,12 @@ public:
   }
 
 private:
-  /// Fills `dependent` with the values `wanted` and all float results before
-  /// `end` that depend on them. Returns the first op that reads such a value,
-  /// or `end`.
+  /// Fills the set `dependent`. The function visits the ops of `block` in order
+  /// and stops before `end`. The set receives the values `wanted`. The set also
+  /// receives the results of each visited op that has an operand in the set.
+  /// The set receives only float tensors with at least one element. Returns the
+  /// first visited op that has an operand in the set. If there is no such op,
+  /// returns `end`.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)
@@ -83,7 +92,10 @@ private:
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
-    // Add null entries for the operands that onlyGradient() leaves out.
+    // Entry i of the list `built` is the gradient of operand i of `op`. A null
+    // entry means that the operand gets no gradient from `op`. The list may be
+    // shorter than the list of operands. Append null entries until both lists
+    // have the same length.
     built->resize(op.getNumOperands());
     for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), *built))
       if (gradient && dependent.contains(operand))

@@ -41,8 +41,11 @@ public:
   /// Returns whether the gradient of `operand`, an operand of the forward op,
   /// is needed.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
-  /// Returns whether the gradient of the forward op is to be built as fused
-  /// ops. Only attention has fused gradient ops.
+  /// Returns whether the gradient of the forward op, an attention op, may be
+  /// built from the two fused ops AttentionQueryGradientOp and
+  /// AttentionKeyGradientOp. If the function returns false, the gradient is
+  /// built from matmuls and element-wise ops. The callback `staysWhole` of the
+  /// constructor decides. Without that callback, the function returns false.
   bool staysWhole() const { return isWhole && isWhole(forward); }
 
   //===--------------------------------------------------------------------===//
@@ -98,8 +101,13 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Adds `low[i]` elements `fill` before and `high[i]` after the elements of
-  /// each dim i. A negative number removes elements instead.
+  /// Pads or crops each dim i of `value`. The list `low` changes the start of
+  /// the dim, and the list `high` changes its end. If `low[i]` is positive,
+  /// `low[i]` new elements are added at the start. If `low[i]` is negative,
+  /// -`low[i]` elements are removed at the start. The number `high[i]` has the
+  /// same meaning for the end of the dim. Each new element has the value
+  /// `fill`. For example, `low` {1}, `high` {-2} and `fill` 0 turn the elements
+  /// 5 6 7 8 into 0 5 6.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
   /// Extracts `size` elements of `value` along dim `dim`, from index `start`
@@ -145,10 +153,11 @@ private:
   StaysWhole isWhole;
 };
 
-/// Returns the gradients of an op whose only differentiable operand is operand
-/// 0: a list with the single entry `gradient`. `gradient` is null if the loss
-/// does not depend on operand 0. Callers treat operands without an entry as
-/// null.
+/// Returns the list of operand gradients for an op in which only operand 0 can
+/// have a gradient. The list has one entry: `gradient`, the gradient of operand
+/// 0. `gradient` may be null, which means that the gradient is 0 everywhere.
+/// All other operands, for example integer indices, have no entry in the list.
+/// The function differentiate() treats a missing entry as a null entry.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

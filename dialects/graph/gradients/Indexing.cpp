@@ -29,13 +29,17 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// Builds the gradient of the data operand of a gather that reads one element
-/// of each line along `dim`:
+/// Builds the gradient of `data`, the data operand of a gather that reads one
+/// element of each line along `dim`. A line consists of all elements that
+/// differ only in their index along `dim`. In this example, `data` is a single
+/// line, and the gather reads b:
 ///
-///   data [a b c], index 1, gradient g:  [0 g 0]
+///   data [a b c], index 1, gradient [g]:  [0 g 0]
 ///
-/// `gradient` has the shape of `data`, but size 1 along `dim`. `index` has one
-/// index per line, or rank 0 if all lines have the same index.
+/// `gradient` is the gradient of the read elements. It has the shape of `data`,
+/// except that dim `dim` has size 1. If `index` has rank 0, all lines have this
+/// index. Otherwise, `index` has the shape of `gradient` and holds one index
+/// per line.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -112,9 +116,14 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds index tuples for scatter_nd, which has no batch dims, from those of
-/// `op`. Inserts the batch indices in front: tuple (7) of batch index 2 becomes
-/// (2, 7).
+/// Builds indices for a scatter_nd from the indices of `op`, a gather_nd with
+/// batch dims. The last dim of the indices holds index tuples. In a gather_nd,
+/// a tuple has no indices for the batch dims. In a scatter_nd, a tuple must
+/// also have indices for the batch dims. The function inserts these indices in
+/// front. Example with 1 batch dim:
+///
+///   gather_nd   indices [4, 3, 1]  tuple (7) in batch 2
+///   scatter_nd  indices [4, 3, 2]  tuple (2, 7)
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -137,15 +146,18 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of a scatter. `dy` is the gradient of the result.
+/// Builds the gradients of the operands of `op`, a scatter of updates into
+/// data. `dy` is the gradient of the result. For example, a scatter writes the
+/// updates [u] to index 1 of the data [a b c]:
 ///
-///   kind   gradient of data   gradient of updates
-///   Add    dy                 read()
-///   Set    clear(zeros)       read()
-///   other  error              error
+///   kind  result       dy       gradient of data  gradient of updates
+///   Set   [a u c]      [p q r]  [p 0 r]           [q]
+///   Add   [a (b+u) c]  [p q r]  [p q r]           [q]
 ///
-/// `read()` gathers `dy` at the indices of the updates. `clear(zeros)` copies
-/// `dy` and sets the elements at these indices to 0.
+/// For all other kinds, emits an error and fails. The callback `read` builds
+/// the gradient of the updates. The callback `clear` builds the gradient of the
+/// data for kind Set. The argument of `clear` is a tensor of zeros with the
+/// shape of the updates.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -53,9 +53,17 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Builds the gradient of a slice, one dim after another. Reverses the dim if
-/// its step is negative, inserts zeros between elements for larger steps, and
-/// pads.
+/// Builds the gradient of the operand of a slice. `gradient` is the gradient of
+/// the result, and `type` is the type of the operand. `starts` and `steps` have
+/// one entry per dim. For start 3, step -2 and an operand of 6 elements, the
+/// slice reads the elements at the indices 3 and 1:
+///
+///   gradient                               [p q]
+///   reversed, because step is negative     [q p]
+///   step 2 or -2: a zero after each value  [q 0 p 0]
+///   padded with zeros to the operand size  [0 q 0 p 0 0]
+///
+/// If an index is outside the operand, the gradient at this index is removed.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -91,17 +99,25 @@ namespace {
 /// For example, mode reflect pads [a b c] by 2 to [c b a b c b a]. The first
 /// range is [c b a]: start 0, count 3, source 2, step -1.
 struct CopiedRange {
-  /// The `count` padded elements from index `start` on are copies of operand
-  /// elements. The first one is a copy of element `source`. From copy to copy,
-  /// the operand index grows by `step`: 1, -1 or 0.
+  /// `start` is the index of the first element of the range in the padded dim.
+  /// `count` is the number of elements of the range. All these elements are
+  /// copies of operand elements. The first one is a copy of the operand element
+  /// at index `source`. From each element of the range to the next, the operand
+  /// index changes by `step`: 1, -1 or 0. Step 0 repeats one operand element.
   int64_t start, count, source, step;
 };
 } // namespace
 
-/// Splits a padded dim (mode reflect, edge or wrap) into ranges of copied
-/// elements. Each range has a constant step of 1, -1 or 0.
+/// Splits dim `dim` of the result of a pad into ranges of consecutive elements.
+/// The mode of the pad is reflect, edge or wrap, so each element is a copy of
+/// an operand element. From each element of a range to the next, the index of
+/// the copied operand element changes by the same step, which is 1, -1 or 0.
+/// For example, mode reflect pads [a b c] by 2 to [c b a b c b a]:
 ///
-///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
+///   range    step
+///   [c b a]  -1
+///   [b c]    1
+///   [b a]    -1
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -188,9 +204,16 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Exchanges the elements of each pair along the last dim of `table`, a table
-/// of cosines or sines for rotary. If `interleaved`, a pair is the elements 2·i
-/// and 2·i+1. Otherwise, it has element i of each half.
+/// Exchanges the two elements of each pair along the last dim of `table`.
+/// `table` holds the cosines or sines of a rotary position embedding.
+/// `interleaved` selects the pairs. For the table [a b c d]:
+///
+///   interleaved  pairs              result
+///   true         (a, b) and (c, d)  [b a d c]
+///   false        (a, c) and (b, d)  [c d a b]
+///
+/// If `table` has rank 0 or the last dim has size 1, one number applies to both
+/// elements of each pair. The result is then `table` itself.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)

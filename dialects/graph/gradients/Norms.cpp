@@ -16,16 +16,22 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradient of softmax: y (dy − Σ dy y) for the result y with the
-/// gradient dy. The sum is along the dim of the softmax.
+/// Builds the gradient of the operand of softmax. In this formula, y is the
+/// result of softmax, dy is the gradient of y, and the sum is along the dim of
+/// the softmax:
+///
+///   gradient = y · (dy − sum(dy · y))
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// Builds the gradient of log_softmax: dy − e^y Σ dy for the result y with the
-/// gradient dy. The sum is along the dim of the softmax.
+/// Builds the gradient of the operand of log_softmax. In this formula, y is the
+/// result of log_softmax, dy is the gradient of y, and the sum is along the dim
+/// of the log_softmax:
+///
+///   gradient = dy − exp(y) · sum(dy)
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -76,8 +82,15 @@ private:
   /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Builds the ops that recompute the normalized operand h. Stores h in
-  /// `normalised` and 1 / deviation in `factor`.
+  /// Builds the ops that recompute the normalized operand from the operand x.
+  /// Sets the members `factor` and `normalised`:
+  ///
+  ///   centered   = x − mean(x) for layer_norm, or x for rms_norm
+  ///   deviation  = sqrt(mean(centered²) + epsilon)
+  ///   factor     = 1 / deviation
+  ///   normalised = centered · factor
+  ///
+  /// Means are over the normalized dims.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;

@@ -25,8 +25,11 @@ static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   return dy;
 }
 
-/// Builds the gradient of an average pool: a conv_transpose with a filter of
-/// ones, because the pool is a depthwise convolution with this filter.
+/// Builds the gradient of the operand of an average pool. `dy` is the gradient
+/// of the result. The pool sums the elements of each window, then divides each
+/// sum by the number of averaged elements. The sums are a depthwise convolution
+/// with a filter of ones. The gradient therefore divides `dy` by the same
+/// numbers, then applies a conv_transpose with a filter of ones.
 static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
@@ -91,16 +94,24 @@ public:
   }
 
 private:
-  /// Returns the number of elements of each phase (input elements of equal
-  /// index modulo the stride) along spatial dim `dim`.
+  /// Returns the number of elements of the longest phase along spatial dim
+  /// `dim`. A phase consists of all input elements whose index along `dim` has
+  /// the same remainder modulo the stride. For 5 elements and stride 2, phase 0
+  /// has the indices 0, 2 and 4, and phase 1 has the indices 1 and 3. The
+  /// result is 3. Each tensor in `phases` has this size along `dim`.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Handles the windows whose first maximum is at the index `tap` within the
-  /// window. Adds the gradients of these windows to the gradients of the input
-  /// elements that are the maxima.
+  /// Adds gradients of result elements to the gradients of input elements,
+  /// which are in `phases`. Each result element is the maximum of one window.
+  /// `tap` is an index within a window. The first maximum of a window is the
+  /// first element, in row-major order, that equals the maximum: index 1 in the
+  /// window [1 7 7]. If the first maximum of a window is at `tap`, the gradient
+  /// of the result element is added to the gradient of the input element that
+  /// the window reads at `tap`. Must be called once for each index within a
+  /// window, in row-major order.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -116,11 +127,17 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves all phases (input elements of equal index modulo the strides),
-  /// one dim at a time. Returns the gradient of the input. With stride 2 in one
-  /// dim:
+  /// Interleaves the tensors in `phases` and returns the gradient of the input.
+  /// Each tensor holds the gradients of the input elements whose indices have
+  /// the same remainders modulo the strides. A null tensor counts as zeros. For
+  /// one spatial dim with stride 2:
   ///
-  ///   [a, c, e] and [b, d, f]:  [a, b, c, d, e, f]
+  ///   phases[0]  gradients at even indices  [a c e]
+  ///   phases[1]  gradients at odd indices   [b d f]
+  ///   result                                [a b c d e f]
+  ///
+  /// The size of each spatial dim is rounded up to a multiple of the stride. An
+  /// input of 5 elements with stride 2 has a result of 6 elements.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)
@@ -152,9 +169,12 @@ private:
     return b.pad(x, low, high, -HUGE_VAL);
   }
 
-  /// Builds a boolean tensor with one element per window: true if the first
-  /// maximum is at the window element `tap`. Must be called for all taps in
-  /// row-major order.
+  /// Builds a boolean tensor with one element per window. An element is true if
+  /// the first maximum of its window is at index `tap` within the window. The
+  /// first maximum is the first element of the window, in row-major order, that
+  /// equals the maximum of the window: index 1 in the window [1 7 7]. Must be
+  /// called once for each index within a window, in row-major order, because
+  /// the member `found` records the previous calls.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -182,12 +202,17 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
-  /// `padded` is the padded input. `found` has one boolean per window: true if
-  /// isFirst() has visited a maximum of the window. `found` is null before the
-  /// first visit.
+  /// `padded` is the input, padded with -infinity. `found` is a boolean tensor
+  /// with one element per window. Each call of isFirst() is for one index
+  /// within the windows. An element of `found` is true if a previous call was
+  /// for an index at which the window has its maximum. `found` is null before
+  /// the first call.
   Value padded, found;
-  /// Sum of the gradients of each phase (input elements of equal index modulo
-  /// the strides). Null before the first addition.
+  /// Gradients of all input elements, split into one tensor per phase. A phase
+  /// consists of all input elements whose indices have the same remainders
+  /// modulo the strides. For one spatial dim with stride 2, phases[0] has the
+  /// gradients at even indices, and phases[1] has the gradients at odd indices.
+  /// A tensor is null until the first gradients are added to it.
   SmallVector<Value> phases;
 };
 } // namespace

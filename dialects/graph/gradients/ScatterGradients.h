@@ -19,13 +19,19 @@ mlir::Value gatherBack(GradientBuilder &b, ScatterKind kind,
                        mlir::Value gradient, mlir::Value indices,
                        mlir::Value data, int64_t dim);
 
-/// Builds the gradient of the operand of a slice; `type` is the type of that
-/// operand. `starts` and `steps` have one entry per dim. A step may be
-/// negative.
+/// Builds the gradient of the operand of a slice. `gradient` is the gradient of
+/// the result, and `type` is the type of the operand. `starts` and `steps` have
+/// one entry per dim. Along a dim, the slice reads the indices start, start +
+/// step, start + 2 · step and so on. A step may be negative. Operand elements
+/// that the slice does not read have the gradient 0. In this example, the
+/// operand has 6 elements:
 ///
-///   operand [6], start 1, step 2, gradient [a b]:  [0 a 0 b 0 0]
+///   start 1, step 2, gradient [p q]:  [0 p 0 q 0 0]
 ///
-/// Gradients at indices outside the operand are dropped.
+/// The gradient at an index outside the operand is dropped. In this example,
+/// the operand has 4 elements, and the slice reads the indices -1, 1 and 3:
+///
+///   start -1, step 2, gradient [p q r]:  [0 q 0 r]
 mlir::Value sliceBack(GradientBuilder &b, mlir::Value gradient,
                       llvm::ArrayRef<int64_t> starts,
                       llvm::ArrayRef<int64_t> steps,

@@ -13,9 +13,14 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention: the type of the query with the
-/// last dim of the value. Emits an error and fails unless all three have rank
-/// 4.
+/// Returns the type of the result of attention. The type is the type of
+/// `queries`, except that the last dim has the size of the last dim of
+/// `values`:
+///
+///   queries [2, 8, 16, 64], values [2, 4, 32, 48]:  result [2, 8, 16, 48]
+///
+/// Emits an error at `loc` and fails unless `queries`, `keys` and `values` all
+/// have rank 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -29,8 +34,15 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// Returns the type of a tensor with one number per query and head, such as row
-/// maxima of the softmax. Elements have the type of `query`, but at least f32.
+/// Returns the type of a tensor with one number per query of each head. An
+/// example of such a number is the largest attention score of the query.
+/// `query` is the type of the queries, which has rank 4. The result lacks the
+/// last dim:
+///
+///   query [batch, heads, queries, head size]:  result [batch, heads, queries]
+///
+/// The result has the element type of `query`, or f32 if that element type has
+/// fewer than 32 bits.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -135,15 +147,18 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of floating-point operations of an attention op that
-/// computes two kinds of matrix products per query head:
+/// Returns the number of floating-point operations of the matrix products in
+/// `op`, an attention op or the gradient of one. Counts a multiply-add as two
+/// operations. The dims of all matrices have these sizes:
 ///
-///   kind         number of products  multiply-adds of one product
-///   q kᵀ         `ofKeys`            S · T · D
-///   weights · v  `ofValues`          S · T · E
+///   S  number of queries        D  size of one query and of one key
+///   T  number of keys           E  size of one value
 ///
-/// S and T are the numbers of queries and keys. D and E are the sizes of a key
-/// and of a value.
+/// Each query head of each batch entry has these matrix products:
+///
+///   number      multiply-adds  example
+///   `ofKeys`    S · T · D      queries · keysᵀ
+///   `ofValues`  S · T · E      probabilities · values
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),

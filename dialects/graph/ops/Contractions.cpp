@@ -65,7 +65,9 @@ FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text) {
   for (StringRef part : parts)
     equation.operands.push_back(part.trim());
   equation.result = right.trim();
-  // Each term must consist of letters only, and must not have a letter twice.
+  // A term is the list of the letters of one tensor. For example, the equation
+  // "ab,bc->ac" has the terms "ab", "bc" and "ac". Each term must consist of
+  // letters only, and must not have a letter twice.
   SmallVector<StringRef> terms(equation.operands);
   terms.push_back(equation.result);
   for (StringRef term : terms)
@@ -117,8 +119,16 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
-/// Counts one multiply-add per combination of indices of all letters. If there
-/// is a single operand, counts one addition instead.
+/// Counts the floating-point operations of an einsum. Each letter of the
+/// equation stands for an index. Each combination of indices counts as one
+/// multiplication and one addition:
+///
+///   "ab,bc->ac", sizes a = 2, b = 3, c = 4:  2 · (2 · 3 · 4) operations
+///
+/// An einsum of a single operand multiplies nothing. Each combination of
+/// indices then counts as one addition:
+///
+///   "ab->a", sizes a = 2, b = 3:  2 · 3 operations
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
@@ -202,8 +212,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
-/// Counts one multiply-add per pair of a result element and a filter element of
-/// the same output channel.
+/// Counts the floating-point operations of a convolution; a multiply-add counts
+/// as two operations. Each result element takes one multiply-add per filter
+/// element of its output channel. A filter [8, 4, 3, 3] has 8 output channels.
+/// Each result element then takes 4 · 3 · 3 multiply-adds.
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getResult()).getNumElements() *
@@ -241,8 +253,10 @@ LogicalResult ConvTransposeOp::verify() {
   return checkFloats(*this, getOperands());
 }
 
-/// Counts one multiply-add per pair of an input element and a filter element of
-/// the same input channel.
+/// Counts the floating-point operations of a conv_transpose; a multiply-add
+/// counts as two operations. Each input element takes one multiply-add per
+/// filter element of its input channel. A filter [8, 4, 3, 3] has 8 input
+/// channels. Each input element then takes 4 · 3 · 3 multiply-adds.
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getInput()).getNumElements() *

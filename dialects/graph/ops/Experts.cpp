@@ -13,11 +13,19 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers the types of the results of group_rows, which assigns each token to
-/// at most `chosen` experts. Results 0, 1 and 2 hold one token, expert and gate
-/// (routing weight) per assignment. Their size, tokens · min(chosen, experts),
-/// suffices for all assignments. Result 3 holds the number of assignments of
-/// each expert.
+/// Infers the types of the results of group_rows. The operand `gate` has shape
+/// [tokens, experts] and holds routing weights. The op assigns each token to at
+/// most `chosen` experts. An assignment is a pair of a token and an expert. The
+/// op has these results:
+///
+///   result  shape      element type  contents
+///   token   [rows]     i64           token of each assignment
+///   expert  [rows]     i64           expert of each assignment
+///   weight  [rows]     as `gate`     routing weight of each assignment
+///   counts  [experts]  i64           number of tokens of each expert
+///
+/// `rows` is the largest possible number of assignments: tokens · min(chosen,
+/// experts). For 6 tokens, 4 experts and `chosen` 2, `rows` is 12.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -64,8 +72,12 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// Returns the number of floating-point operations if every row is assigned to
-/// an expert.
+/// Counts the floating-point operations of a grouped_matmul. The op multiplies
+/// each row of its operand `rows` by the matrix of one expert. The last rows
+/// may be unused, but the number of used rows is known at run time only. The
+/// count therefore includes all rows:
+///
+///   12 rows of size 64, matrices [64, 256]:  2 · 12 · 64 · 256 operations
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

@@ -99,10 +99,13 @@ LogicalResult GatherElementsOp::verify() {
 }
 
 /// Infers the result shape of a gather_nd. The last dim of the indices holds
-/// the index tuples. In this example, a tuple is one index into the second dim
-/// of the data:
+/// index tuples. Each tuple selects one slice of the data. The batch dims are
+/// leading dims that are equal in the data and the indices. A tuple selects a
+/// slice of its own batch. Example with 1 batch dim:
 ///
-///   data [2, 3, 4], indices [2, 5, 1], 1 batch dim:  result [2, 5, 4]
+///   data     [2, 3, 4]  2 batches of 3 slices; a slice has 4 elements
+///   indices  [2, 5, 1]  2 batches of 5 tuples; a tuple has 1 index
+///   result   [2, 5, 4]  2 batches of 5 selected slices
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,

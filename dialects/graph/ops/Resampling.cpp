@@ -12,8 +12,10 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Sizes of a resized dim in the operand (`from`) and in the result (`to`). The
-/// scale is to / from, except for rounding.
+/// Sizes and scale of one dim of a resize op. `from` is the size of the dim in
+/// the operand, and `to` is the size of the dim in the result. `scale` is the
+/// scale of the dim in ONNX's Resize. `to` is `from` · `scale`, rounded to an
+/// integer. For example, `from` 4 and `scale` 0.6 give `to` 2.
 struct ResizedDim {
   int64_t from, to;
   double scale;
@@ -36,8 +38,11 @@ static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   return centre;
 }
 
-/// Rounds `place`, a fractional operand index such as 1.25, as a resize in mode
-/// nearest does. `rounding` is a nearest mode of ONNX's Resize.
+/// Rounds `place`, a fractional operand index, to an integer. A resize in mode
+/// nearest takes the operand element at the rounded index. `rounding` is the
+/// attribute nearest_mode of ONNX's Resize. For `place` 1.5, the results are
+///
+///   floor 1, ceil 2, round_prefer_floor 1, round_prefer_ceil 2
 static double rounded(StringRef rounding, double place) {
   if (rounding == "floor")
     return std::floor(place);
@@ -57,10 +62,14 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns the terms (operand index and weight) whose sum is the operand's
-/// value at the fractional index `place`. Indices may lie outside the operand.
+/// Returns the operand elements from which the resize `op` interpolates one
+/// result element, along one dim. Each operand element is given by its index
+/// and its weight. The result element is the sum of weight · operand element.
+/// `place` is the point at which the operand is sampled, as a fractional index:
 ///
 ///   mode linear, place 1.25:  index 1 with weight 0.75, index 2 with 0.25
+///
+/// An index may lie outside the operand.
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

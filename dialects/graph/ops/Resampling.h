@@ -10,9 +10,9 @@ namespace pcc::graph {
 /// One term (operand index and weight) of the weighted sum that gives a result
 /// element of a resize.
 struct Tap {
-  /// Index, along the resized dim, of the operand element in this term.
+  /// Index of an operand element along the dim that is resized.
   int64_t index;
-  /// Interpolation weight of this operand element.
+  /// Number by which the operand element at `index` is multiplied.
   double weight;
 };
 using Taps = llvm::SmallVector<Tap, 4>;
@@ -21,10 +21,13 @@ using Taps = llvm::SmallVector<Tap, 4>;
 /// size of the dim changes, or the scale of the dim is not 1.
 bool isResized(ResizeOp op, int64_t dim);
 
-/// Returns the terms (operand index and weight) whose sum is element `i` of the
-/// result along `dim`. Mode nearest has one term, linear two, and cubic four.
-/// Indices outside the operand are replaced by the nearest valid index, or get
-/// weight 0 if `op` has `exclude_outside`.
+/// Returns the operand elements from which the resize `op` computes element `i`
+/// of the result along `dim`. Each operand element is given by its index and
+/// its weight. Element `i` is the sum of weight · operand element. Mode nearest
+/// has one term in this sum, mode linear has two, and mode cubic has four. An
+/// index outside the operand is replaced by the nearest valid index. If `op`
+/// has the attribute `exclude_outside`, the term of such an index has weight 0,
+/// and the weights of the other terms are scaled to the sum 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

@@ -17,7 +17,11 @@ static LogicalResult checkTransform(ParameterOp op, Attribute transform,
     const int64_t size = dim >= 0 && dim < before.getRank()
                              ? before.getDimSize(static_cast<unsigned>(dim))
                              : -1;
-    // Compare by division: the slice's step times its size could overflow.
+    // A slice of n elements reads the indices start, start + step, and so on.
+    // The last index is start + (n − 1) · step, which must be less than `size`,
+    // the size of the dim. The product could overflow. Therefore compare n − 1
+    // with (size − 1 − start) / step. For size 10, start 1 and step 3, this
+    // integer quotient is 2. The slice then has at most 3 indices: 1, 4 and 7.
     if (size < 0 || slice.getStart() < 0 || slice.getStep() < 1 ||
         slice.getSize() < 0 || slice.getStart() > size ||
         (slice.getSize() > 0 &&
@@ -63,8 +67,11 @@ static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
                       weight.getLength(), stored, {});
   for (Attribute transform : weight.getTransforms()) {
     RankedTensorType before = sofar.getTransformedType();
-    // Stop if the previous transform of the weight could not be applied.
-    // ParameterOp::verify() reports this error.
+    // A transform is a permutation, a slice, a reshape or a cast. `before` is
+    // the type of the weight after all transforms that precede `transform`. The
+    // type is null if one of these transforms cannot be applied. For example, a
+    // weight of 12 elements cannot be reshaped to 10 elements. Stop without an
+    // error in this case, because ParameterOp::verify() reports the error.
     if (!before)
       break;
     if (failed(checkTransform(op, transform, before)))
@@ -96,8 +103,10 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// Checks that an optimizer state is a scalar or has the shape of its weight.
-/// Fails also if no op declares the weight.
+/// Checks the parameter `state` if `state` is an optimizer state of a weight,
+/// such as a momentum. `state` must be a scalar or have the shape of the
+/// weight. `state` names the weight by a symbol, which is looked up from the op
+/// `user`. Fails also if no parameter op declares this symbol.
 static LogicalResult checkState(Operation *user, ParameterOp state,
                                 SymbolTableCollection &symbols) {
   FlatSymbolRefAttr name = state.getStateOfAttr();
@@ -115,8 +124,10 @@ static LogicalResult checkState(Operation *user, ParameterOp state,
                                         << " of type " << weight.getType();
 }
 
-/// Checks that `value` has the element type and the rank of `parameter`, which
-/// `op` reads or writes. The shape may be that of a shard.
+/// Checks the type of `value`. `op` reads `value` from `parameter` or writes
+/// `value` to `parameter`. `value` must have the element type and the rank of
+/// `parameter`. The sizes of the dims may differ, because `value` may be a
+/// shard of `parameter`.
 static LogicalResult checkPart(Operation *op, ParameterOp parameter,
                                Value value) {
   auto whole = cast<RankedTensorType>(parameter.getType());

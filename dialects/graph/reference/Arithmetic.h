@@ -39,8 +39,9 @@ template <typename T> T wrappingNeg(T a) {
   return static_cast<T>(-Wrapping<T>(a));
 }
 
-/// Returns the absolute value of `a`. The smallest int64_t is returned
-/// unchanged, because its absolute value is not an int64_t.
+/// Returns the absolute value of `a`. `a` has the type double, uint64_t or
+/// int64_t. The smallest int64_t, −2^63, is returned unchanged, because 2^63 is
+/// not an int64_t.
 inline double absolute(double a) { return std::fabs(a); }
 inline uint64_t absolute(uint64_t a) { return a; }
 inline int64_t absolute(int64_t a) { return a < 0 ? wrappingNeg(a) : a; }
@@ -124,12 +125,19 @@ inline int64_t truncated(std::integral auto a) {
 inline double softplus(double x) {
   return larger(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
-/// Returns 0.5 x (1 + erf(slope x)), which is GELU for slope 1/√2.
+/// Returns the activation function GELU of `x`:
+///
+///   0.5 · x · (1 + erf(slope · x))
+///
+/// The usual `slope` is 1/√2.
 inline double geluErf(double x, double slope) {
   return 0.5 * x * (1 + std::erf(slope * x));
 }
-/// Returns 0.5 x (1 + tanh(slope (x + cubic x³))): the tanh approximation of
-/// GELU for slope √(2/π) and cubic 0.044715.
+/// Returns the tanh approximation of the activation function GELU of `x`:
+///
+///   0.5 · x · (1 + tanh(slope · (x + cubic · x³)))
+///
+/// The usual `slope` is √(2/π), and the usual `cubic` is 0.044715.
 inline double geluTanh(double x, double slope, double cubic) {
   return 0.5 * x * (1 + std::tanh(slope * (x + cubic * x * x * x)));
 }

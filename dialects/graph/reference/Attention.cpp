@@ -33,9 +33,12 @@ struct MaskRow {
 /// Computes the attention scores of one query head of one batch element.
 class ScoredHead {
 public:
-  /// Selects query head `pair % H` of batch element `pair / H`. The operands
-  /// are the query, key and value, and finally the mask of `op`, if there is
-  /// one.
+  /// Selects one query head of one batch element. `pair` is the number of the
+  /// query head among the query heads of all batch elements. Query head h of
+  /// batch element b has the number b · H + h. For example, if H is 2, `pair` 3
+  /// is query head 1 of batch element 1. `operands` are the operands of `op`.
+  /// The first three operands are the query, the key and the value. If `op` has
+  /// a mask, the mask is the last operand.
   ///
   ///   query  [B, H, S, D]   B batch, H query heads, S queries, D key width
   ///   key    [B, K, T, D]   K key heads, T keys
@@ -57,15 +60,18 @@ public:
 
   /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
-  /// Returns a pointer to query `s` of this head, which has `depth` elements.
+  /// Returns a pointer to the first element of query vector `s` of this head.
+  /// The vector has `depth` elements.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
-  /// Returns a pointer to key `t` of this head, which has `depth` elements.
+  /// Returns a pointer to the first element of key vector `t` of this head. The
+  /// vector has `depth` elements.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
-  /// Returns a pointer to value `t` of this head, which has `width` elements.
+  /// Returns a pointer to the first element of value vector `t` of this head.
+  /// The vector has `width` elements.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
@@ -125,7 +131,9 @@ private:
 ///
 ///   exp(score − top) · share
 struct RowNumbers {
-  /// `top` is the largest score, and `share` is 1 / Σ exp(score − top).
+  /// A query has one attention score per key. `top` is the largest score of the
+  /// query. `share` is 1 / Σ exp(score − top). The sum has one term per key. If
+  /// the query sees no key, `top` is -infinity and `share` is 0.
   double top = -HUGE_VAL, share = 0;
 
   /// Computes the two softmax numbers of the `count` attention scores in `row`:
@@ -161,7 +169,10 @@ static void addTo(double *sum, double factor, const double *row,
     sum[i] += factor * row[i];
 }
 
-/// Returns the batch size times the number of query heads.
+/// Returns the batch size times the number of query heads of one batch element.
+/// The product is the number of query heads of all batch elements. `e`
+/// evaluates attention or a gradient of attention. Operand 0 is the query. Dim
+/// 0 of the query is the batch, and dim 1 is the query heads.
 static int64_t numHeads(Evaluation &e) {
   return e.in(0).shape[0] * e.in(0).shape[1];
 }
@@ -185,15 +196,19 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Computes the gradient of one row of q kᵀ in attention. `products` is a row
-/// of dP = dy valueᵀ, where dy is the gradient of the result. The function
-/// replaces it by the gradient of q kᵀ:
+/// Computes one row of the gradient of the matrix q kᵀ in attention. The matrix
+/// has one row per query and one column per key. `weights`, `slopes` and
+/// `products` have one element per key. Before the call, `products` is a row of
+/// dP, the gradient of the softmax weights. dP is dy valueᵀ, where dy is the
+/// gradient of the attention result. The function replaces each element of
+/// `products` by
 ///
 ///   weight · (dP − mean) · slope,  where mean = Σ weight · dP
 ///
-/// `weights` has the softmax weights, and `slopes` the derivatives of the
-/// scores with respect to q kᵀ. The mean is `known`, if given. Returns the
-/// mean.
+/// `weights` are the softmax weights of the row. `slopes` are the derivatives
+/// of the attention scores with respect to the elements of q kᵀ. If `known` has
+/// a value, this value is used as the mean. Otherwise the function computes the
+/// mean. Returns the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -208,8 +223,15 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 }
 
 namespace {
-/// Values of an attention gradient op for one query of one head. The members
-/// `scores`, `slopes` and `products` have one element per key.
+/// Numbers from which a gradient of attention is computed for one query of one
+/// head. The members `scores`, `slopes` and `products` have one element per
+/// key:
+///
+///   scores    attention score of the key
+///   slopes    derivative of the score by the dot product of query and key
+///   products  dot product of `gradient` with the value vector of the key
+///
+/// `gradient` is the gradient of the attention result for the same query.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -220,8 +242,11 @@ struct GradientRow {
 };
 } // namespace
 
-/// Calls `body` for each query of each head of an attention gradient op.
-/// Operand 3 of the op is dy, the gradient of the forward attention's result.
+/// Calls `body` once for each query of each query head of each batch element.
+/// `e` evaluates attention_query_gradient or attention_key_gradient. The
+/// argument of `body` has the attention scores of the query, and the other
+/// numbers from which both ops compute their gradients. Operand 3 of both ops
+/// is dy, the gradient of the attention result.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -244,12 +269,15 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
 }
 
 /// Evaluates attention_query_gradient. Operand 3 is dy, the gradient of the
-/// attention result. Result 0 is the gradient of the query. The other results
+/// attention result. Result 0 is the gradient of the query. Results 1, 2 and 3
 /// have one number per query:
 ///
-///   1  top, the largest attention score
+///   1  top, the largest attention score of the query
 ///   2  share, which is 1 / Σ exp(score − top)
-///   3  mean of dP = dy valueᵀ, weighted by the softmax weights
+///   3  mean, which is Σ weight · dP
+///
+/// Each sum has one term per key. A weight is the softmax of the score of the
+/// key. dP is dy valueᵀ, the gradient of the weights.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);

@@ -130,14 +130,19 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies two tensors with one einsum letter per dim. The result has the
-/// letters of the groups batch, m and n. For example, `a` has xip, `b` has xpj
-/// and `keep` is xij:
+/// Multiplies `a` and `b` as an einsum. Each tensor has one einsum letter per
+/// dim. The function sums over each letter that `a` and `b` share, unless the
+/// letter is in `keep`. For example, `a` has the letters xip, `b` has the
+/// letters xpj, and `keep` is xij. The letters form four groups:
 ///
 ///   batch  x  letters in `a`, `b` and `keep`
 ///   k      p  letters in `a` and `b` but not in `keep`, which are summed
 ///   m      i  letters in `a` only
 ///   n      j  letters in `b` only
+///
+/// The result has the letters of the groups batch, m and n, in this order: xij.
+/// For each batch index, the function multiplies an m by k matrix of `a` by a
+/// k by n matrix of `b`.
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);
@@ -165,8 +170,10 @@ static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
   return result;
 }
 
-/// Returns a tensor of ones with one dim per einsum letter in `letters`. The
-/// size of each dim is that of the dim of `term` with the same letter.
+/// Returns a tensor of ones with one dim per einsum letter in `letters`. Each
+/// dim has the size of the dim of `term` that has the same letter. For example,
+/// `term` has the letters abc and the shape [2, 3, 4]. If `letters` is ca, the
+/// result has the shape [4, 2].
 static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   SmallVector<int64_t> shape;
   for (char letter : letters)

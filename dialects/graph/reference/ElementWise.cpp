@@ -246,9 +246,13 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
-/// Evaluates random: each element is a number in [0, 1) from 24 random bits.
-/// Philox, a counter-based generator, computes them from operand 0 (an index
-/// per element), operand 1 (the number of the training step) and the op's key.
+/// Evaluates random: each result element is a random number in [0, 1). The
+/// generator Philox computes random bits from a counter and a key. The number
+/// is 24 of these bits, read as an integer and divided by 2^24. The counter of
+/// a result element consists of two integers: an element of operand 0 and an
+/// element of operand 1. Operand 0 has a number for each result element.
+/// Operand 1 has the number of the training step. The key is an integer
+/// attribute of the op.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {

@@ -8,9 +8,12 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns whether `value` has at most maxFoldedElements elements. A dim of
-/// size 0 counts as size 1, because an evaluator may still loop over the other
-/// dims.
+/// Returns whether `value` is a tensor of static shape that is small enough for
+/// constant folding. The product of the sizes of its dims must be at most
+/// maxFoldedElements. A size of 0 counts as 1 in this product. For example, a
+/// tensor of shape [0, 1000000] counts as 1000000 elements, so it is not small.
+/// The tensor has no elements, but the evaluation of an op may still loop over
+/// the dim of size 1000000.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())

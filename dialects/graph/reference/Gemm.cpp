@@ -30,11 +30,14 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// Computes a 4 x 8 tile of a matrix product:
+/// Multiplies 4 rows of a matrix by 8 columns of another matrix:
 ///
-///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  p < depth
+///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  0 <= p < depth
 ///
-/// `lhs` and `rhs` are panels: contiguous copies of a few rows or columns.
+/// All three arrays are contiguous and row-major. `lhs` has shape [depth, 4]
+/// and holds the 4 rows. `rhs` has shape [depth, 8] and holds the 8 columns.
+/// `depth` is the length of a row and of a column. `tile` has shape [4, 8]. The
+/// function overwrites `tile`.
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -53,19 +56,37 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A block of a matrix, copied into panels of `width` rows of lhs or columns of
-/// rhs. Elements with equal index along k, the summed dim, are adjacent:
+/// Copy of a block of a matrix, reordered for a fast matrix product lhs · rhs.
+/// The copy is a sequence of panels. A panel of lhs holds `width` adjacent rows
+/// of the block: first column 0 of these rows, then column 1, and so on. A
+/// panel of rhs holds `width` adjacent columns of the block: first row 0 of
+/// these columns, then row 1, and so on. Zeros fill up the last panel if it has
+/// fewer than `width` rows or columns.
 ///
-///   lhs rows (a b c) and (d e f), width 2:  panel a d b e c f
+/// Example: a block of lhs has the rows (a b c), (d e f) and (g h i), and
+/// `width` is 2.
 ///
-/// The last panel is padded with zeros.
+///   panel 0:  a d b e c f
+///   panel 1:  g 0 h 0 i 0
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
-  /// Copies a block of a matrix into panels. The block has `depth` elements
-  /// along k and `count` along the other dim (m for lhs, n for rhs). Strides
-  /// are in elements.
+  /// Stores a copy of a block of a matrix in the member `data`. The matrix is
+  /// an operand of a matrix product, which sums along the dim k. The block has
+  /// `depth` elements along k and `count` elements along the other dim. Element
+  /// (p, i) of the block has index p along k and index i along the other dim.
+  /// The element is copied from this address:
+  ///
+  ///   from + p * depthStride + i * stride
+  ///
+  /// Both strides are numbers of elements.
+  ///
+  /// The copy is a sequence of panels. Panel 0 holds the elements with the
+  /// first `width` indices i, panel 1 holds the elements with the next `width`
+  /// indices i, and so on. The elements of a panel are ordered by p, then by i.
+  /// If the last panel has fewer than `width` indices, zeros take the place of
+  /// the missing elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -99,8 +120,19 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// Multiplies block by block, with loops over n, then k, then m. Copies (packs)
-/// each block of rhs once, then multiplies all rows of lhs by the copy.
+/// Adds the matrix product lhs · rhs to `out`, block by block. A block of lhs
+/// has at most blockM rows and blockK columns. A block of rhs has at most
+/// blockK rows and blockN columns. Does these steps for each block of rhs:
+///
+///  1. Copy the block of rhs into `right`.
+///  2. Take all blocks of lhs that are multiplied by this block of rhs. If the
+///     block of rhs has rows 256 to 511, these blocks of lhs have columns 256
+///     to 511.
+///  3. Copy each of these blocks of lhs into `left`. Add the product of `left`
+///     and `right` to `out`.
+///
+/// The copies hold the elements in the order in which multiplyTile() reads
+/// them.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

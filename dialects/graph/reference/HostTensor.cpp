@@ -151,9 +151,17 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// Rounds `value` to `precision` significant bits, ties to even. Also rounds
-/// away bits below 2^lowest, as in subnormal numbers. A magnitude above
-/// `largest` becomes infinity.
+/// Rounds `value` as a conversion to a narrow floating-point type does. Returns
+/// the nearest number that is a multiple of 2^lowest and has at most
+/// `precision` significant bits, ties to even. If the magnitude of this number
+/// exceeds `largest`, returns an infinity with the sign of `value`. `largest`
+/// is the largest finite number of the narrow type. Returns zeros, infinities
+/// and NaNs unchanged.
+///
+/// Example: `precision` is 3 and `lowest` is -2.
+///
+///   9.5 becomes 10, because 10 is binary 1010 and has 3 significant bits
+///   0.4 becomes 0.5, because 0.5 is the nearest multiple of 2^-2
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)

@@ -44,8 +44,10 @@ struct HostTensor {
   /// Returns the number of dims.
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
-  /// Returns the elements as an array of T. T must match `kind`: double for
-  /// Float, int64_t or uint64_t for Int and Bool.
+  /// Returns a pointer to the first element. The elements follow each other in
+  /// row-major order. If `kind` is Float, T must be double. If `kind` is Int or
+  /// Bool, T must be int64_t or uint64_t. With uint64_t, the caller accesses
+  /// the same 64 bits as an unsigned integer.
   template <typename T> T *data() {
     if constexpr (std::is_same_v<T, double>)
       return floats.data();
@@ -57,16 +59,30 @@ struct HostTensor {
   }
 };
 
-/// Calls `f` with a zero of the type that stores elements of `kind`: double for
-/// Float, int64_t for Int and Bool. `f` reads only the type of the zero.
-/// Returns the result of `f`.
+/// Calls f(zero) and returns the result of this call. `zero` is the number 0.
+/// The C++ type of `zero` is the type in which HostTensor stores elements of
+/// `kind`:
+///
+///   Float  double
+///   Int    int64_t
+///   Bool   int64_t
+///
+/// `f` is a generic lambda that gets the C++ type by decltype(zero). `f`
+/// ignores the value of `zero`.
 template <typename F> auto withStorage(ElementKind kind, F f) {
   return kind == ElementKind::Float ? f(double()) : f(int64_t());
 }
 
-/// Calls `f` with a zero of the type for arithmetic on `elementType`: double
-/// for floats, uint64_t for unsigned integers, int64_t for all others. `f`
-/// reads only the type of the zero. Returns the result of `f`.
+/// Calls f(zero) and returns the result of this call. `zero` is the number 0.
+/// The C++ type of `zero` is the type for arithmetic with elements of the MLIR
+/// type `elementType`:
+///
+///   float of any width             double
+///   unsigned integer of any width  uint64_t
+///   other integer, boolean         int64_t
+///
+/// `f` is a generic lambda that gets the C++ type by decltype(zero). `f`
+/// ignores the value of `zero`.
 template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   if (llvm::isa<mlir::FloatType>(elementType))
     return f(double());
@@ -81,8 +97,11 @@ bool isReadable(mlir::Attribute attr);
 /// must be true.
 HostTensor toHost(mlir::DenseElementsAttr attr);
 
-/// Returns a constant of `type` with the elements of `tensor`, rounded (floats)
-/// or wrapped (integers) to the element type. Equal elements give a splat.
+/// Returns a constant of `type` with the elements of `tensor`. Rounds each
+/// float to the nearest value of the element type, ties to even. Truncates each
+/// integer to the width of the element type: only the low bits remain. If all
+/// elements of `tensor` have equal bits, the constant is a splat, which stores
+/// only one element.
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 

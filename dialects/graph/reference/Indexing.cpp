@@ -42,12 +42,19 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Calls `visit(position, place)` for each element of `indices`, the index
-/// operand of a gather_elements or scatter_elements. Fails at an index out of
-/// range.
+/// Visits the elements of `indices`, the index operand of a gather_elements or
+/// scatter_elements op. Each element of `indices` selects one element of
+/// `data`. Both elements have equal coordinates, except along dim `dim`. Along
+/// `dim`, the coordinate in `data` is the value of the index element. A
+/// negative value counts from the end of the dim.
 ///
-///   position  row-major index of the element in `indices`
-///   place     row-major index of the element of `data` that the op accesses
+/// Example: `data` has shape [3, 6], `indices` has shape [3, 2], and `dim` is
+/// 1. If indices[2, 0] is 5, it selects data[2, 5].
+///
+/// Calls `visit(position, place)` for each index element. `position` is the
+/// row-major index in `indices` of the index element: 4 = 2 · 2 + 0 in the
+/// example. `place` is the row-major index in `data` of the selected element:
+/// 17 = 2 · 6 + 5 in the example. Fails if a value is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -80,12 +87,22 @@ static LogicalResult gatherElements(Evaluation &e) {
   });
 }
 
-/// Calls `visit(tuple, place)` for each index tuple of a gather_nd or
-/// scatter_nd. A tuple selects a slice of `data`. Fails at an index out of
-/// range.
+/// Visits the index tuples of a gather_nd or scatter_nd op. An index tuple is a
+/// vector along the last dim of `indices`. `batchDims` is the number of leading
+/// dims that `data` and `indices` share. Element i of a tuple is an index along
+/// dim `batchDims` + i of `data`. A negative index counts from the end of the
+/// dim. Each tuple selects one slice of `data`. Along the first `batchDims`
+/// dims, the slice has the position in `data` that its tuple has in `indices`.
 ///
-///   tuple  number of the index tuple, in row-major order
-///   place  row-major index of the first element of the selected slice
+/// Example: `data` has shape [4, 5, 6], and `batchDims` is 0. `indices` has
+/// shape [2, 2] and holds two tuples.
+///
+///   tuple 0 is (0, 1):  slice data[0, 1, :], which starts at element   6
+///   tuple 1 is (3, 2):  slice data[3, 2, :], which starts at element 102
+///
+/// Calls `visit(tuple, place)` for each tuple. `tuple` is the number of the
+/// tuple, in row-major order. `place` is the row-major index in `data` of the
+/// first element of the slice, such as 102. Fails if an index is out of range.
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,
@@ -113,7 +130,14 @@ static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
 }
 
 /// Returns the number of elements of the slice of `data` that one index tuple
-/// addresses.
+/// of a gather_nd or scatter_nd op selects. An index tuple is a vector along
+/// the last dim of `indices`. `batchDims` is the number of leading dims that
+/// `data` and `indices` share. A tuple of k indices selects one index along
+/// each of the k dims after the batch dims of `data`. The slice has all later
+/// dims of `data`.
+///
+/// Example: `data` has shape [4, 5, 6], `batchDims` is 0, and a tuple has 2
+/// indices. The slice has 6 elements.
 static int64_t sliceSize(const HostTensor &data, const HostTensor &indices,
                          int64_t batchDims) {
   return ShapedType::getNumElements(
@@ -185,8 +209,18 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot. The result has one row per index: the value `on` at that
-/// index, and `off` elsewhere. An index out of range gives a row of `off`.
+/// Evaluates one_hot. Operand 0 holds indices. Operand 1 is the scalar `on`,
+/// and operand 2 is the scalar `off`. The result has the dims of operand 0 and
+/// one more dim. The op makes one vector along this additional dim for each
+/// index. The vector holds `on` at the position that the index gives, and `off`
+/// at all other positions. A negative index counts from the end. If the index
+/// is out of range, all elements of the vector are `off`.
+///
+/// Example: the vector has 4 elements.
+///
+///   index  2:  off off on  off
+///   index -1:  off off off on
+///   index  4:  off off off off
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

@@ -73,8 +73,16 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns a table for a pad: entry [dim][i] is the operand index along `dim`
-/// that result index i copies, or -1 in constant padding.
+/// Returns one vector per dim of a pad op. `in` is the operand, and `out` is
+/// the result. The vector of dim d has one element per index of `out` along d.
+/// The pad op copies elements from index j of `in` to index i of `out`. Element
+/// i of the vector is this j. Element i is -1 if the pad op stores the fill
+/// value at index i of `out`.
+///
+/// Example: the pad op adds 2 elements in front of a dim of 3 elements.
+///
+///   mode constant:  -1 -1 0 1 2
+///   mode edge:       0  0 0 1 2
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -85,9 +93,19 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   return sources;
 }
 
-/// Evaluates pad. A result element is the op's fill value if it lies in
-/// constant padding along at least one dim. All other result elements are
-/// copies of operand elements.
+/// Evaluates pad, which adds elements at both ends of each dim. A negative
+/// number of added elements removes elements instead. In mode constant, an
+/// added element is the fill value, which is operand 1. In modes edge, reflect
+/// and wrap, an added element is a copy of an element of operand 0. If operand
+/// 0 has no elements, an added element is 0 in these three modes.
+///
+/// Example: operand 0 is (a b c), the fill value is v, and 2 elements are added
+/// in front.
+///
+///   mode constant:  v v a b c
+///   mode edge:      a a a b c
+///   mode reflect:   c b a b c
+///   mode wrap:      b c a b c
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
   const HostTensor &in = e.in(0);
@@ -138,7 +156,17 @@ static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   return result;
 }
 
-/// Evaluates rotary: x · cos + rotated(x) · sin.
+/// Evaluates rotary, a rotary position embedding (RoPE):
+///
+///   result = x · cos + rotated(x) · sin
+///
+/// The operands are the tensors x, cos and sin. All products are element-wise,
+/// and cos and sin are broadcast to the shape of x. The function `rotated`
+/// replaces each pair (p, q) of elements of x by the pair (−q, p). All pairs
+/// lie along the last dim. If the op has the attribute `interleaved`, elements
+/// 0 and 1 are a pair, elements 2 and 3 are the next pair, and so on.
+/// Otherwise, element i of the first half and element i of the second half of
+/// the dim are a pair.
 static LogicalResult rotary(Evaluation &e) {
   const HostTensor &in = e.in(0), &cos = e.in(1), &sin = e.in(2);
   HostTensor &out = e.out();

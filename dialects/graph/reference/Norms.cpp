@@ -7,9 +7,14 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Computes the softmax of `size` elements, or its logarithm. The elements are
-/// `step` elements apart in memory. Subtracts the maximum, so that exp cannot
-/// overflow.
+/// Computes the softmax of `size` elements, or the logarithm of the softmax if
+/// `logarithm` is true:
+///
+///   softmax of x_i = exp(x_i) / Σ_j exp(x_j)
+///
+/// Reads x_i from in[i * step] and stores the result in out[i * step]. First
+/// subtracts the largest x_i from every x_i. The subtraction does not change
+/// the softmax, but it prevents an overflow of exp().
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -38,15 +43,22 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Evaluates rms_norm or, if `centred` is true, layer_norm without its bias. A
-/// row of operand 0 has as many elements as `scale` (operand 1) and is
-/// normalized:
+/// Evaluates rms_norm if `centred` is false. Evaluates layer_norm if `centred`
+/// is true, but does not add the bias. Operand 1 is `scale`. Operand 0 consists
+/// of rows, and a row has as many elements as `scale`. Each row x gives a row
+/// of the result:
 ///
-///   out = (in − center) / sqrt(mean((in − center)²) + epsilon) · scale
+///   (x − center) / sqrt(mean((x − center)²) + epsilon) · scale
 ///
-/// The center is 0 for rms_norm, and the mean of the row for layer_norm. If
-/// results are rounded (Numerics::Model), intermediate results are rounded to
-/// f32, unless the operand is f64.
+/// mean() is the mean over the row. All other operations are element-wise. The
+/// center is 0 for rms_norm. The center is mean(x) for layer_norm.
+///
+/// All operations compute in f64. If e.numerics is Numerics::Model and operand
+/// 0 is not f64, these intermediate results are rounded to f32:
+///
+///  - the center and the difference x − center
+///  - the mean of the squares
+///  - the reciprocal of the square root
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   const bool rounds =

@@ -58,9 +58,11 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns how many output indices along spatial dim 0 convolve() processes at
-/// a time: at least one. The im2col matrix for more than one index has at most
-/// 32 MiB.
+/// Returns the number of output indices along spatial dim 0 for which
+/// convolve() builds one im2col matrix. `walk` describes the windows of the
+/// convolution. `numChannels` is the number of input channels of one group. The
+/// matrix has at most 32 MiB. If a single index needs a larger matrix, returns
+/// 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
@@ -132,9 +134,15 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose, the adjoint of conv. Multiplies the transposed
-/// filters by the operand. Each result element is the sum of the products that
-/// belong to its position.
+/// Evaluates conv_transpose, the adjoint of conv. Example in one dim, with the
+/// operand {1, 2}, the filter {3, 4} and stride 1:
+///
+///   product of operand element 0 and the filter   3  4
+///   product of operand element 1 and the filter      6  8
+///   result (sum of each column)                   3 10  8
+///
+/// A matrix product computes the products. col2im() then adds each product to
+/// one result element.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);

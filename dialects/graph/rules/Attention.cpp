@@ -8,30 +8,43 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Factors (loop indices) of the sharding rules of attention and its gradients.
-/// The first three operands have these dims:
+/// Sharding rule of attention or of one of its gradients, with the factors of
+/// the rule. A factor is a loop index of the op. Each member except `rule`
+/// holds the factor of one loop. The member is empty if the loop has only one
+/// iteration.
 ///
-///   query [batch, shared · own, queries, inner]
-///   key   [batch, shared, keys, inner]
-///   value [batch, shared, keys, outer]
+///   batch    loop over the batch
+///   shared   loop over the key heads
+///   own      loop over the query heads of one key head
+///   queries  loop over the queries of one head
+///   keys     loop over the keys of one head; each key has one value
+///   inner    loop over the elements of one query or key
+///   outer    loop over the elements of one value
 ///
-///   shared   key heads
-///   own      query heads per key head
-///   queries  number of queries
-///   keys     number of keys and values
-///   inner    width of queries and keys
-///   outer    width of values
+/// The operands query, key and value have these dims:
 ///
-/// `keys` and `inner` are of kind Whole: they must not be split.
+///   query [batch, query heads, queries, inner]
+///   key   [batch, key heads, keys, inner]
+///   value [batch, key heads, keys, outer]
+///
+/// The dim of query heads has two factors. With 8 query heads and 2 key heads,
+/// `shared` has size 2 and `own` has size 4.
+///
+/// `keys` and `inner` have the kind Whole: ranks must not split them. Ring
+/// attention (Liu et al. 2023) is an exception. It splits `keys`.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Creates a rule with all factors and with the operands query, key and
-  /// value.
+  /// Creates the sharding rule of `op`, an attention or a gradient of
+  /// attention. Adds all factors and the operands query, key and value to the
+  /// rule. A factor is a loop index of the op. The kind of a factor says how
+  /// ranks can split the factor. The caller chooses the kind of three factors:
   ///
-  ///   perQuery  kind of the factors of queries and of query heads per key head
-  ///   ofValues  kind of the factor of the width of values
+  ///   factor   loop over                    kind
+  ///   queries  queries of one head          perQuery
+  ///   own      query heads of one key head  perQuery
+  ///   outer    elements of one value        ofValues
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -51,27 +64,37 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
-  /// Returns the factors of the dim of query heads.
+  /// Returns the factors (loop indices) that form the dim of query heads. One
+  /// factor runs over the key heads. The other factor runs over the query heads
+  /// of one key head. With 8 query heads and 2 key heads, the factors have the
+  /// sizes 2 and 4. A factor of size 1 is left out.
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
     return heads;
   }
-  /// Returns the factors of a tensor with one number per query and query head.
+  /// Returns the factors (loop indices of the op) of each dim of a tensor
+  /// [batch, query heads, queries]. An example is the tensor that holds the
+  /// largest score of each query.
   ShardingRule::TensorFactors rows() const { return {batch, heads(), queries}; }
   ShardingRule::TensorFactors result() const {
     return {batch, heads(), queries, outer};
   }
 
-  /// Adds `mask`, an operand that broadcasts to [batch, query heads, queries,
-  /// keys], unless it is null.
+  /// Adds the operand `mask` to the sharding rule, with the factors (loop
+  /// indices) of each dim of the mask. The mask broadcasts to [batch, query
+  /// heads, queries, keys]. A mask dim of size 1 gets no factor. Does nothing
+  /// if `mask` is null.
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Give the last dim of the mask (one entry per key) its own Whole factor
-    // (not to be split). Ring attention (Liu et al. 2023) may split the factor
-    // `keys`, but each rank needs the mask entries of all keys.
+    // Create a new factor (loop index) for the last dim of the mask, which has
+    // one entry per key. The kind of the new factor is Whole: ranks must not
+    // split it. The keys themselves have the factor `keys`. Ring attention (Liu
+    // et al. 2023) may split `keys`. The keys then move from rank to rank, and
+    // every rank sees every key. Each rank therefore needs the mask entries of
+    // all keys.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -82,16 +105,28 @@ struct AttentionFactors {
   }
 
 private:
-  /// Adds a factor of `size` to the rule and returns a list with its id. For
-  /// size 1, adds no factor and returns an empty list.
+  /// Adds a factor (loop index of the op) to the sharding rule. `size` is the
+  /// number of iterations of the loop. `kind` says how ranks can split the
+  /// loop. Returns a list with one entry: the id of the new factor. If `size`
+  /// is 1 or 0, adds no factor and returns an empty list.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
-/// Makes all factors Parallel (split without communication), except the keys
-/// and the width of queries and keys. The value operand may be a partial sum.
+/// Returns the sharding rule of attention. The rule gives each factor (loop
+/// index of the op) a kind:
+///
+///   Parallel  batch, heads, queries, elements of a value
+///   Whole     keys, elements of a query or key, last dim of the mask
+///
+/// Ranks can split a Parallel factor without communication. Ranks must not
+/// split a Whole factor. Ring attention (Liu et al. 2023) is an exception: it
+/// splits the keys.
+///
+/// The value operand may be a partial sum: each rank has one summand of the
+/// values. The result is then a partial sum, too.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -101,9 +136,16 @@ ShardingRule AttentionOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes batch, heads and queries Parallel factors (split without
-/// communication). The width of the values is Whole (not to be split), because
-/// the op sums over it.
+/// Returns the sharding rule of attention_query_gradient, the op that computes
+/// the gradient of attention by the queries. The rule gives each factor (loop
+/// index of the op) a kind:
+///
+///   Parallel  batch, heads, queries
+///   Whole     keys, elements of a query, key or value, last dim of the mask
+///
+/// Ranks can split a Parallel factor without communication. Ranks must not
+/// split a Whole factor. The elements of a value are Whole, because the op sums
+/// over these elements.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -116,9 +158,17 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Makes two dims Sum factors (split into partial sums): the queries, and the
-/// query heads per key head. The gradients of keys and values are sums over all
-/// queries, and over all query heads of a key head.
+/// Returns the sharding rule of attention_key_gradient, the op that computes
+/// the gradients of attention by the keys and by the values. The rule gives
+/// each factor (loop index of the op) a kind:
+///
+///   Parallel  batch, key heads
+///   Sum       queries, query heads of one key head
+///   Whole     keys, elements of a query, key or value, last dim of the mask
+///
+/// Ranks can split a Parallel factor without communication. If ranks split a
+/// Sum factor, each rank computes one summand of each gradient. Ranks must not
+/// split a Whole factor.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

@@ -129,8 +129,14 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns the rule of a grouped convolution. A windowed read (halo exchange)
-/// per spatial dim lets ranks split the spatial dims of the result.
+/// Returns the sharding rule of a grouped convolution. Ranks may split the
+/// spatial dims of the result. Each rank then receives the input elements that
+/// the filters need for its part of the result (halo exchange). Example with 16
+/// input rows, 3 filter rows, stride 1, and 1 row of padding at each end:
+///
+///   rank   computes result rows   needs input rows
+///   0      0 to 7                 0 to 8
+///   1      8 to 15                7 to 15
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -67,10 +67,14 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// Returns the sharding rule of a broadcasting op. The operands with the
-/// indices `operands` may be partial sums. If `together` is true, either all or
-/// none of them must be partial sums, as in a + b. If it is false, at most one
-/// of them may be a partial sum, as in a · b.
+/// Returns the sharding rule of an op whose operands broadcast to the shape of
+/// the result. `operands` lists the indices of the operands that may be partial
+/// sums. A partial sum is a tensor of which each rank has one summand. If an
+/// operand is a partial sum, the result is a partial sum, too. `together` says
+/// how many of the listed operands may be partial sums at once:
+///
+///   true   all or none, as in a + b
+///   false  one or none, as in a · b
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -91,8 +95,12 @@ PCC_RULE(NegOp, linearRule(*this, {0}))
 
 #undef PCC_RULE
 
-/// Lets `on_true` or `on_false` be a partial sum if all elements of the other
-/// value are 0.
+/// Returns the sharding rule of select. The operand `on_true` may be a partial
+/// sum (one summand per rank) if all elements of `on_false` are known to be 0.
+/// The result is then a partial sum, too. If an element of `on_false` were 1,
+/// each of 4 ranks would give 1, and the sum over the ranks would be 4. In the
+/// same way, `on_false` may be a partial sum if all elements of `on_true` are
+/// known to be 0.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -102,8 +110,11 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// Lets the operand of a cast be a partial sum if the cast neither rounds nor
-/// overflows: from f16 to f32, but not from bf16 to f16.
+/// Returns the sharding rule of a cast. The operand may be a partial sum (one
+/// summand per rank) if both element types are floats, and if the new type
+/// represents every value of the old type. An example is a cast from bf16 to
+/// f32. A cast from f32 to bf16 would round each summand, and a cast from bf16
+/// to f16 could overflow.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

@@ -35,9 +35,18 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Makes the gathered dim of the data a Sum factor. Each rank reads the slices
-/// that it has, and zeros for all others. The sum over the ranks is the result
-/// (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al. 2019).
+/// Returns the sharding rule of a gather, which reads slices of the data at
+/// indices along one dim. Ranks may split this dim of the data, except for
+/// Booleans. Each rank then reads the slices that it has. The rank gives zeros
+/// for the slices of other ranks. The sum of the results of all ranks is the
+/// gathered tensor (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al.
+/// 2019). Example with 8 data rows on 2 ranks:
+///
+///   indices                         1      6
+///   result on rank 0 (rows 0 to 3)  row 1  0
+///   result on rank 1 (rows 4 to 7)  0      row 6
+///
+/// Some gathers with constant indices have another rule: constantGatherRule().
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -83,9 +92,15 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Makes the gathered dim of the data a Sum factor. Each rank reads the
-/// elements that it has, and zeros for all others. The sum over the ranks is
-/// the result.
+/// Returns the sharding rule of gather_elements, which reads single elements of
+/// the data at indices along one dim. Ranks may split this dim of the data,
+/// except for Booleans. Each rank then reads the elements that it has. The rank
+/// gives 0 for the elements of other ranks. The sum of the results of all ranks
+/// is the gathered tensor. Example with 8 data elements on 2 ranks:
+///
+///   indices                             1          6
+///   result on rank 0 (elements 0 to 3)  element 1  0
+///   result on rank 1 (elements 4 to 7)  0          element 6
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -105,8 +120,10 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Lets the updates of a scatter be partial sums if the scatter adds them to
-/// zeros.
+/// Marks in `rule`, the sharding rule of the scatter `op`, that the updates may
+/// be a partial sum (one summand per rank). The result is then a partial sum,
+/// too. Marks this only if `op` adds the updates to zeros. If `op` added the
+/// updates to ones, the sum over 4 ranks would count each 1 four times.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
@@ -158,9 +175,14 @@ ShardingRule GatherNdOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dims of the data Parallel factors: each rank writes the elements
-/// of its shard. If the scatter adds numbers, the dims of the indices, except
-/// the last, are Sum factors: each rank adds a part of the updates.
+/// Returns the sharding rule of scatter_nd, which writes updates into a copy of
+/// the data. The last dim of the indices holds index tuples. Each index tuple
+/// says where one update is written. Ranks may split these dims:
+///
+///  - All dims of the data. Each rank writes only to its own shard.
+///  - All dims of the indices except the last one, if the op adds the updates
+///    and the data holds numbers. Each rank then adds some of the updates. The
+///    result is a partial sum: each rank has one summand.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -186,9 +208,12 @@ ShardingRule ScatterNdOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims of the result Parallel factors (split without communication).
-/// One dim is new: one element along it is `on`, all others are `off`. A rank
-/// must know at which index its range of the new dim begins.
+/// Returns the sharding rule of one_hot, which replaces each index by a vector
+/// along a new dim. The vector has the element `on` at the position that the
+/// index gives. The vector has the element `off` at all other positions. Ranks
+/// can split all dims of the result without communication. If ranks split the
+/// new dim, each rank must know the position at which its part begins. With 8
+/// positions on 2 ranks, the part of rank 1 begins at position 4.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();
@@ -201,10 +226,15 @@ ShardingRule OneHotOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims of the indices Sum factors (split into partial sums). Shards
-/// of unequal size have padding. The padding of a Sum factor is 0, and 0 is a
-/// valid index. If the last dim holds index tuples, it is Whole (not to be
-/// split).
+/// Returns the sharding rule of check_indices, which ends the run if an index
+/// is out of range. Ranks may split all dims of the indices. Each rank then
+/// checks its own indices. If the last dim holds index tuples, ranks must not
+/// split that dim.
+///
+/// The dims that ranks may split get the kind Sum, although the op adds
+/// nothing. If a dim does not divide evenly among the ranks, the last ranks
+/// have padding. The compiler sets the padding to 0 if the kind is Sum. The
+/// index 0 is in range, so the check never fails because of padding.
 ShardingRule CheckIndicesOp::getShardingRule() {
   ShardingRule rule;
   auto shape = tensorType(getIndices()).getShape();

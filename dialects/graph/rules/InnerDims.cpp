@@ -15,9 +15,12 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Makes the factors of the dims [begin, end) of `tensor` Inner factors: if
-/// they are split, the ranks exchange intermediate results. Makes them Whole
-/// factors (not to be split) if `result` has no elements.
+/// Lets ranks split the dims [begin, end) of a tensor. The ranks must then
+/// exchange intermediate results while the op runs. `tensor` lists the factors
+/// (loop indices of the op) of each dim of the tensor. The factors of the dims
+/// [begin, end) get the kind Inner in `rule`. Each rank must have a contiguous
+/// range of indices. If `result` has no elements, the factors get the kind
+/// Whole instead: ranks must not split them.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -28,8 +31,11 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// Returns `tensor`, the factors of each dim of a tensor, after removing all
-/// factors of the dims [begin, end).
+/// Returns a copy of `tensor` in which the dims [begin, end) have no factors. A
+/// factor is a loop index of the op. `tensor` lists the factors of each dim of
+/// a tensor. For a tensor with the dims r, v and w:
+///
+///   without({{r}, {v}, {w}}, 1, 3) = {{r}, {}, {}}
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
@@ -58,8 +64,11 @@ static ShardingRule alongDim(Operation *op, int64_t dim) {
   return rule;
 }
 
-/// Returns the sharding rule of a softmax along `dim`. If `dim` is split, the
-/// ranks exchange the maximum and the sum of each row.
+/// Returns the sharding rule of `op`, a softmax or log-softmax along dim `dim`.
+/// A row has all elements that differ only in their index along this dim. If
+/// ranks split the dim, they exchange two numbers per row: the largest element
+/// x_max of the row, and the sum of exp(x - x_max) over all elements x of the
+/// row.
 static ShardingRule softmaxRule(Operation *op, int64_t dim) {
   ShardingRule rule = alongDim(op, dim);
   Tensor row = without(rule.results[0], dim, dim + 1);
@@ -76,9 +85,14 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
   return softmaxRule(*this, getDim());
 }
 
-/// Returns the sharding rule of a norm of rows. A row has all dims from `from`
-/// on. If a row is split, the ranks exchange `numSums` sums per row: 1 for
-/// rms_norm, 2 for layer_norm.
+/// Returns the sharding rule of `op`, a layer norm or an RMS norm. The op
+/// normalizes each row of its operand. A row spans the dims from number `from`
+/// to the last one. For an operand [2, 3, 4] and `from` = 1, there are 2 rows
+/// of shape [3, 4]. If ranks split a row, they exchange `numSums` sums per row:
+///
+///   rms_norm    1   sum of the squares
+///   layer_norm  2   sum of the elements, sum of the squared distances from the
+///                   mean
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -99,9 +113,19 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Makes the dim of cumsum an Inner factor: if it is split, the ranks exchange
-/// intermediate results. Each rank sums its part of the dim and receives the
-/// sums of all other ranks.
+/// Returns the sharding rule of a cumulative sum along one dim. If ranks split
+/// the dim, each rank computes the total of its own part. All ranks then gather
+/// these totals. Each rank adds the totals of the parts before its own part to
+/// its own cumulative sum. With the attribute `reverse`, the rank adds the
+/// totals of the parts after its own part instead. Example without `reverse`:
+///
+///                         rank 0   rank 1
+///   part of the operand   1  2     3  4
+///   total of the part     3        7
+///   part of the result    1  3     6 10
+///
+/// The operand may be a partial sum: each rank has one summand of the operand.
+/// The result is then a partial sum, too.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -111,9 +135,13 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of arg_reduce an Inner factor: if it is split, the ranks
-/// exchange intermediate results. They first exchange the largest (or smallest)
-/// value of each row, then the first (or last) index with that value.
+/// Returns the sharding rule of an arg-max or arg-min along one dim. A row has
+/// all elements that differ only in their index along this dim. If ranks split
+/// the dim, they exchange two numbers per row:
+///
+///  1. The largest element of the row; for arg-min, the smallest element.
+///  2. The first index at which the row has the element of step 1; with the
+///     attribute `last`, the last index.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();

@@ -67,8 +67,14 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds one factor of `size` to both dim `i` of the operand and dim `j` of
-  /// the result.
+  /// Adds a factor (loop index of the reshape) that is common to the operand
+  /// and the result. The factor counts from 0 to `size` - 1. The function adds
+  /// the factor to the current dim of the operand (`i`) and to the current dim
+  /// of the result (`j`). For example, the reshape of [6, 4] to [24] needs two
+  /// calls:
+  ///
+  ///   share(6)   adds 6 to dim 0 of the operand and to dim 0 of the result
+  ///   share(4)   adds 4 to dim 1 of the operand and to dim 0 of the result
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -77,9 +83,17 @@ private:
     right /= size;
   }
 
-  /// Adds separate Whole factors (not to be split) to the operand and the
-  /// result of a reshape, until both have equally many elements. For [6, 4, 5]
-  /// and [4, 6, 5], adds 6 and 4 to the operand, and 4 and 6 to the result.
+  /// Handles dims of a reshape whose sizes do not divide each other, such as 6
+  /// and 4 in the reshape of [6, 4, 5] to [4, 6, 5]. These dims cannot have a
+  /// common factor (loop index of the reshape). The function therefore gives
+  /// each dim its own factor of kind Whole, which ranks must not split. If a
+  /// dim of size 6 already has the factor 2, its new factor is 3. The function
+  /// continues with the next dims until the new factors of the operand and of
+  /// the result have equal products:
+  ///
+  ///                        new factors
+  ///   operand [6, 4, 5]    6 and 4, product 24
+  ///   result  [4, 6, 5]    4 and 6, product 24
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -122,15 +136,21 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each dim that is not sliced a Parallel factor (split without
-/// communication). There are two cases for a sliced dim:
+/// Returns the sharding rule of a slice. A factor is a loop index of the op. A
+/// dim that is not sliced has one factor, which is common to the operand and
+/// the result. Ranks can split this factor without communication. A dim of
+/// size 1 has no factor. There are two cases for a sliced dim:
 ///
 ///  - The slice is one of several equal blocks, such as q in a fused [q k v].
-///    Ranks split each block in the same way. For x[4:8] of 12 elements, the
-///    operand has the factors 3 (number of blocks, not to be split) and 4. The
-///    result has the factor 4.
-///  - For any other slice, each rank receives the elements that its shard of
-///    the result needs (a windowed read).
+///    For example, x[4:8] of 12 elements is one of 3 blocks of 4 elements. The
+///    operand has the factors 3 (the block) and 4 (the index in the block). The
+///    result has only the factor 4. Ranks must not split the factor 3. If two
+///    ranks split the factor 4, rank 0 has the first half of each block: the
+///    elements 0, 1, 4, 5, 8 and 9. Rank 0 then slices its elements 4 and 5
+///    without communication.
+///  - The slice is any other range, such as x[3:5] or x[0:12:2] of 12 elements.
+///    Ranks can split the dim of the result. Each rank then receives the
+///    operand elements that its shard of the result needs (a windowed read).
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -160,14 +180,20 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes all dims except the concatenated one Parallel factors (split without
-/// communication). There are two cases for the concatenated dim:
+/// Returns the sharding rule of a concat. A factor is a loop index of the op.
+/// Each dim that is not concatenated has one factor, which is common to all
+/// operands and the result. Ranks can split this factor without communication.
+/// A dim of size 1 has no factor. There are two cases for the concatenated dim:
 ///
-///  - If the operands have equal sizes, ranks split each operand in the same
-///    way. For two operands of 4 elements, each operand has the factor 4. The
-///    result has the factors 2 (number of operands, not to be split) and 4.
-///  - Otherwise, each rank receives the operand elements that its shard of the
-///    result needs (a windowed read).
+///  - All operands have the same size. For example, two operands of 4 elements
+///    give a result of 8 elements. Each operand has the factor 4. The result
+///    has the factors 2 (the operand) and 4 (the index in the operand). Ranks
+///    must not split the factor 2. If two ranks split the factor 4, rank 0 has
+///    the first half of each operand: the result elements 0, 1, 4 and 5. No
+///    communication is necessary.
+///  - The operands have different sizes. Ranks can split the dim of the result.
+///    Each rank then receives the operand elements that its shard of the result
+///    needs (a windowed read).
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -264,8 +290,14 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
-    // In modes reflect, edge and wrap, a windowed read is possible only if the
-    // padding on each side is at least 0 and less than `size`.
+    // Test whether the padding on each side is at least 0 and less than `size`,
+    // the size of the operand's dim. In modes reflect, edge and wrap, ranks can
+    // split a padded dim only if this is true. For example, these are paddings
+    // in front of a dim of 3 elements in mode reflect:
+    //
+    //   low   operand indices of the padding   can ranks split the dim?
+    //   2     2, 1                             yes
+    //   4     0, 1, 2, 1                       no: paddedFrom() lacks this case
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))

@@ -28,11 +28,20 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
 /// constant, possibly broadcast or reshaped.
 bool isZeros(mlir::Value value);
 
-/// Appends `window`, a windowed read (halo exchange), to `rule`. The read lets
-/// ranks split dim `window.dim` of result 0. The factors of this dim become
-/// Parallel (split without communication) and contiguous (one range of indices
-/// per rank), unless ranks can split the dim without the read
-/// (`window.optional`). Result 0 must have its factors before the call.
+/// Appends `window`, a windowed read, to `rule`, the sharding rule of an op. A
+/// windowed read (halo exchange) gives each rank the operand elements that the
+/// rank's shard of result 0 needs. Ranks can then split the dim `window.dim` of
+/// result 0. The caller must add the factors of this dim to `rule` before the
+/// call. A factor is a loop index of the op. There are two cases:
+///
+///   window.optional   meaning
+///   false             Ranks need the windowed read to split the dim. The
+///                     function sets the kind of the dim's factors to Parallel,
+///                     so that ranks may split the factors. The function also
+///                     sets `mustBeContiguous`: each rank must have one
+///                     contiguous range of indices.
+///   true              Ranks can also split the dim without the windowed read.
+///                     The function does not change the dim's factors.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches of a gather whose indices are a constant of rank 1. A

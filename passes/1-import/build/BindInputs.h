@@ -15,7 +15,8 @@ struct BoundInput {
   /// Declaration of the input in the model, never null. The model must outlive
   /// this struct.
   const onnx::ValueInfo *info;
-  /// Size of each dim.
+  /// Sizes of the input's dims, in order. All sizes are known: for x[batch, 4]
+  /// and --dim batch=8, the shape is [8, 4].
   std::vector<int64_t> shape;
   /// Name of each dim in the file, such as "batch"; "" for a dim without a
   /// name.

@@ -48,8 +48,10 @@ static std::string shapeText(const std::vector<onnx::Dim> &shape) {
   return shape.empty() ? "no dims" : text;
 }
 
-/// Returns the type of the ONNX value `name`. Returns null if the value was not
-/// imported or if pcc lacks its type.
+/// Returns the MLIR tensor type of the ONNX value `name`. `values` maps the
+/// name of each imported ONNX value to an SSA value or to an initializer.
+/// Returns null if `values` has neither for `name`. Also returns null for an
+/// initializer whose element type pcc does not support.
 static RankedTensorType typeOfValue(StringRef name, const ValueTable &values,
                                     MLIRContext *context) {
   if (Value value = values.lookup(name))

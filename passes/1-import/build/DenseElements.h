@@ -30,8 +30,10 @@ llvm::SmallVector<int64_t> toIntegers(mlir::DenseElementsAttr value);
 /// Returns all elements as doubles, in row-major order.
 llvm::SmallVector<double> toDoubles(mlir::DenseElementsAttr value);
 
-/// Returns `value` as an attribute of `elementType`, a float or integer type.
-/// An integer is truncated and wrapped to the type's width.
+/// Converts the number `value` to an attribute of the type `elementType`, which
+/// is a float or an integer type. For an integer type, the number is first
+/// truncated toward zero to a 64-bit integer: 2.7 becomes 2. A narrower type
+/// keeps the low bits of this integer: 257 becomes 1 for an 8-bit type.
 mlir::Attribute numberAttr(mlir::Type elementType, double value);
 
 } // namespace pcc::onnx_import

@@ -83,11 +83,14 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Records an error with one of two exit codes:
+/// Infers the result types of `op`, then checks the result shapes and the op's
+/// MLIR invariants. Returns true if all succeed. Otherwise records an error,
+/// erases `op` and returns false. The exit code of the error depends on the
+/// step that fails:
 ///
-///   if type inference fails   `mismatchExitCode`, because sizes that the user
-///                             gives may be the cause
-///   if a later check fails    CannotRead, because the model is invalid
+///   type inference   `mismatchExitCode`, because the user may have given wrong
+///                    sizes with --dim or --shape
+///   a later check    CannotRead, because the model is invalid
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -130,9 +133,11 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `op` is a broadcast that repeats elements and has a result
-/// of rank 2 or more, such as a mask that is repeated for each element of the
-/// batch. It stays an op, because a constant would grow with the batch.
+/// Returns whether `op` is a broadcast op that must not be folded into a
+/// constant. The result of such an op has rank 2 or more, and more elements
+/// than the operand. An example is a broadcast of an attention mask from the
+/// shape [1, 4, 4] to the shape [8, 4, 4], where 8 is the batch size. A
+/// constant of shape [8, 4, 4] would need 8 times the memory of the mask.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -140,9 +145,10 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // First try folds that do not need the operands' values, such as that of an
-  // identity transpose. A null attribute tells fold() that an operand is
-  // unknown.
+  // First try the folds that do not read elements of the operands. For example,
+  // a transpose that keeps the order of the dims folds to its operand. The
+  // method fold() of an MLIR op takes one attribute per operand. A null
+  // attribute means that the operand is not a constant. Pass null for all.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&
@@ -196,8 +202,10 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // All elements of the result are equal. Compute one of them: clone the op,
-  // give the clone scalar operands, and fold it. Then broadcast the scalar.
+  // All elements of each operand are equal, and the op is element-wise. All
+  // elements of the result are therefore equal, too. Compute one element: clone
+  // the op, replace the operands of the clone by scalars, and fold the clone.
+  // Then broadcast the scalar result to the shape of the op's result.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));
@@ -207,8 +215,9 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns the value of all elements of the boolean tensor `value`, if they are
-/// known to be equal. Otherwise returns nothing.
+/// Returns true if `value` is a constant tensor of booleans that are all true.
+/// Returns false if all booleans are false. A broadcast of such a constant also
+/// counts as a constant. Returns std::nullopt for any other tensor.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))

@@ -15,7 +15,9 @@ namespace pcc::onnx_import {
 /// constant. A result whose elements are all equal is folded at any size.
 inline constexpr int64_t foldLimit = 16384;
 
-/// Largest number of elements of a tensor, where dims of size 0 count as 1.
+/// Largest number of elements that a tensor may have. The number of elements is
+/// the product of the sizes of all dims. For a comparison with this limit, a
+/// dim of size 0 counts as a dim of size 1.
 inline constexpr int64_t maxElements = int64_t{1} << 48;
 
 /// Largest rank that a tensor may have.
@@ -35,23 +37,30 @@ int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 /// Returns the shape of `value`, a ranked tensor; empty if `value` is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// Operand of Emitter::make that may be null. A null mlir::Value is an error.
+/// Argument of Emitter::make for an optional operand of the new op, such as the
+/// bias of a layer normalization. Emitter::make records an error if an argument
+/// of the type mlir::Value is null. An OptionalOperand may hold a null value.
+/// The new op then has no such operand.
 struct OptionalOperand {
-  /// The operand; null if it is absent.
+  /// The operand of the op. Null if the op lacks this optional operand.
   mlir::Value value;
   operator mlir::Value() const { return value; }
 };
 
-/// Builder of graph ops. Creates them at one location and infers their result
-/// types. After an error, its methods create nothing and return null. Callers
-/// must check failed() before they read the type of a returned value.
+/// Builder of ops of the graph dialect. All ops get the same MLIR location. The
+/// builder infers the result types of each op. After an error, the methods that
+/// create ops create nothing and return null. Callers must check failed()
+/// before they read the type of a returned value.
 ///
-/// If all elements of an op's operands are known, the op becomes a constant. A
-/// constant of equal slices stores only one slice, and a broadcast repeats it.
-/// The mask of an attention therefore does not grow with the batch:
+/// The builder folds constants. If all operands of an op are constants, and the
+/// result is small, a constant with the result replaces the op. For example,
+/// the comparison iota [1, 4] <= iota [4, 1] becomes a constant of the shape
+/// [4, 4], which is the causal mask of an attention.
 ///
-///   iota [1, 4] <= iota [4, 1]      -> constant [4, 4]
-///   8 equal slices of shape [4, 4]  -> broadcast of constant [1, 4, 4]
+/// If all slices of a constant along a dim are equal, the builder stores only
+/// one slice. For example, a mask of the shape [8, 4, 4] may consist of 8 equal
+/// slices, where 8 is the batch size. The builder then creates a constant of
+/// the shape [1, 4, 4] and a broadcast of this constant to [8, 4, 4].
 class Emitter {
 public:
   /// Prepares to create ops at the insertion point of `builder`, which must
@@ -125,9 +134,10 @@ public:
   /// constant that is broadcast.
   mlir::Value full(mlir::RankedTensorType type, double value);
 
-  /// Returns the elements of `value` if a constant, or a broadcast of a
-  /// constant, defines it. Otherwise returns null. A broadcast to more than 8 ·
-  /// foldLimit = 131072 elements counts as unknown.
+  /// Returns the elements of `value` if the op that defines `value` is a
+  /// constant or a broadcast of a constant. Returns null for all other values.
+  /// Also returns null for a broadcast with a result of more than 131072
+  /// elements (8 · foldLimit).
   mlir::DenseElementsAttr known(mlir::Value value);
   /// If all elements of `value` are known to be equal, returns one of them as
   /// an attribute of rank 0. Otherwise returns null.
@@ -137,8 +147,9 @@ public:
   // Frequent ops
   //===--------------------------------------------------------------------===//
 
-  /// Creates `lhs + rhs`. The operands broadcast as in NumPy. This also holds
-  /// for the methods from `sub` to `select`.
+  /// Creates the element-wise sum of `lhs` and `rhs`. Operands of different
+  /// shapes broadcast as in NumPy: [8, 4] + [4] is [8, 4]. The six methods
+  /// after `add` are element-wise, too, and broadcast in the same way.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
@@ -176,18 +187,23 @@ public:
   /// along `dim`.
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
-  /// Exit code for operands of one op whose shapes contradict each other.
+  /// Exit code of pcc for an op whose operands have incompatible shapes, such
+  /// as a sum of tensors of the shapes [8, 4] and [8, 3].
   const ExitCode mismatchExitCode;
 
-  /// Completes the new op `op`. Its result types may still be placeholders.
+  /// Completes the op `op`, which the caller has just created. The caller may
+  /// give `op` any result types if MLIR can infer the result types of `op`.
+  /// This function performs three steps:
   ///
-  ///   1. Infers the result types and verifies `op`.
-  ///   2. If operands are broadcasts, tries to compute a smaller op on their
-  ///      sources and to broadcast its result.
-  ///   3. If step 2 is not possible, tries to fold `op`.
+  ///   1. It infers the result types of `op`, and verifies `op`.
+  ///   2. It tries to move broadcasts from the operands to the result. For
+  ///      example, add(broadcast(a), broadcast(b)) becomes
+  ///      broadcast(add(a, b)).
+  ///   3. If step 2 changes nothing, it tries to fold `op`.
   ///
-  /// Returns the first result of `op`, or the value that replaces it. Returns
-  /// null after an error. Erases `op` if it is invalid or replaced.
+  /// Returns the first result of `op`. If steps 2 or 3 replace `op`, returns
+  /// the value that replaces this result. Returns null if `op` is invalid.
+  /// Erases `op` if `op` is invalid or replaced.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the builder whose insertion point receives the ops.
@@ -204,9 +220,10 @@ protected:
   mlir::Location loc;
 
 private:
-  /// Returns whether an argument for a new op is a null mlir::Value. This
-  /// overload is for arguments of other types, such as attributes, which are
-  /// never missing.
+  /// Returns whether an argument of `make` is a null mlir::Value, or contains
+  /// one. `make` reports an error for such an argument. There is one overload
+  /// for mlir::Value and one for mlir::ValueRange. This overload accepts all
+  /// other types, such as attributes, and always returns false.
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {
@@ -222,23 +239,34 @@ private:
   /// Tries to fold `op`. Returns the value that replaces its first result; null
   /// if `op` cannot be folded.
   mlir::Value tryFold(mlir::Operation *op);
-  /// Evaluates `op` to a constant if the elements of all operands are known and
-  /// the result has at most `foldLimit` elements. Returns null otherwise.
+  /// Evaluates `op` at compile time and returns a constant with the result. A
+  /// constant of equal slices is stored as one slice and a broadcast. Returns
+  /// null if `op` cannot be evaluated. An op must at least meet these
+  /// conditions:
+  ///
+  ///  - Each operand is a constant or a broadcast of a constant.
+  ///  - The result has at most 16384 elements (`foldLimit`).
   mlir::Value foldKnown(mlir::Operation *op);
-  /// Folds an op whose result elements must all be equal. There are two kinds:
+  /// Folds `op` if all elements of its result are equal. The replacement is a
+  /// broadcast of a scalar constant. Two kinds of ops are folded:
   ///
-  ///  - an element-wise op, if each operand has only equal elements
-  ///  - an op that moves elements, such as a gather, if all elements of
-  ///    operand 0 are equal
+  ///  - an element-wise op, if all elements within each operand are equal. For
+  ///    example, a tensor of twos plus a tensor of threes is a tensor of fives.
+  ///  - an op that only copies elements of operand 0, such as a gather, if all
+  ///    elements of operand 0 are equal
   ///
-  /// Returns the value that replaces the result. Returns null for any other op.
+  /// Returns the value that replaces the result of `op`. Returns null if `op`
+  /// is not folded.
   mlir::Value foldUniform(mlir::Operation *op);
   /// Folds an And, Or or Select whose mask (boolean operand) is known to be all
   /// true or all false. Returns the value that replaces the result; null for
   /// other ops.
   mlir::Value foldMask(mlir::Operation *op);
-  /// Creates a constant of `value`. If slices repeat along a dim, stores one
-  /// slice and broadcasts it.
+  /// Creates a constant with the elements of `value`. If all slices of `value`
+  /// along a dim are equal, creates a constant of one slice and a broadcast.
+  /// For example, 8 equal slices of shape [4, 4] become a broadcast of a
+  /// constant of shape [1, 4, 4]. A `value` of rank 1, or of fewer than 16
+  /// elements, is always stored in full.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
   /// The first recorded error; success if there was none.

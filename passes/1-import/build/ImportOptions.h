@@ -49,14 +49,18 @@ struct ImportOptions {
   /// pipeline is not an axis of this mesh. If unset, the model's annotations
   /// determine the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// Number of groups of ranks that share the pipeline stages (--pp). With 4
-  /// stages and --pp 2, each group runs 2 stages. If unset, the model's
-  /// annotations determine the number.
+  /// Pipeline-parallel size (--pp). The ranks are divided into this number of
+  /// groups, and each group runs its own pipeline stages. For example, --pp 2
+  /// divides 8 ranks into 2 groups of 4 ranks. With 4 stages, each group then
+  /// runs 2 stages. If unset, the model's annotations determine the number.
   std::optional<int64_t> pipeline;
   /// Number of pipeline stages that each rank runs (--virtual-stages).
   int64_t virtualStages = 1;
-  /// Name of the ONNX device configuration to use (--configuration), or "none"
-  /// to ignore all device annotations. If empty, DevicePlan chooses one.
+  /// Name of the ONNX device configuration to use (--configuration). A device
+  /// configuration is a named set of devices in the ONNX file. The annotations
+  /// of the nodes refer to a configuration by its name. The name "none" means
+  /// that pcc ignores all device annotations. If the name is empty, pcc chooses
+  /// a configuration; the class DevicePlan documents the choice.
   std::string configuration;
   /// The user's command line without its --dim options, such as "pcc m.onnx",
   /// for error messages.

@@ -43,8 +43,11 @@ template <bool tanh> static Value geluWithBias(NodeImport &n) {
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
 }
 
-/// Creates max(x, 0) + alpha (exp(min(x, 0) / width) - 1), the common formula
-/// of Elu, Celu and Selu.
+/// Creates the formula that Elu, Celu and Selu share, where x is operand 0:
+///
+///   max(x, 0) + alpha · (exp(min(x, 0) / width) - 1)
+///
+/// The divisor `width` is `alpha` for Celu, and 1 for Elu and Selu.
 static Value exponentialUnit(NodeImport &n, double alpha, double width) {
   Value x = n.operand(0),
         below = n.make<ExpOp>(scale(n, negative(n, x), 1 / width));
@@ -60,8 +63,10 @@ static Value celu(NodeImport &n) {
   return exponentialUnit(n, alpha, alpha);
 }
 
-/// Imports Selu (Klambauer et al. 2017). Since opset 6 the default constants
-/// have more digits.
+/// Imports Selu (Klambauer et al. 2017). The result is gamma · x where x > 0,
+/// else gamma · alpha · (exp(x) - 1). alpha and gamma are attributes. Their
+/// default values depend on the opset: the values before opset 6 have only four
+/// decimal places.
 static Value selu(NodeImport &n) {
   double alpha = n.real("alpha",
                         n.opset() < 6 ? 1.6732 : 1.67326319217681884765625),

@@ -44,15 +44,18 @@ static Value joinHeads(NodeImport &n, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports ONNX's Attention as `graph.attention`. A node whose scores (output
-/// 3) are used becomes matmul and softmax ops instead.
+/// Imports an Attention node of ONNX. The node usually becomes one op
+/// `graph.attention`. The node becomes matmul and softmax ops instead if the
+/// model uses output 3, which `graph.attention` does not compute. Output 3 is
+/// the product of query and key, or a value computed from it.
 class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Creates the ops for an ONNX Attention node and defines all outputs of the
-  /// node. Outputs 1 and 2 are the keys and values, past ones included. Always
-  /// returns null, because output 0 is already defined.
+  /// Creates the ops for the Attention node. Sets all outputs of the node with
+  /// n.set: output 0 is the result, outputs 1 and 2 are the keys and values.
+  /// The keys and values include the past ones (operands 4 and 5). The return
+  /// value is always null, because output 0 need not be returned if it is set.
   Value run() {
     readOperands();
     if (n.failed())
@@ -141,14 +144,19 @@ private:
     }
   }
 
-  /// Changes `mask` to hide the keys outside of a sliding window, on one side
-  /// of the query. The attribute `name` is the window's size w on this side;
-  /// negative for no limit. p is the position of the query's own token among
-  /// the keys. For each side, the caller passes the arguments in one row:
+  /// Hides the keys that are too far from the query on one side (sliding
+  /// window). The attribute `name` of the node is the largest distance w on
+  /// this side; a negative w means no limit. p is the position of the query's
+  /// own token among the keys. `mask` is changed so that it hides each key at a
+  /// position that does not satisfy
   ///
-  ///   name                kept keys      predicate        sign
-  ///   left_window_size    key >= p - w   GreaterOrEqual   -1
-  ///   right_window_size   key <= p + w   LessOrEqual      1
+  ///   position `predicate` p + `sign` · w
+  ///
+  /// The caller passes one of these rows:
+  ///
+  ///   name                predicate        sign   visible positions
+  ///   left_window_size    GreaterOrEqual   -1     position >= p - w
+  ///   right_window_size   LessOrEqual      1      position <= p + w
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())

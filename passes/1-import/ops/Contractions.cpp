@@ -131,9 +131,11 @@ private:
         result += letter;
   }
 
-  /// Returns the letters that the equation does not use. They replace "..." in
-  /// the equation: letter i stands for dim i counted from the right, because
-  /// NumPy aligns dims at the right.
+  /// Returns the letters that the equation does not use, such as "ZYX". These
+  /// letters replace "..." in the equation. The first letter replaces the last
+  /// dim for which "..." stands, the second letter the dim before it. The last
+  /// dims of two operands thus get one common letter, because broadcasting
+  /// aligns the last dims.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :
@@ -143,8 +145,12 @@ private:
     return free;
   }
 
-  /// Replaces "..." in each operand by one letter per dim for which it stands.
-  /// In the result, "..." becomes the longest of these replacements.
+  /// Replaces "..." by letters. In an operand, "..." becomes one letter for
+  /// each dim that the other letters do not name. In the result, "..." becomes
+  /// the longest text that replaces "..." in an operand. For operands of rank 4
+  /// and 3:
+  ///
+  ///   "...ij,...jk->...ik"  ->  "YZij,Zjk->YZik"
   void expandEllipses() {
     std::string letters = freeLetters();
     size_t most = 0;
@@ -194,8 +200,11 @@ private:
     }
   }
 
-  /// Removes dims of size 1 that broadcast against a larger dim of another
-  /// operand.
+  /// Removes each dim of size 1 whose letter stands for a larger size in
+  /// another operand. The operand is reshaped to the remaining dims. For
+  /// operands of shape [1, 3] and [2, 3], the first one becomes [3]:
+  ///
+  ///   "ij,ij->ij"  ->  "j,ij->ij"
   void dropSizeOne() {
     if (n.failed())
       return;

@@ -60,9 +60,12 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Computes the pads that give a transposed convolution the spatial sizes
-/// `output`. If a dim of the result is too small even with pads of 0, adds the
-/// missing elements to `extra` (output_padding).
+/// Sets the pads of a transposed convolution so that its result has the spatial
+/// sizes `output`. `spatial` holds the spatial sizes of the input. Larger pads
+/// make the result smaller: with pads of 0, a dim may have size 9; a total pad
+/// of 2 then gives size 7. Pads cannot enlarge the result. If the size with
+/// pads of 0 is less than `output`, the difference is added to the dim's entry
+/// in `extra` (the attribute output_padding).
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -110,7 +113,8 @@ static Value convTranspose(NodeImport &n) {
     for (auto [i, size] : llvm::enumerate(spatial))
       output->push_back(size * window.strides[i]);
   }
-  // output_shape may also list the batch and the channels: drop them.
+  // output_shape may list all dims of the result. Remove its first two entries,
+  // batch and channels, in this case. The spatial sizes remain.
   if (output && output->size() == spatial.size() + 2)
     output->erase(output->begin(), output->begin() + 2);
   if (extra.size() != spatial.size() ||

@@ -26,8 +26,10 @@ static bool saysDropout(NodeImport &n) {
   return !training.empty() && training.front();
 }
 
-/// Returns an i64 tensor in which each element is its own row-major index. The
-/// sum of one iota per dim lets any dim be sharded. For shape [2, 3]:
+/// Returns an i64 tensor that numbers the elements of `shape` in row-major
+/// order. The tensor is a sum with one term per dim: the index along the dim,
+/// times the dim's stride. Each term varies along one dim only, so that the
+/// compiler can shard any dim. For shape [2, 3]:
 ///
 ///   [[0], [1]] · 3 + [[0, 1, 2]] = [[0, 1, 2], [3, 4, 5]]
 static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
@@ -48,8 +50,9 @@ static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
   return sum ? sum : n.scalar(0, i64);
 }
 
-/// Returns the number of the training step, which is the value of the parameter
-/// `pcc.step`. The first call of this function creates the parameter.
+/// Returns the number of the current training step, an i64 scalar. The number
+/// is stored in a parameter named `pcc.step`, whose initial value is 0. The
+/// parameter is created if the module does not have it yet.
 static Value step(NodeImport &n) {
   auto function =
       cast<func::FuncOp>(n.getBuilder().getInsertionBlock()->getParentOp());
@@ -64,8 +67,10 @@ static Value step(NodeImport &n) {
   return n.makeTyped<GetParameterOp>(type, stepName);
 }
 
-/// Returns the key of the node's random numbers, which combines the user's seed
-/// with a hash of the output's name.
+/// Returns the key for the random numbers of a Dropout node. The random number
+/// of an element depends on this key, the number of the element and the
+/// training step. The key combines the user's seed with a hash of the name of
+/// the node's output 0, so that two Dropout nodes drop different elements.
 static int64_t keyOf(const NodeImport &n) {
   constexpr uint64_t golden = 0x9E3779B97F4A7C15; // odd: no two seeds agree
   return static_cast<int64_t>(llvm::xxh3_64bits(n.node.outputs.front()) ^

@@ -32,10 +32,19 @@ class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates the ops that compute the result for an input x. ' stands for a
-  /// transpose. `router` has one score for each token and expert. fc1 and fc2
-  /// are the weights of an expert's two layers; b1 and b2 are their optional
-  /// biases. `inner` is the width of the first layer.
+  /// Creates the ops of the MoE node, and returns its result. Returns null
+  /// after an error. The formulas use these names:
+  ///
+  ///   x            the tokens (operand 0)
+  ///   router       one score for each token and expert
+  ///   fc1, fc2     the weight matrices of an expert's first and second layer
+  ///   fc1', fc2'   the transposed matrices
+  ///   b1, b2       the biases of these layers, 0 if absent
+  ///   act          the activation function of the node, such as relu
+  ///   inner        the width of the first layer
+  ///
+  /// Here is the computation without a gated linear unit. For a gated linear
+  /// unit, `activation` computes `hidden` in another way.
   ///
   ///   gate    = top k of softmax(router)               [tokens, experts]
   ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
@@ -149,10 +158,14 @@ private:
     return name == "silu" ? swish(x, 1) : x;
   }
 
-  /// Creates SwiGLU (Shazeer 2020) of the gate `g` and the linear factor `l`.
-  /// The clamps are present only if the node has the attribute swiglu_limit:
+  /// Creates the activation SwiGLU (Shazeer 2020) of the gate `g` and the
+  /// linear factor `l`. alpha and beta are the attributes activation_alpha and
+  /// activation_beta:
   ///
-  ///   clamp(g) · sigmoid(alpha · clamp(g)) · (clamp(l) + beta)
+  ///   g · sigmoid(alpha · g) · (l + beta)
+  ///
+  /// If the node has the attribute swiglu_limit, `g` is first replaced by
+  /// min(g, limit), and `l` is first limited to [-limit, limit].
   Value gatedUnit(Value g, Value l) {
     if (n.hasAttribute("swiglu_limit")) {
       double limit = n.real("swiglu_limit", 0);
@@ -166,9 +179,10 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one factor of a gated linear unit: the gate if `index` is 0, the
-  /// linear factor if it is 1. Dim `dim` of `both` has size 2, one entry per
-  /// factor.
+  /// Returns one factor of a gated linear unit, in the shape [experts, tokens,
+  /// inner]. The tensor `both` holds the two factors, the gate and the linear
+  /// factor. Dim `dim` of `both` has size 2. Index 0 of this dim selects the
+  /// gate, index 1 the linear factor. `index` is the index to select.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }

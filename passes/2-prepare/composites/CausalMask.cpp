@@ -61,9 +61,9 @@ static bool holds(double element, Is what) {
   return false;
 }
 
-/// Returns the property that x has if not(x) has the property `what`. It is
-/// True if `what` is False, and False if `what` is True. Other properties are
-/// not allowed.
+/// Swaps the properties True and False: returns False for True, and True for
+/// False. The function serves `not` ops. All elements of not(x) are False if
+/// all elements of x are True. `what` must be True or False.
 static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 
 //===----------------------------------------------------------------------===//
@@ -133,10 +133,15 @@ struct Positions {
 };
 } // namespace
 
-/// Returns the position numbers of keys or queries that `value` holds, such as
-/// [0, 1, 2, …]. The numbers must change by equal steps along one dim: the last
-/// dim for keys (`ofKeys` is true), the last dim but one for queries. They must
-/// be constant along other dims. Returns nullopt for other values.
+/// Reads the position numbers of keys or queries from `value`. A position
+/// number is the place of a token in the sequence. A causal mask compares the
+/// numbers of keys, of shape [1, S], with the numbers of queries, of shape
+/// [S, 1].
+///
+/// The numbers must change by equal steps along one dim, as 0, 1, 2 do. For
+/// keys (`ofKeys` is true), it is the last dim. For queries, it is the last dim
+/// but one. An iota op along that dim is accepted. A constant is accepted if
+/// all its other dims have size 1. Returns nullopt for other values.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -181,13 +186,17 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether the comparison `op` provably has the property `what` (such
-/// as True) in all elements of `region`. `op` must compare the position numbers
-/// of keys and queries. Returns false for other comparisons and for equality.
+/// Returns whether the comparison `op` has the property `what`, such as True,
+/// in all elements of `region`. Element (s, t) of the result must compare the
+/// position number of key t with the position number of query s, as in t <= s.
+/// The numbers of keys and of queries must change by equal steps. Returns false
+/// for other comparisons, and for a test of equality.
 ///
-/// The comparison depends only on the distance t - s of key t and query s, and
-/// is monotonic in it. Therefore the function tests only the smallest and the
-/// largest distance in the region.
+/// The result of such a comparison depends only on the distance t - s. If the
+/// result is the same for the smallest and the largest distance in the region,
+/// it is the same for all distances between them. Therefore the function tests
+/// only these two distances. For a mask of 3 x 3 elements and the region above
+/// the diagonal, it tests the distances 1 and 2.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;

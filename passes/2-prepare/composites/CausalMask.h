@@ -30,13 +30,17 @@ struct CausalMask {
 };
 
 /// Finds out whether an attention mask hides each key t > s from query s, and
-/// keeps each key t <= s. Its last two dims must be equal and at least 2. The
-/// mask is boolean (true keeps a key) or float (added to the scores). These
-/// elements hide a key:
+/// whether it keeps each key t <= s. The last two dims of the mask must have
+/// the same size, which must be at least 2. A boolean mask selects scores. A
+/// float mask is added to the scores. The function interprets the elements like
+/// this:
 ///
-///   false, -infinity
-///   a number of at most -65504 (the lowest f16 number), if every key t <= s
-///       provably has the element 0
+///   mask      keeps a key   hides a key
+///   boolean   true          false
+///   float     0             -infinity, or a number of at most -65504
+///
+/// The lowest f16 number is -65504. A finite number counts as hiding a key only
+/// if the mask provably has the element 0 for every key t <= s.
 ///
 /// The function understands constants, comparisons of token positions, selects,
 /// sums and boolean ops. It proves nothing about a mask that other ops compute.

@@ -22,27 +22,38 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest fill value f (number that replaces a hidden score) for which f +
-/// score is rounded to f, for every score.
+/// Bound of -1e30 on the number that a mask puts in place of a hidden score. A
+/// number at or below this bound does not change when a score is added to it.
+/// For example, the sum of -1e30 and 5 is rounded to -1e30.
 static constexpr double absorbing = -1e30;
-/// Largest fill value (number that replaces a hidden score) whose softmax
-/// weight is 0. The row of the hidden score must also have a visible score.
+/// Bound of -1e9 on the number that a mask puts in place of a hidden score. A
+/// softmax gives such a number the weight 0 if the number is at most -1e9 and
+/// the row has another score that is not hidden. For example, the softmax of
+/// [5, -1e9] is [1, 0].
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// A mask that the model applies to attention scores, in one of two forms:
+/// Mask that the model applies to attention scores. A mask has one of two
+/// forms:
 ///
-///   added    `addend` is added to the scores; `keep` is null
-///   select   a score becomes `fill` where the boolean tensor `keep` differs
-///            from `kept`; `addend` is null
+///   sum      result = scores + addend                    (`keep` is null)
+///   select   result = (keep == kept) ? scores : fill     (`addend` is null)
+///
+/// `addend` is a float tensor. `keep` is a boolean tensor. `kept` is the
+/// boolean for which a score stays. `fill` is the number that replaces all
+/// other scores.
 struct Mask {
   Value addend, keep;
   bool kept = true;
   double fill = 0;
 };
 
-/// The operand of an attention's softmax: scale · query keyᵀ, to which the
-/// model applies masks. The matmul `product` computes query keyᵀ.
+/// Description of the tensor of which an attention takes the softmax. The
+/// tensor is the result of these steps:
+///
+///   1. The matmul `product` multiplies the query by the transposed key.
+///   2. The number `scale` multiplies the result of the matmul.
+///   3. The masks in `masks` hide some elements.
 struct Scores {
   MatmulOp product;
   double scale = 1;
@@ -102,10 +113,12 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Reads the attention scores in `value` through at most `depth` ops, and adds
-/// `mask` to their list of masks. The model applies `mask` to `value` and gets
-/// `result`. Returns nullopt if `value` holds no scores, or if `mask` enlarges
-/// their shape.
+/// Describes the tensor `result`. The model computes `result` when it applies
+/// `mask` to the tensor `value`. The function calls readScores() to describe
+/// `value` as attention scores, and then adds `mask` to the description. The
+/// search for the matmul of query and key takes at most `depth` steps. Returns
+/// nullopt if `value` does not hold attention scores, or if `value` and
+/// `result` have different shapes.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -116,9 +129,11 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Matches a select that masks attention scores: it replaces some scores by one
-/// number of at most -1e9. Returns the scores with all their masks, found
-/// through at most `depth` more ops. Returns nullopt for other selects.
+/// Matches a select op that masks attention scores. The op must replace hidden
+/// scores by one number, and the number must be at most -1e9. Returns a
+/// description of the masked scores. Returns nullopt for other select ops. The
+/// search goes back from `op` to the matmul of query and key, in at most
+/// `depth` steps.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -131,9 +146,11 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Matches a maximum of attention scores and a number of at most -1e30, which
-/// replaces scores of -infinity. Returns the scores with all their masks, found
-/// through at most `depth` more ops. Returns nullopt for other maximums.
+/// Matches an op max(scores, c), in which `scores` are attention scores and c
+/// is a number of at most -1e30. The op replaces each score of -infinity by c.
+/// Returns a description of the scores. Returns nullopt for other maximum ops.
+/// The search goes back from `op` to the matmul of query and key, in at most
+/// `depth` steps.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -167,7 +184,7 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
 }
 
 /// Matches the ops that compute `value`: a matmul of query and key, followed by
-/// at most `depth` masks and scales. Returns nullopt if the ops have another
+/// fewer than `depth` masks and scales. Returns nullopt if the ops have another
 /// form or if the matmul has other readers.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
@@ -199,8 +216,11 @@ static std::optional<Scores> readScores(Value value, int depth) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `mask` can hide keys or whole rows. A row is the scores of
-/// one query and has `rowSize` elements.
+/// Returns whether `mask` can hide some keys from a query, or even all keys. A
+/// mask that is added to the scores hides a key by the element -infinity or
+/// NaN. A mask that is a select hides a key when it replaces the score of the
+/// key. There are `rowSize` keys. Returns Unknown if the function can prove
+/// nothing.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -211,16 +231,22 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether a `graph.attention` op with these masks computes the result
-/// of the model, even for a query that sees no key. The model replaces NaN in
-/// its softmax by 0 if `nanIsZero` is true. `rowSize` is the number of keys.
+/// Returns whether a `graph.attention` op with the masks `masks` computes the
+/// same result as the model. The results could differ for a query from which
+/// the masks hide all keys. `nanIsZero` is true if the model replaces NaN in
+/// the result of the softmax by 0. There are `rowSize` keys.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The model replaces a hidden score by the fill value. The attention op
-    // adds the fill value to the score. In a row of hidden scores only, both
-    // give the same softmax if fill value + score is rounded to the fill value.
+    // The model replaces the score of a hidden key by a finite number f. The
+    // attention op adds f to the score instead. If a query sees a key, both
+    // give each hidden key the weight 0. If all keys of a query are hidden, the
+    // two softmaxes can differ. For the scores 1 and 2, the model computes
+    // softmax([f, f]), and the attention op computes
+    // softmax([f + 1, f + 2]). The softmaxes are equal if f is at most
+    // `absorbing`, because f + 1 and f + 2 are then rounded to f. For a larger
+    // f, each query must provably see at least one key.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -288,12 +314,17 @@ static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
                  : heads;
 }
 
-/// Undoes the repetition of key or value heads in grouped-query attention. The
-/// ops that compute `heads` must change shapes like this:
+/// Undoes the repetition of key or value heads in grouped-query attention.
+/// There, R query heads use the same key head. A model may repeat each of the K
+/// key heads R times by these three ops:
 ///
-///   [B, K, …] → [B, K, 1, …] → [B, K, R, …] → [B, K·R, …]
+///   reshape     [B, K, S, D]    → [B, K, 1, S, D]
+///   broadcast   [B, K, 1, S, D] → [B, K, R, S, D]
+///   reshape     [B, K, R, S, D] → [B, K·R, S, D]
 ///
-/// Returns the first of these values. Returns `heads` if other ops compute it.
+/// B is the batch size, S is the sequence length, and D is the size of a head.
+/// If three such ops compute `heads`, the function returns the operand of the
+/// first reshape. Otherwise, it returns `heads`.
 static Value beforeRepeat(Value heads) {
   auto merge = definedBy<ReshapeOp>(heads);
   auto repeat =
@@ -349,10 +380,16 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns the softmax that computes the attention weights `weights`. A select
-/// that replaces NaN by 0 may follow the softmax, and then a cast. Sets
-/// `nanIsZero` to whether there is such a select. Returns null if there is no
-/// softmax, or if other ops read the results of these ops.
+/// Returns the softmax op of an attention. `weights` must be the result of this
+/// chain of ops:
+///
+///   y = softmax(x)
+///   z = isnan(y) ? 0 : y      may be missing
+///   weights = cast(z)         may be missing
+///
+/// `nanIsZero` must be false before the call. The function sets `nanIsZero` to
+/// true if the chain replaces NaN by 0. Returns null if the ops do not form
+/// this chain, or if an op outside the chain reads y or z.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())

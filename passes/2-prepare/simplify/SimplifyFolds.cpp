@@ -29,9 +29,11 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that replaces an op by the constant or value to which it folds.
-/// MLIR's greedy driver can fold as well, but ignores names and pins (fixed
-/// shardings). The highest benefit makes folds come before other rewrites.
+/// Pattern that replaces an op by its folded result, a constant or another
+/// value. The pattern keeps the name and the pin of the op, as described at
+/// replaceNamed(). A pin is a sharding that the user has fixed. MLIR's greedy
+/// driver can fold ops, too, but it ignores names and pins. The pattern has a
+/// higher benefit than other patterns, so that the driver tries it first.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

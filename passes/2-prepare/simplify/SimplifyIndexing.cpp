@@ -58,8 +58,10 @@ static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   return true;
 }
 
-/// Returns whether each element of `value` is known to equal its own index
-/// along `dim`, as in [0, 1, 2, …]. Looks through reshapes and broadcasts.
+/// Returns whether each element of `value` is known to equal its own index in
+/// the dim `dim`. For example, the elements of [[0, 0], [1, 1], [2, 2]] equal
+/// their index in dim 0. `value` can be a constant or an iota. It can also be a
+/// reshape or a broadcast of a constant or an iota.
 static bool countsAlong(Value value, int64_t dim) {
   if (auto constant = definedBy<ConstantOp>(value))
     return countsAlong(constant, dim);
@@ -80,12 +82,13 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Rewrites a gather_nd that reads x[0, i0], x[1, i1], … from x [n, s, d]. The
-/// new op has dim 0 of x as a batch dim, so its indices do not contain the row
-/// number:
+/// Removes the row numbers from the indices of a gather_nd. A row is x[r] of a
+/// tensor x with the shape [n, s, d]. The gather_nd reads the vector x[r, i[r]]
+/// from each row r. The new gather_nd has dim 0 of x as a batch dim, so it
+/// needs only i[r]:
 ///
-///   gather_nd(x, [[0, i0], [1, i1], …])
-///     ->  gather_nd(x, [[i0], [i1], …], batch_dims = 1)
+///   gather_nd(x, [[0, i[0]], [1, i[1]], …])
+///     ->  gather_nd(x, [[i[0]], [i[1]], …], batch_dims = 1)
 ///
 /// Returns null for other forms of gather_nd.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
@@ -120,14 +123,17 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Rewrites a gather that reads one element of each row of x [n, s, d], with x
-/// flattened to [n·s, d]. The new op has dim 0 of x as a batch dim, so its
-/// indices need no row numbers:
+/// Removes the row numbers from the indices of a gather. A row is x[r] of a
+/// tensor x with the shape [n, s, d]. The gather reads the vector x[r, i[r]]
+/// from each row r. It reads this vector at index r·s + i[r] from the tensor x
+/// reshaped to [n·s, d]. The new op is a gather_nd with dim 0 of x as a batch
+/// dim, so it needs only i[r]:
 ///
 ///   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
 ///     ->  gather_nd(x, i, batch_dims = 1)
 ///
-/// Returns null for other gathers, and if i may lie outside [0, s).
+/// Returns null for other gathers. Also returns null if an element of i may lie
+/// outside [0, s).
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

@@ -48,9 +48,11 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns the dims of `from` that a reshape merges into each dim of `to`.
-/// Fails if the reshape splits a dim.
-///   [2, 3, 4] to [6, 1, 4]: {0, 1} {} {2}
+/// Returns one list for each dim of `to`. `from` and `to` are the shapes before
+/// and after a reshape. The list holds the dims of `from` that the reshape
+/// merges into this dim of `to`. For example, the reshape from [2, 3, 4] to
+/// [6, 1, 4] merges dims 0 and 1 into the dim of size 6. The result is {{0, 1},
+/// {}, {2}}. Fails if the reshape splits a dim of `from`.
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   SmallVector<SmallVector<int64_t>> groups;
@@ -60,8 +62,10 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // A dim of size 1 of `from` joins the current group. A neighboring group
-      // of size 1 would do as well, because moving a dim of size 1 moves no
+      // `group` holds the dims of `from` that the reshape merges into the dim
+      // `dim` of `to`. A dim of size 1 between two groups could belong to
+      // either group. It joins the first of the two groups. The choice does not
+      // matter, because a transpose that moves a dim of size 1 moves no
       // elements.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
@@ -95,9 +99,13 @@ static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), moved);
 }
 
-/// Replaces transpose(broadcast(x)) by broadcast(transpose(x)), which moves
-/// fewer elements. Returns null for other ops, and if the broadcast changes the
-/// rank.
+/// Replaces transpose(broadcast(x)) by broadcast(transpose(x)). The transpose
+/// then moves only the elements of x, and not their copies:
+///
+///   before  [1, 3] -broadcast-> [8, 3] -transpose-> [3, 8]
+///   after   [1, 3] -transpose-> [3, 1] -broadcast-> [3, 8]
+///
+/// Returns null for other ops. Also returns null if the broadcast adds dims.
 static Value transposeBeforeBroadcast(TransposeOp op,
                                       PatternRewriter &rewriter) {
   auto broadcast = definedBy<BroadcastOp>(op.getInput());
@@ -178,10 +186,12 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Looks through a transpose of only the last two dims that a matmul reads.
-/// Returns the input of the transpose, and flips `transposed`, the matmul's
-/// transpose flag for this operand. Returns null if `operand` is no such
-/// transpose.
+/// Returns the tensor that a matmul can read in place of `operand`, if
+/// `operand` is the result of a transpose. The transpose must swap the last two
+/// dims and no others. The returned tensor is the input of the transpose.
+/// `transposed` is the flag by which the matmul itself transposes this operand.
+/// The function inverts the flag. If `operand` is not the result of this kind
+/// of transpose, the function returns null and keeps the flag.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -198,10 +208,17 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// If `operand` is a broadcast, returns its input for a matmul to read
-/// directly. `other` is the other operand of the matmul. Returns null if
-/// `operand` is no broadcast, if the broadcast changes the last two dims, or if
-/// the matmul's result would become smaller.
+/// Returns the tensor that a matmul can read in place of `operand`, if
+/// `operand` is the result of a broadcast. The returned tensor is the input of
+/// the broadcast. The matmul can read this input, because a matmul broadcasts
+/// its batch dims itself. `other` is the other operand of the matmul. Returns
+/// null in three cases:
+///
+///   - `operand` is not the result of a broadcast
+///   - the broadcast adds or changes one of the last two dims, which are not
+///     batch dims
+///   - without the broadcast, the batch dims of the matmul's result would
+///     change
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)

@@ -18,18 +18,23 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain through which moveSplitUp moves a reshape.
+/// Limit for moveSplitUp(), which removes a reshape by rewriting the ops before
+/// it. The ops before the reshape form chains. Each op of a chain reads the
+/// result of the previous op. A chain begins behind another reshape, a constant
+/// or a tensor that keeps its shape. If a chain has more than 8 ops,
+/// moveSplitUp() changes nothing.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// A split is a reshape that divides dim 0 of a tensor, such as [8, 5] to
-/// [2, 4, 5]. The class moves the split to the operands of earlier ops. An
-/// operand gets one of these shapes:
+/// Division of dim 0 of a tensor by a reshape, such as [8, 5] to [2, 4, 5]. The
+/// reshape is not needed if the ops before it compute the divided tensor
+/// directly. The class rewrites these ops. Operands of the rewritten ops get
+/// other shapes:
 ///
-///   operand   with the split
-///   [8, 5]    [2, 4, 5]
-///   [1, 5]    [1, 1, 5]    an op broadcasts the operand along dim 0
-///   [5]       [5]          the operand has no dim 0 to divide
+///   before    after
+///   [8, 5]    [2, 4, 5]    dim 0 is divided into sizes 2 and 4
+///   [1, 5]    [1, 1, 5]    the op still broadcasts the operand
+///   [5]       [5]          the operand lacks the dim of size 8
 class Split {
 public:
   /// Returns the split (division of dim 0) that the reshape `op` performs.
@@ -46,13 +51,14 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can be computed with dim 0 already divided, such
-  /// as [2, 4, 5] in place of [8, 5]. No reshape may be added. The function
-  /// follows the ops that compute `value`, at most `depth` in a chain. Each
-  /// chain must end at one of these values:
+  /// Returns whether the ops that compute `value` can compute it with a divided
+  /// dim 0. For example, they compute the shape [2, 4, 5] in place of [8, 5].
+  /// The rewrite must add no reshape. The function walks from `value` backward
+  /// through the operands, over at most `depth` ops per path. Each path must
+  /// end at one of these values:
   ///
-  ///   - the result of a reshape or constant, which can get the new shape
-  ///   - a value without dim 0, such as a bias [5]
+  ///   - the result of a reshape or a constant, which can get the divided shape
+  ///   - a value without the divided dim, such as a bias [5]
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -68,9 +74,11 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Creates the ops that compute `value` with dim 0 already divided, and
-  /// returns the result. vanishesIn(value) must be true: the ops need no new
-  /// reshape.
+  /// Computes `value` with a divided dim 0, such as [2, 4, 5] in place of
+  /// [8, 5]. The function clones the ops that compute `value`, and returns the
+  /// divided value. A value without the divided dim, such as a bias [5], is
+  /// returned as it is. The function may only be called if vanishesIn() returns
+  /// true for `value`.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -79,8 +87,9 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The reshape that moves up divides dim 0 of the result. In a product of
-    // two matrices, only the left operand has this dim.
+    // The clone of `op` computes a result with a divided dim 0, such as
+    // [2, 4, 5] in place of [8, 5]. In a product of two matrices, dim 0 of the
+    // result is dim 0 of the left operand. The right operand keeps its shape.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -97,12 +106,15 @@ private:
   /// Returns how many dims the split adds: 1 for [32, 5] to [8, 4, 5].
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` has no dim 0 that the split divides. An example is
-  /// a bias [5] that is added to [8, 5].
+  /// Returns whether `value` has fewer dims than the tensor that the split
+  /// divides. For example, the split divides [8, 5] to [2, 4, 5], and `value`
+  /// is a bias [5]. The bias has no dim of size 8, so it keeps its shape.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
-  /// Returns the shape of `value` with dim 0 divided: [2, 4, 5] for [8, 5], and
-  /// [1, 1, 5] for [1, 5].
+  /// Returns the shape of `value` after the division of dim 0. For example, the
+  /// split divides size 8 into sizes 2 and 4. Then [8, 5] becomes [2, 4, 5].
+  /// The shape [1, 5] becomes [1, 1, 5], so that it still broadcasts to
+  /// [2, 4, 5].
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -112,20 +124,23 @@ private:
     return result;
   }
 
-  /// Returns whether `op` can compute its result with dim 0 already divided.
-  /// The function checks two conditions:
+  /// Returns whether `op` can compute its result with a divided dim 0, such as
+  /// [2, 4, 5] in place of [8, 5]. Two conditions must hold:
   ///
-  ///   - `op` accepts operands with divided dim 0
-  ///   - each operand can be computed with divided dim 0 and without a new
-  ///     reshape (vanishesIn), through at most `depth` ops in a chain
+  ///   - `op` is an element-wise op, a softmax or a matmul, and the division
+  ///     does not change the elements that it computes
+  ///   - vanishesIn(operand, depth) is true for each operand, except the right
+  ///     operand of a product of two matrices, which keeps its shape
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // The reshape that moves up divides dim 0 of the matmul's result. If both
-      // operands are matrices, this dim holds the rows of the left operand.
-      // Otherwise it is a batch dim.
+      // `rank` is the number of dims before the division, such as 2 for [8, 5]
+      // to [2, 4, 5]. If `rank` is 2, the matmul must be a product of two
+      // matrices. Dim 0 of its result must be dim 0 of the left operand, so the
+      // left operand must not be transposed. If `rank` is larger, dim 0 of the
+      // result is a batch dim.
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -150,13 +165,15 @@ private:
 };
 } // namespace
 
-/// Removes a reshape that divides dim 0 of a value. Computes the value with dim
-/// 0 already divided, from an earlier reshape or a constant:
+/// Removes a reshape that divides dim 0 of a tensor. The ops before the reshape
+/// compute the divided tensor instead. In this example, an earlier reshape has
+/// merged the two dims, and both reshapes vanish:
 ///
-///   [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
-///   [2, 4, 5] -relu-> [2, 4, 5]
+///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
+///   after   [2, 4, 5] -relu-> [2, 4, 5]
 ///
-/// Returns null for other reshapes, and if this would add a reshape.
+/// Returns null for other reshapes. Also returns null if the rewrite would need
+/// a new reshape in another place.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

@@ -28,9 +28,11 @@ public:
 
   /// Sets the location of all ops that are created after the call.
   void setLocation(mlir::Location loc) { location = loc; }
-  /// Sets a discardable attribute `name` = `value`, such as the name of an
-  /// updated weight, on every op created after this call. With a null `value`,
-  /// sets none. `name` is not copied and must stay alive.
+  /// Chooses a discardable attribute that the builder sets on every op that it
+  /// creates after this call. `name` and `value` are the name and the value of
+  /// the attribute. An example is `graph.updates` = @w on ops that update the
+  /// weight w. If `value` is null, the builder sets no attribute. The text of
+  /// `name` is not copied and must stay alive.
   void setMark(llvm::StringRef name, mlir::Attribute value) {
     markName = name;
     mark = value;
@@ -97,8 +99,9 @@ protected:
   }
 
 private:
-  /// Name and value of the attribute that each new op gets. The caller chooses
-  /// them with setMark(). New ops get no attribute while `mark` is null.
+  /// Attribute that the builder sets on each new op: `markName` is its name,
+  /// and `mark` is its value. setMark() chooses both. If `mark` is null, new
+  /// ops get no attribute.
   llvm::StringRef markName;
   mlir::Attribute mark;
 };

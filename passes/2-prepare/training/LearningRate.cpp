@@ -59,12 +59,17 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// Let p be the progress of the decay, from 0 to 1, and F the factor of the
-// learning rate after the decay. During the decay the factor is F + (1 - F) h,
-// where h falls from 1 to 0:
+// The factor is the product of a warmup and a decay. The warmup is (step + 1) /
+// `warmup`, but at most 1. The decay is F + (1 - F) · h, where F is the setting
+// `final`. The number h falls from 1 to 0, so the decay goes from 1 to F. Let p
+// be the progress of the decay: p is 0 at the end of the warmup and 1 at step
+// `steps`. The kind of the schedule determines h:
 //
 //   linear   h = 1 - p
-//   cosine   h = (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2
+//   cosine   h = (1 + cos(π p)) / 2
+//
+// The code computes the cosine from 1 - p, as (1 - cos(π (1 - p))) / 2. Both
+// formulas have equal results.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

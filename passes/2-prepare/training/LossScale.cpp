@@ -72,11 +72,15 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
-// Next values of the dynamic scale and of the counter of finite steps (steps
-// in which all gradients are finite). N is `interval`:
-//   all gradients finite, N-th time in a row   scale · 2   0
-//   all gradients finite, otherwise            scale       counter + 1
-//   a gradient not finite                      scale / 2   0
+// Stores the loss scale and a counter for the next step. The counter is the
+// number of successive steps with finite gradients since the scale last
+// changed. N is the setting `interval`. The next values depend on the gradients
+// of this step:
+//
+//   gradients of this step                  next scale   next counter
+//   all finite, counter + 1 is at least N   scale · 2    0
+//   all finite, counter + 1 is below N      scale        counter + 1
+//   at least one not finite                 scale / 2    0
 void LossScale::update(ArithmeticBuilder &b, ModuleOp module,
                        Value isFinite) const {
   if (!isDynamic)

@@ -90,11 +90,17 @@ public:
   }
 
 private:
-  /// Builds the term of each label, where p is the softmax of the scores:
-  ///   (1 - e) · -log p[label] + e · mean over classes of -log p
-  ///     + z · log²(sum of exp of the scores)
-  /// e is the label smoothing (Szegedy et al. 2016) and z the coefficient of
-  /// the z-loss (Chowdhery et al. 2022). Both are 0 by default.
+  /// Builds one term of the loss for each label. A term is the sum of three
+  /// parts:
+  ///
+  ///   (1 - e) · (-log p[label])
+  ///   e · (mean of -log p[c] over all classes c)
+  ///   z · (log of the sum of exp(score[c]) over all classes c)²
+  ///
+  /// Here, score[c] is the model's output for class c, and p is the softmax of
+  /// the scores. The number e is the setting `label_smoothing` (Szegedy et al.
+  /// 2016). The number z is the setting `z_loss` (Chowdhery et al. 2022). Both
+  /// settings are 0 by default.
   Value perLabel() {
     const double smoothing = settingOr(expression, "label_smoothing", 0),
                  zLoss = settingOr(expression, "z_loss", 0);
@@ -110,8 +116,10 @@ private:
     return term;
   }
 
-  /// Returns, for each label, the element of `values` [..., classes] at the
-  /// label's class.
+  /// Returns one element of `values` for each label. The last dim of `values`
+  /// has one element per class, and the label is the index of the class. For
+  /// example, values [[5, 6], [7, 8]] and labels [1, 0] give [6, 7]. An ignored
+  /// label counts as class 0.
   Value ofLabel(Value values) {
     return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
                      tensorType(ignored).getShape());

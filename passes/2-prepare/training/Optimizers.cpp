@@ -13,8 +13,18 @@ static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
-/// Builds a step of SGD for the weight w with gradient g and momentum v:
-///   v = momentum v + g,  w = w - rate v
+/// Builds a step of SGD with momentum, and returns the new weight. The names in
+/// the formulas are:
+///
+///   w, v    weight and optimizer state before the step
+///   g       gradient, plus the coefficient of weight decay times w
+///   mu      setting `momentum`, 0 by default
+///   rate    learning rate
+///
+/// The step computes the new state v' and the new weight w':
+///
+///   v' = mu · v + g
+///   w' = w - rate · v'
 static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
   Value direction = withDecay(b, in);
@@ -31,11 +41,20 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds step t of Adam (Kingma and Ba 2015), counted from 1, for the weight w
-/// with gradient g. Returns the new weight. m and v are optimizer states; b1
-/// and b2 are the settings beta1 and beta2:
-///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
-///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+/// Builds step t of Adam (Kingma and Ba 2015), and returns the new weight. The
+/// first step has t = 1. The names in the formulas are:
+///
+///   w, g      `weight` and `gradient`
+///   m, v      running averages of g and g² before the step (optimizer states)
+///   b1, b2    settings `beta1` and `beta2`
+///   eps       setting `eps`
+///   rate      learning rate
+///
+/// The step computes the new averages m' and v' and the new weight w':
+///
+///   m' = b1 · m + (1 - b1) · g
+///   v' = b2 · v + (1 - b2) · g²
+///   w' = w - (rate / (1 - b1^t)) · m' / (sqrt(v') / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
                       const UpdateInputs &in, Value gradient, Value weight) {
   const double beta1 = request.number("beta1", 0.9),
@@ -70,9 +89,20 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), counted from 1. w
-/// is the weight, g the gradient and s the sum of squared gradients:
-///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
+/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), and returns the new
+/// weight. The first step has t = 1. The names in the formulas are:
+///
+///   w          weight before the step
+///   g          gradient, plus the coefficient of weight decay times w
+///   s          sum of g² over all earlier steps (optimizer state)
+///   lr_decay   setting `lr_decay`, 0 by default
+///   eps        setting `eps`
+///   rate       learning rate
+///
+/// The step computes the new sum s' and the new weight w':
+///
+///   s' = s + g²
+///   w' = w - (rate / (1 + (t - 1) · lr_decay)) · g / (sqrt(s') + eps)
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {
   Value gradient = withDecay(b, in);

@@ -12,9 +12,11 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// In the model, a `graph.accumulate` (sum over the microbatches) reads each
-// placeholder of a gradient. The values in `gradients` are such sums already,
-// so they replace the accumulate ops.
+// A placeholder stands for the gradient of a weight in one microbatch. An op
+// `graph.accumulate` reads the placeholder and computes the sum over all
+// microbatches. The map `gradients` holds gradients that are already summed
+// over all microbatches. Therefore, a gradient from the map replaces the result
+// of the op `graph.accumulate`. Then the op and the placeholder are erased.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -57,8 +59,10 @@ void TrainingInfoUpdate::findWeights(
     }
 }
 
-/// Returns the name of a weight if all users of `op` belong to the update of
-/// this weight, and of no other weight. Otherwise returns null.
+/// Returns the attribute `graph.updates` that all users of `op` have in common.
+/// Its value is the name of a weight. Returns null if a user lacks the
+/// attribute, if two users name different weights, or if there is no user. Also
+/// returns null if a user is an op `graph.accumulate`.
 static Attribute onlyReader(Operation &op) {
   Attribute only;
   for (Operation *user : op.getUsers()) {
@@ -70,10 +74,11 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// Some ops of the update depend on no gradient, such as ops for weight decay.
-// If only ops of one weight's update read such an op, it belongs to this
-// update, too. The loop runs backward, because the readers of an op come after
-// it.
+// Some ops of a weight's update depend on no gradient. An example is the
+// product of a weight w and the coefficient of weight decay. This product gets
+// the attribute `graph.updates` = w if all ops that read it have this
+// attribute. The readers of an op come after the op in the function. The loop
+// runs backward, so that it visits the readers first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -83,8 +88,10 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-// Ops that depend on the gradients of several weights, such as the global norm,
-// get no `graph.updates`: they belong to all weights.
+// The attribute `graph.updates` = w on an op says that only the update of the
+// weight w needs the op. An op that depends on the gradients of several weights
+// does not get the attribute. An example is an op that computes the norm of all
+// gradients.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

@@ -33,25 +33,37 @@ public:
   /// ops must not be erased before substituteGradients() has run.
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
-  /// Replaces each placeholder of a gradient, an op `graph.loss_gradient` with
-  /// the attribute `graph.gradient_of`, by the gradient of the named weight.
-  /// `gradients` holds the gradients of the whole step by name of the weight; a
-  /// missing one counts as zero. Then sorts the ops topologically, and sets the
-  /// attributes `graph.updates` and `state_of`.
+  /// Replaces placeholders by gradients. A placeholder is an op
+  /// `graph.loss_gradient` whose attribute `graph.gradient_of` names a weight.
+  /// The map `gradients` gives the gradient of each weight by the name of the
+  /// weight. A gradient in the map is a sum over all microbatches. If a weight
+  /// is missing in the map, its gradient is zero. `builder` builds this zero.
+  ///
+  /// Afterwards, the function sorts the ops topologically. Then it sets two
+  /// attributes to the name of a weight:
+  ///
+  ///   graph.updates   on ops that only the update of this weight needs
+  ///   state_of        on parameters that hold optimizer state of this weight
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);
 
 private:
-  /// Stores in `weights`, for each op of the model: the names of the weights on
-  /// whose gradients the op depends.
+  /// Finds the gradients on which each op depends. Stores the names of the
+  /// weights of these gradients in the map `weights`. An example is an op that
+  /// adds the gradients of the weights u and w: its entry is {u, w}.
+  /// `gradients` holds the gradient of each weight by the name of the weight.
   void
   findWeights(const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients);
-  /// Sets `graph.updates` on each op that serves the update of one weight. Sets
-  /// `state_of` on each parameter that holds optimizer state of one weight.
+  /// Sets two attributes to the name of a weight. The attribute `graph.updates`
+  /// is set on each op that only the update of this weight needs. The attribute
+  /// `state_of` is set on each parameter that holds optimizer state of this
+  /// weight, such as its momentum.
   void mark();
-  /// Sets `graph.updates` on ops of the update that depend on no gradient, if
-  /// only the update of one weight reads them.
+  /// Sets the attribute `graph.updates` on ops that depend on no gradient. An
+  /// example is the product of a weight w and the coefficient of weight decay.
+  /// The product gets `graph.updates` = w if all ops that read it have this
+  /// attribute.
   void markOperands();
 
   mlir::func::FuncOp model;

@@ -40,8 +40,10 @@ bool TrainingRequest::matches(StringRef entry, StringRef name) const {
   });
 }
 
-/// Returns whether `parameter` is trained if the user gives no --train-only: it
-/// is a float tensor, and no buffer.
+/// Returns whether `parameter` is trained if the user does not give the option
+/// --train-only. The parameter must be a float tensor with at least one
+/// element. It must not be marked as a buffer. A buffer is a tensor such as the
+/// running statistics of a batch normalization.
 static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
   auto type = cast<RankedTensorType>(parameter.getType());
   return isa<FloatType>(type.getElementType()) && type.getNumElements() > 0 &&

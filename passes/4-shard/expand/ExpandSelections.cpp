@@ -53,14 +53,16 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices of the elements that a top-k along a split dim selects.
-/// Each part has first selected candidates, which are now in one list of shape
-/// `flat`. Example for k = 2, with 2 parts of 4 elements and 2 candidates of
-/// each part:
+/// Returns the indices, in the whole dim, of the elements that a top-k along a
+/// split dim selects. Each part of the dim has selected candidates before.
+/// `index` has the index of each candidate within its part. All candidates then
+/// form one list of shape `flat`, and `winners` are positions in this list.
+/// Example for k = 2, with 2 parts of 4 elements and 2 candidates in each part:
 ///
-///   index     [[1, 3], [0, 2]]   indices of the candidates in their parts
-///   winners   [3, 0]             selected candidates: number 3 and number 0
-///   result    [6, 1]             number 3 is 2 in part 1, so 4 + 2 in the dim
+///   index             [[1, 3], [0, 2]]   candidates of part 0 and of part 1
+///   in the whole dim  [1, 3, 4, 6]       4 is added in part 1
+///   winners           [3, 0]             positions in the list above
+///   result            [6, 1]             elements of the list above
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);

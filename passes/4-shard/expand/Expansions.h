@@ -63,9 +63,10 @@ void addScanExpansions(Expansions &expansions);
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Describes dim number `dim` of the first operand of `op`, split as `op`
-  /// needs it. The dim must be one factor of kind Inner (a dim whose parts
-  /// exchange values).
+  /// Describes dim number `dim` of the first operand of `op`, with the sharding
+  /// that `op` needs. `op` must work along this dim as a whole, as a softmax
+  /// does along its dim. The sharding rule of `op` must not divide the dim into
+  /// several factors.
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the

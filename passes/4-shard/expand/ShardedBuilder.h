@@ -52,19 +52,22 @@ public:
                      double filling);
 
 private:
-  /// Stores the sharding of `op`, which resizes dim `dim` of `value`, and
-  /// returns the first result of `op`. The result is sharded like `value`.
+  /// Stores shardings on `op` as attributes, and returns the first result of
+  /// `op`. `op` must be a slice, a pad or a gather of `value` that may change
+  /// the size of dim `dim` only. The result gets the sharding of `value`: the
+  /// same axes split dim `dim`, whatever its new size is.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding of `value` from which the shardings of new ops
-  /// follow. The builder replaces one op, the old op:
+  /// Returns the sharding of `value`. It decides the sharding of a new op that
+  /// reads `value`. The old op is the op that the builder replaces:
   ///
-  ///   value                sharding
-  ///   operand of old op    the one in which the old op needs the operand
-  ///   other, sharded       the one in the IR
-  ///   other, unsharded     whole (not split)
+  /// - If `value` is an operand of the old op, returns the sharding that the
+  ///   old op needs for this operand.
+  /// - Otherwise, returns the sharding that the IR stores for `value`.
+  /// - If the IR stores none, returns a sharding that splits no dim.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores stage and sharding of a new op. No partial sums pass through the
-  /// op.
+  /// Stores the pipeline stage and the sharding of a new op as attributes. The
+  /// op must not take partial sums (values that ranks still have to add) as
+  /// operands, so they are added before the op.
   void finish(mlir::Operation *op) override;
 
   /// Stage of the op that the new ops replace; null if it has no stage.

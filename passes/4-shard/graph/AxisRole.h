@@ -13,8 +13,9 @@ namespace pcc::shard {
 ///
 /// The four roles with `Experts` in their names exist only in
 /// mixture-of-experts models whose experts are divided among ranks (`--ep`).
-/// The expert region of such a model is the ops around the experts
-/// (ExpertDims.h).
+/// They distinguish ops inside and outside of the expert region. The expert
+/// region consists of the ops that compute the experts, and of ops that only
+/// prepare or combine values for the experts (ExpertDims.h).
 enum class AxisRole : uint8_t {
   /// Data parallelism: splits the batch of every input that has one. This is
   /// the role of `dp`, and of the time axis `mb` (microbatches).
@@ -29,25 +30,29 @@ enum class AxisRole : uint8_t {
   /// The role of every axis that has another name than `dp`, `mb`, `cp` or
   /// `tp`. The axis may split every dim.
   Free,
-  /// The role of a sub-axis of `dp` that divides the batch and, in addition,
-  /// the experts of a mixture-of-experts layer. It must split the expert dim of
-  /// expert weights. In the ops around the experts, it may split every dim; in
-  /// other ops, only the batch.
+  /// The role of a sub-axis of the axis `dp` if it divides the batch and also
+  /// the experts of a mixture-of-experts layer. For example, 4 experts on 4
+  /// ranks give one expert to each rank. The sub-axis must split the expert dim
+  /// of expert weights. The expert region is the ops around the experts. Inside
+  /// it, the sub-axis may split every dim; outside, only the batch.
   BatchAndExperts,
-  /// The role of a sub-axis of `cp` that divides the sequence and, in addition,
-  /// the experts of a mixture-of-experts layer. It must split the expert dim of
-  /// expert weights. In the ops around the experts, it may split every dim; in
-  /// other ops, only the sequence.
+  /// The role of a sub-axis of the axis `cp` if it divides the sequence and
+  /// also the experts of a mixture-of-experts layer. For example, 4 experts on
+  /// 4 ranks give one expert to each rank. The sub-axis must split the expert
+  /// dim of expert weights. The expert region is the ops around the experts.
+  /// Inside it, the sub-axis may split every dim; outside, only the sequence.
   SequenceAndExperts,
-  /// The role of a batch axis that does not divide experts, in a model where
-  /// another axis divides them. In the ops around the experts, it may split
-  /// every dim except that of the experts, and no weights. In other ops, it
-  /// splits the batch.
+  /// The role of a sub-axis of `dp` or `mb` that does not divide experts, in a
+  /// model where other sub-axes divide them. The expert region is the ops
+  /// around the experts. Inside it, the sub-axis may split every dim except the
+  /// one that counts experts. It must not split weights there. Outside, it
+  /// splits only the batch.
   BatchOutsideExperts,
-  /// The role of a sequence axis that does not divide experts, in a model where
-  /// another axis divides them. In the ops around the experts, it may split
-  /// every dim except that of the experts, and no weights. In other ops, it
-  /// splits the sequence.
+  /// The role of a sub-axis of `cp` that does not divide experts, in a model
+  /// where other sub-axes divide them. The expert region is the ops around the
+  /// experts. Inside it, the sub-axis may split every dim except the one that
+  /// counts experts. It must not split weights there. Outside, it splits only
+  /// the sequence.
   SequenceOutsideExperts,
   /// The role of an axis while it divides stored tensors: weights, gradients
   /// and optimizer states that each rank stores only in part (ZeRO, FSDP;

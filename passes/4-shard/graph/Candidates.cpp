@@ -7,16 +7,18 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split one more factor (dim, or part of a dim)
-/// of kind `kind`:
+/// Returns whether `op` must not split a factor (dim, or part of a dim) of the
+/// kind `kind`, because of the factors and partial sums that it splits or
+/// passes on already. A partial sum is a value that ranks still have to add. An
+/// op passes on partial sums if its operands and its result are partial sums.
 ///
-///   kind                     must not be split if
-///   Sum, Max, Min, Prod      a factor of another of these kinds is split
-///   Max, Min, Prod           an operand is a partial sum
-///   Inner                    an operand is a partial sum
+///   kind                 must not be split if
+///   Sum                  a factor of the kind Max, Min or Prod is split
+///   Max, Min, Prod       a factor of another of the four kinds is split
+///   Max, Min, Prod       the op passes on partial sums
+///   Inner                the op passes on partial sums
 ///
-/// The parts of a split Inner factor exchange values. A partial sum is a value
-/// that ranks still have to add.
+/// The parts of a split Inner factor exchange values while the op runs.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -58,9 +60,10 @@ struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether new sub-axes may come before the axes that already split the
-  /// factor (dim, or part of a dim), as in some seed (requested sharding). If
-  /// false, they come last, as the most minor axes.
+  /// Whether new sub-axes may come before axes that already split the factor
+  /// (dim, or part of a dim), where a requested sharding has this order. If
+  /// false, they come last: ranks that differ only in the new sub-axes have
+  /// neighboring parts.
   bool reorder = false;
   /// Indices of the sub-axes that may split the factor (dim, or part of a dim):
   /// `first` to `end` - 1, in the list of prime sub-axes of one axis.
@@ -69,16 +72,23 @@ struct FillMode {
 } // namespace
 
 /// Splits `factor` of `op` (a dim, or part of a dim) over the first n sub-axes
-/// in `parts`, and returns n. Chooses the largest n with no more ranks than
-/// elements, but at least 1. If the factor was split over as many ranks as it
-/// has elements before, n is 0:
+/// in `parts`, and returns n. Adds one sub-axis after the other:
 ///
-///   6 elements, parts 2 and 2:                n = 2
-///   3 elements, parts 2 and 2:                n = 1
-///   3 elements, part 5:                       n = 1
-///   3 elements split over 3 ranks, part 2:    n = 0
+/// - The first sub-axis is added if the factor has fewer ranks than elements.
+/// - Each further sub-axis is added if the factor then has at most as many
+///   ranks as elements.
+/// - If `how.overfill` is true, all sub-axes are added.
 ///
-/// If `how.overfill` is true, n is the number of all parts.
+/// Examples with `how.overfill` = false:
+///
+///   elements of the factor   ranks before   sizes of `parts`   n
+///   6                        1              2 and 2            2
+///   3                        1              2 and 2            1
+///   3                        1              5                  1
+///   3                        3              2                  0
+///
+/// If `how.reorder` is true, the sub-axes may come before axes that split the
+/// factor already.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -103,18 +113,24 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 }
 
 /// Returns the ways in which `factor` of `op` (a dim, or part of a dim) may be
-/// split over `parts`, the prime sub-axes of one axis. The first way is the
-/// usual one: the sub-axes become the most minor axes of the factor. Unusual
-/// ways, such as a split over one sub-axis alone, are added only if some seed
-/// (requested sharding) or the division of experts uses them.
+/// split over `parts`. These are sub-axes of one mesh axis, each of a prime
+/// size. In the first way, they come after the axes that split the factor
+/// already. The other ways are returned only if requested shardings (`seeds`)
+/// need them:
+///
+/// - a split over some of `parts` only; also added where the experts of a
+///   mixture-of-experts layer are divided over some of `parts` only
+/// - a split over more ranks than the factor has elements
+/// - a split in which `parts` come before axes that split the factor already
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // A seed (requested sharding) may name a sub-axis, such as tp:(1)2 of tp = 4.
-  // The factor (dim, or part of a dim) may then be split over tp:(1)2 only, or
-  // over the rest of tp only.
+  // A requested sharding may name a part of an axis. For example, the axis tp
+  // of size 4 consists of the sub-axes tp:(1)2 and tp:(2)2, and a request may
+  // name only tp:(1)2. In this case, add two ways to split the factor: over
+  // tp:(1)2 alone, and over tp:(2)2 alone.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -153,10 +169,14 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// If an axis has more ranks than the factor `first` (a dim, or part of a dim)
-/// has elements, a second factor may use the rest of the axis. Returns the
-/// factors that may be this second one: `strategies` allow their split and,
-/// unless `mixesDims`, they directly follow `first` in a dim of a tensor.
+/// Returns the factors (dims, or parts of dims) that may be split together with
+/// the factor `first` over one axis. This is useful if the axis has more ranks
+/// than `first` has elements: the second factor then uses the rest of the axis.
+/// A factor is returned if both of these hold:
+///
+/// - `strategies`, the allowed ways to use the axis, include a split of it.
+/// - `mixesDims` is true, or the factor comes directly after `first` in a dim
+///   of an operand or result.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -202,11 +222,12 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
 /// - Each further copy also splits one factor in `others` over the sub-axes
 ///   that are left, and factors behind it (addRest).
 ///
-/// Example with the sub-axes t0 and t1 of size 2. `factor` has 2 elements, and
-/// `others` have 8 and 1:
+/// Example with two sub-axes t0 and t1 of size 2. `factor` has 2 elements, and
+/// `others` has two factors of 8 elements and 1 element:
 ///
-///   copy 0   2@t0
-///   copy 1   2@t0 and 8@t1
+///   first copy                 2@t0
+///   copy for the factor of 8   2@t0 and 8@t1
+///   copy for the factor of 1   none, because 1 element is fewer than 2 ranks
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -274,8 +295,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Returns the overlaps of `axes` with the axes in `decided`, which have been
-/// assigned already.
+/// Returns the parts of `axes` that the search has already assigned. `decided`
+/// lists the assigned sub-axes. For an axis tp of size 4 in `axes`, and its
+/// sub-axis tp:(1)2 in `decided`, the result is tp:(1)2.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -310,14 +332,15 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns a copy of `op` that is split as far as `seed`, a requested sharding,
-/// can be met now. `decided` lists the axes that the search has assigned so
-/// far. Each factor (dim, or part of a dim) is split over, major first:
+/// Returns a copy of `op` that is split as the requested sharding `seed` asks.
+/// The search assigns one axis after the other, and `decided` lists the axes
+/// that it has assigned so far. Other axes of `seed` are not used yet. The
+/// following axes split each factor (dim, or part of a dim) of the first result
+/// (without results: of the first operand), major first:
 ///
-/// - the time axis `mb` (its parts are microbatches), if it splits the factor
-///   in `op`
-/// - the axes of the seed that are in `decided`
-/// - axes that split the factor in `op` and that the seed does not name
+/// - the axis `mb` of microbatches, if it splits the factor in `op`
+/// - the axes that split the factor in `seed`, if they are in `decided`
+/// - the axes that split the factor in `op`, if `seed` names them nowhere
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

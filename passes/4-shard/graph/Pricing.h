@@ -27,9 +27,10 @@ bool isPartialInTime(const dist::Sharding &sharding);
 /// to `to`. Adds `brokenRulePenalty` in two cases:
 ///
 /// - The reshard is impossible.
-/// - Exactly one of the two shardings is that of an incomplete sum, with one
-///   addend in each microbatch (isPartialInTime). A reshard cannot add values
-///   of different microbatches.
+/// - One sharding is that of a sum over the batch which still has one addend in
+///   each microbatch (isPartialInTime), and the other sharding is not. A
+///   reshard moves data between ranks; it cannot add values of different
+///   microbatches.
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
                    const dist::Sharding &from, const dist::Sharding &to);
 

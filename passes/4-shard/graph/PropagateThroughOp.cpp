@@ -20,19 +20,24 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits `op` over `axes`, because these axes split one factor (dim, or part
-/// of a dim) of an operand or result. `covering` lists the factors of `op` that
-/// together form this factor. The first of them is split:
+/// Splits one factor (dim, or part of a dim) of `op` over `axes`. These axes
+/// split a factor of an operand or result. The op may divide that factor
+/// further: `covering` lists the factors of the op whose sizes have that
+/// factor's size as their product, major first. The first factor in `covering`
+/// is split. Example with an axis t of size 3, which splits an operand's dim of
+/// 12:
 ///
-///   operand 12@t, t has 3 ranks, `covering` 6 and 2:   op 6@t, 2
+///   `covering`   before   after
+///   6 and 2      6, 2     6@t, 2
 ///
 /// Does nothing in these cases:
 ///
-/// - `covering` has several factors, and the number of ranks does not divide
-///   the first one.
-/// - The first factor is split already, or may not be split (kind Whole), or
-///   its parts would have to exchange values (kind Inner).
-/// - `op` uses one of the axes already.
+/// - `covering` has several factors, and the number of ranks along `axes` does
+///   not divide the size of the first one.
+/// - The first factor is split already.
+/// - The first factor has the kind Whole (must not be split) or Inner (ranks
+///   would have to exchange values while the op runs).
+/// - `op` is already split over a part of `axes`.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -43,13 +48,17 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits one dim of `op`, which has the factors (parts) `dim`, as `sharding`
-/// splits this dim of a tensor. A factor of the sharding may consist of several
-/// factors of the op, major first. The first of these is then split:
+/// Splits one dim of `op` as `sharding` splits this dim of an operand or
+/// result. Both divide the dim into factors (parts), major first. `dim` lists
+/// the factors of the op. Each factor of `sharding` is compared with the next
+/// factors of the op. If the product of their sizes is equal to the size of the
+/// factor of `sharding`, the first of them gets the axes. Otherwise the
+/// function returns. Example, where 12@t is a factor of 12 that the axis t of
+/// size 3 splits:
 ///
-///   factors of the op   factors of the sharding   split
-///   3, 4, 5             12@t, 5                   3@t, because 12 = 3 · 4
-///   3, 8, 5             12@t, 10                  none, because 3 · 8 > 12
+///   factors of the op   factors of `sharding`   new factors of the op
+///   3, 4, 5             12@t, 5                 3@t, 4, 5 (12 = 3 · 4)
+///   3, 8, 5             12@t, 10                3, 8, 5 (3 · 8 is not 12)
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {

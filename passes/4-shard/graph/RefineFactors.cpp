@@ -38,13 +38,14 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Divides one factor (part of a dim) into smaller ones and returns their
-/// sizes. The factor begins at `begin` and ends at `end`. These two, and each
-/// of `boundaries`, are positions in the dim: the product of the sizes of all
-/// factors before them. Boundaries that do not divide `end` are ignored:
+/// Divides one factor (part of a dim) into smaller factors at `boundaries`, and
+/// returns their sizes. `begin` is the product of the sizes of all factors
+/// before this factor, and `end` is `begin` times its size. A boundary is such
+/// a product as well. It is used only if it lies between `begin` and `end`, is
+/// a multiple of the boundary before it (or of `begin`), and divides `end`:
 ///
 ///   begin 1, end 24, boundary 3:   sizes 3 and 8
-///   begin 1, end 24, boundary 5:   size 24
+///   begin 1, end 24, boundary 5:   size 24, because 5 does not divide 24
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -59,13 +60,15 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
 }
 
 /// Divides factors (parts) of `dim` so that a factor begins at each of
-/// `boundaries`. A boundary is given as the product of the sizes of all factors
-/// before it:
+/// `boundaries`, where this is possible. A boundary b is the product of the
+/// sizes of all factors before it. Example with the boundary 8:
 ///
-///   factors 4 and 6, boundary 8:   factors 4, 2 and 3
+///   before   4, 6      no factor begins at 8
+///   after    4, 2, 3   the factor 3 begins at 4 · 2 = 8
 ///
-/// Factors that must stay whole or contiguous are not divided (mayRefine).
-/// Returns whether any factor was divided.
+/// Some factors are never divided: a factor that ranks must not split, and a
+/// factor of which each rank must have a contiguous range (mayRefine). Returns
+/// whether any factor was divided.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -82,12 +85,16 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Makes the producer and a user of a value divide it into equal factors (dims,
-/// or parts of dims). Example for one dim:
+/// Divides factors (dims, or parts of dims) in the producer and in a user of a
+/// value, so that both have the same factors of the value where their rules
+/// allow it. Example for a dim of 24. Factors begin at 6 in the producer and at
+/// 3 in the user; afterwards, factors begin at 3 and at 6 in both:
 ///
-///   producer 6, 4; user 3, 8:   both 3, 2, 4
+///              before   after
+///   producer   6, 4     3, 2, 4
+///   user       3, 8     3, 2, 4
 ///
-/// Returns whether any factor was cut.
+/// Returns whether any factor was divided.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -115,14 +122,16 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags (dims of the model, such as Batch) along one dim of a value,
-/// from its producer to a user. `from` and `to` are the factors (parts) of the
-/// dim in the producer and in the user. A factor in `to` gets the tag of the
-/// factor in `from` that begins at the same index.
+/// Copies tags along one dim of a value, from its producer to a user. A tag
+/// says which dim of the model a factor (part of a dim) is, such as Batch.
+/// `from` and `to` are the factors of the dim in the producer and in the user.
+/// A factor in `to` gets the tag of a factor in `from` in two cases:
 ///
-/// - A factor in `to` of kind Whole (never split) or Inner (its parts exchange
-///   values) also gets the tag of a factor in `from` that begins within it.
-/// - Tags of attention heads are copied only if `withHeads` is true.
+/// - Both factors begin at the same position in the dim.
+/// - The factor in `from` begins inside the factor in `to`, and the latter has
+///   the kind Whole (never split) or Inner (its parts exchange values).
+///
+/// If `withHeads` is false, the tag Head (attention heads) is not copied.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -143,9 +152,11 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
 }
 
 /// Copies the tag Sequence (dim of tokens) along one dim of a value, from a
-/// user back to the producer. A factor (part of the dim) of the producer gets
-/// the tag if the factor of the user with the same begin and end has it. In
-/// this way, masks and tables of token positions get the tag.
+/// user of the value back to the producer. `from` and `to` list the factors
+/// (parts) of the dim in the producer and in the user. A factor of the producer
+/// gets the tag if two conditions hold: it has no tag yet, and the user has a
+/// factor with the tag at the same position and of the same size. In this way,
+/// masks and tables of token positions get the tag.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -214,10 +225,13 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
                             edge.operand);
     return changed;
   };
-  // If a factor (dim, or part of a dim) of a value is cut, the ops that produce
-  // or use the value may have to cut other values as well. Therefore the loop
-  // walks forward and backward until it cuts nothing. The read and the write of
-  // a weight get equal factors, too.
+  // Each op divides the dims of its tensors into factors. For example, one op
+  // has a dim of 24 as the factor 24, and another op has it as the factors 3
+  // and 8. The op with the factor 24 then divides this factor into 3 and 8.
+  // This may divide dims of the other tensors of the op as well, so the
+  // neighbors of the op may have to divide their factors too. Therefore the
+  // loop visits all ops forward and backward, until no factor changes. A read
+  // and a write of the same weight also get equal factors.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)
@@ -250,10 +264,10 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor (part) of the sequence dim `dim` that ranks may split, as
-/// an index into the factors of `rule`. If the dim is cut into stripes (pieces
-/// of the sequence) for `numParts` ranks, it is the second factor, the tokens
-/// of a stripe. Otherwise it is the first one.
+/// Returns the factor (part) of the sequence dim `dim` that counts tokens, as
+/// an index into the factors of `rule`. If `numParts` ranks split the sequence,
+/// the dim may consist of two factors: the stripes (contiguous pieces), and the
+/// tokens of one stripe. Then returns the second factor, otherwise the first.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

@@ -44,17 +44,19 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
 }
 
 /// Returns one exchange of ring attention, as a reshard (change of sharding) of
-/// keys or values. Each rank gets the part of the next rank, and the last rank
-/// gets part 0:
+/// the keys or of the values. Each rank gets the part of the next rank, and the
+/// last rank gets part 0:
 ///
 ///   rank                0   1   2
 ///   part before         0   1   2
 ///   part after          1   2   0
 ///
 /// `shape` and `sharding` are those of the keys or values: [batch, heads,
-/// tokens, width]. The reshard has two dims in place of the tokens: stripes
-/// (pieces of the sequence), and tokens of a stripe. `bytes` is the size of one
-/// element.
+/// tokens, width]. The tokens consist of `stripes` equal, contiguous pieces,
+/// and `axes` split each piece. Therefore the reshard works on the shape
+/// [batch, heads, stripes, tokens of a stripe, width]. For 12 tokens in 2
+/// stripes, the two middle dims have the sizes 2 and 6. `bytes` is the size of
+/// one element.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

@@ -115,9 +115,10 @@ static Location locationOf(Value value) {
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// Emits an error and fails if the user requests another sharding of `value`
-/// than the model. `asked` is the request of the model. `seed` is that of the
-/// user or, without one, equals `asked`.
+/// Emits an error and fails if the user and the model request different
+/// shardings of `value`. `asked` is the request of the model. `seed` is the
+/// request of the user; if the user has none, the caller passes the request of
+/// the model twice.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -128,10 +129,11 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Adds the seed (requested sharding) `text`, of the form NAME=[…]. NAME may
-/// match function arguments, results of ops, and function results; each of
-/// these values gets the seed. If an op computes a function result of its own
-/// name, only the function result gets it.
+/// Parses the requested sharding `text`, of the form NAME=[…], and stores it
+/// for each value that NAME matches: function arguments, results of ops, and
+/// function results. An op may compute a function result of the same name. The
+/// request is then stored for the function result only, and not for the result
+/// of the op.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -198,9 +200,10 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// Collects the properties of all seeds (requested shardings). `cuts` also gets
-/// the begins and ends of sub-axes that divide the experts of a
-/// mixture-of-experts layer (`--ep`), as if they were in seeds.
+/// Collects properties of all requested shardings. One of them is `cuts`: by
+/// mesh axis, the places where requests divide the axis into sub-axes. With
+/// `--ep`, sub-axes also divide the experts of a mixture-of-experts layer.
+/// `cuts` gets the begins and ends of these sub-axes as well.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
@@ -247,8 +250,9 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
 }
 
 /// Returns whether ranks cannot divide one microbatch evenly. `dim` is the
-/// sharding of a dim that begins with the batch. For 2 microbatches, [6@dp] is
-/// uneven on 2 ranks, because a microbatch has 3 samples.
+/// sharding of a dim that begins with the batch. Example: an axis dp of 2 ranks
+/// splits a batch of 6 samples. With 2 microbatches, each has 3 samples, and 2
+/// ranks cannot divide 3 samples evenly. The result is then true.
 static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
   if (dim.factors.empty() || dim.factors.front().axes.empty())
     return false;

@@ -16,7 +16,10 @@ static std::span<const int32_t> peersOf(const FlightEntry &entry) {
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
-/// Returns whether a rank whose activity is `place` waits for rank `rank`.
+/// Returns whether one rank waits for another rank. `place` describes the
+/// activity of the first rank, and `rank` is the world rank of the second one.
+/// The log of the first rank records at most 8 ranks (kMostPeers) for which the
+/// first rank waits. Returns false for a rank that the log does not record.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -31,9 +34,12 @@ static std::string seconds(double number) {
 }
 
 namespace {
-/// The activities of all ranks at one time, from the ranks' flight logs. Logs
-/// of some ranks may be missing, so functions identify a log by its index in
-/// `flights`.
+/// Snapshot of the activities of the ranks at one time. The constructor gets
+/// this time and a list of flight logs. A flight log lists the latest
+/// activities of one rank. The list of logs may lack some ranks, so the
+/// functions of this class identify a rank by the index of its log in
+/// `flights`. For example, if the logs of ranks 0, 2 and 3 exist, index 1 means
+/// rank 2.
 class JobSnapshot {
 public:
   JobSnapshot(const std::vector<FlightLog> &flights, double time)
@@ -59,13 +65,16 @@ public:
     return std::nullopt;
   }
 
-  /// Returns the seconds since a rank's last sign of life. `index` is the index
-  /// of the rank's log in `flights`.
+  /// Returns the number of seconds since a rank last recorded that it is alive.
+  /// The rank is `flights[index].rank`. A rank records that it is alive when it
+  /// begins or ends an activity, such as a wait. MPI and NCCL ranks also record
+  /// it when they poll during a wait. Polls count only if this snapshot
+  /// describes the end of the flight logs (lists of the latest activities).
   double stillFor(size_t index) const { return now - places[index].moved; }
 
-  /// Returns the activity of the rank of log `index` as text, such as "step 5,
-  /// action 1F3, all_reduce of h with rank 2". Action 1F3 is the forward (F) of
-  /// microbatch 3 on stage 1.
+  /// Returns text about the activity of one rank, such as "step 5, action 1F3,
+  /// all_reduce of h with rank 2". Action 1F3 is the forward (F) of microbatch
+  /// 3 on stage 1. The text is about the rank `flights[index].rank`.
   std::string where(size_t index) const {
     const FlightState &place = places[index];
     const FlightEntry *entry = place.wait ? place.wait : place.action;
@@ -107,23 +116,30 @@ public:
     return text;
   }
 
-  /// Returns whether the rank whose log is `flights[index]` has shown no sign
-  /// of life for longer than `patience` seconds. Returns false if this object
-  /// describes a time before the end of the logs, because signs of life at that
-  /// time may be missing from the log.
+  /// Returns whether a rank is stuck. The rank is `flights[index].rank`. A rank
+  /// is stuck if more than `patience` seconds have passed since the rank last
+  /// recorded that it is alive. A rank records this when it begins or ends an
+  /// activity, or polls during a wait.
+  ///
+  /// Returns false if this snapshot describes a time before the end of the
+  /// flight logs. A flight log lists the latest activities of one rank, but
+  /// keeps only the time of the latest poll. Earlier polls are therefore
+  /// unknown.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
   }
 
 private:
   const std::vector<FlightLog> &flights;
-  /// Whether this object describes the time at the end of the flight logs, not
-  /// an earlier time.
+  /// Whether this snapshot describes the last recorded activity of each rank.
+  /// If false, this snapshot describes the activities of the ranks at an
+  /// earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time that this object describes, in seconds of FlightRecorder::now(). For
-  /// the end of the flight logs, it is the time of the last sign of life of any
-  /// rank.
+  /// Time for which this snapshot describes the activities of the ranks, in
+  /// seconds of FlightRecorder::now(). If the constructor gets kAtTheEnd as the
+  /// time, `now` is the latest time at which any rank recorded that it is
+  /// alive.
   double now = 0;
 };
 
@@ -134,12 +150,15 @@ public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Returns the log index of the rank that blocks a waiting rank. `index` is
-  /// the log index of the waiting rank. For example, rank 0 waits for 1, rank 1
-  /// waits for 2, and rank 2 computes: rank 2 blocks rank 0.
+  /// Finds a rank that blocks a waiting rank. The function follows the waits
+  /// from rank to rank. It ends at a rank that does not wait, or that is stuck
+  /// (isStill()). For example, rank 0 waits for rank 1, rank 1 waits for rank
+  /// 2, and rank 2 computes. Rank 2 then blocks rank 0.
   ///
-  /// A rank can block others if it does not wait itself, or if it is stuck
-  /// (isStill()). Returns std::nullopt if the search finds no such rank.
+  /// `index` and the result are indices of flight logs in `snapshot`. A flight
+  /// log lists the latest activities of one rank. `index` is the index of the
+  /// waiting rank's log. The result is the index of the blocking rank's log, or
+  /// std::nullopt if the search finds no blocking rank.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -166,9 +185,13 @@ private:
 };
 } // namespace
 
-/// Returns the number of seconds without a sign of life after which a rank
-/// counts as stuck. It is a quarter of the time for which `waiter` (index of a
-/// log) has waited, at least 0.5 s.
+/// Returns a limit in seconds. A rank counts as stuck if more time than the
+/// limit has passed since the rank last recorded that it is alive.
+///
+/// The limit depends on a rank that waits. `waiter` is the index of the waiting
+/// rank's log in `snapshot`. The limit is a quarter of the duration of the
+/// wait, and at least 0.5 s. For example, a wait of 8 s gives a limit of 2 s.
+/// The limit is 0.5 s if there is no waiting rank.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;
@@ -178,9 +201,12 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
-/// Returns the log index of the rank that blocks rank `waiter`. For example,
-/// rank 0 waits for 1, rank 1 waits for 2, and rank 2 computes: rank 2 blocks
-/// rank 0. Returns std::nullopt if no rank blocks `waiter`.
+/// Finds a rank that blocks rank `waiter`. For example, rank 0 waits for rank
+/// 1, rank 1 waits for rank 2, and rank 2 computes. Rank 2 then blocks rank 0.
+///
+/// `snapshot` has logs of the ranks' activities. Returns the index of the
+/// blocking rank's log in `snapshot`, or std::nullopt if the search finds no
+/// blocking rank.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
@@ -189,8 +215,16 @@ static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
   return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
 }
 
-/// Returns text to append to the message about the lost rank `lost`: its last
-/// activity, and the activity of one rank that waits for it.
+/// Returns text to append to the error message about a lost rank. A rank is
+/// lost if its process ended without an error report. The text states the
+/// activity of rank `lost`, and the activity of one rank that waits for it. For
+/// example:
+///
+///   ; step 12, action 1B0; rank 3 waits for it: step 12, action 1B0,
+///   all_reduce of h with rank 2
+///
+/// `snapshot` has the activities of all ranks. Action 1B0 is the backward (B)
+/// of microbatch 0 on stage 1.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -202,9 +236,15 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   return text;
 }
 
-/// Returns text to append to the message about a deadline that rank `waiter`
-/// missed: the rank that blocks it, and the activity of that rank. Empty if no
-/// blocking rank is found.
+/// Returns text to append to the error message of rank `waiter`, which has
+/// waited for other ranks for too long. The text names the rank that blocks
+/// `waiter`, and the activity of that rank. For example:
+///
+///   ; rank 2 has not moved for 29.5 s: step 5, after action 1F3
+///
+/// `snapshot` has the activities of all ranks. Action 1F3 is the forward (F) of
+/// microbatch 3 on stage 1. Returns an empty text if no rank is found that
+/// blocks `waiter`.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

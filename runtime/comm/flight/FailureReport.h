@@ -10,16 +10,24 @@
 
 namespace pcc::runtime {
 
-/// Facts about a failed run that the ranks' flight logs do not contain.
+/// Facts about a failed run for explainLoss(). They supplement the ranks'
+/// flight logs. A flight log lists the latest activities of one rank.
 struct LossClues {
   /// The rank whose process ended without an error report, if any.
   std::optional<int> lost = {};
-  /// The rank that reported a missed deadline, if any. Ignored if `lost` is
-  /// set.
+  /// The rank that reported the error of the run, if known. This rank usually
+  /// waited for other ranks for longer than the limit (World::deadline()). If
+  /// `lost` is not set, explainLoss() searches for the rank that blocks
+  /// `waiter`.
   std::optional<int> waiter = {};
-  /// Time of the failure, in seconds of FlightRecorder::now(), or kAtTheEnd for
-  /// the end of the flight logs. The report states which ranks were stuck only
-  /// for kAtTheEnd.
+  /// Time for which the report describes the activities of the ranks, in
+  /// seconds of FlightRecorder::now(). kAtTheEnd means that the report
+  /// describes the last recorded activity of each rank.
+  ///
+  /// For any other time, the note about a rank does not state for how long the
+  /// rank has been stuck. A rank that waits polls repeatedly. The rank's flight
+  /// log (list of its latest activities) keeps only the time of the latest
+  /// poll. The time of the last poll before `time` is therefore unknown.
   double time = kAtTheEnd;
 };
 

@@ -56,13 +56,19 @@ struct FlightHeader {
   uint64_t magic = kMagic; ///< identifies the format
   int32_t rank = 0;        ///< world rank
   uint32_t capacity = 0;   ///< number of entries in the ring
-  /// Number of entries begun so far. Entry number n is at index n % capacity of
-  /// the ring buffer.
+  /// Number of entries that the rank has written so far. An entry describes one
+  /// activity of the rank, such as a wait. The first entry has number 0. Entry
+  /// n is at index n % capacity of the ring buffer. For example, if `capacity`
+  /// is 512, entry 513 replaces entry 1.
   std::atomic<uint64_t> count{0};
   std::atomic<int64_t> step{0}; ///< current step, counted from 1
-  /// Time of the rank's last sign of life, in seconds of the steady clock.
-  /// Signs of life are the start and the end of an entry, and each poll of a
-  /// wait.
+  /// Time at which the rank last showed that it is alive, in seconds of the
+  /// host's steady clock. The rank stores the current time in these cases:
+  ///
+  /// - The rank creates its flight recorder, the log of its activities.
+  /// - The rank begins or ends an activity that it records, such as a wait.
+  /// - The rank polls during a wait. Ranks that are threads of one process do
+  ///   not store the time in this case.
   std::atomic<double> moved{0};
   /// Whether the rank has finished all of its work.
   std::atomic<bool> hasLeft{false};

@@ -96,9 +96,13 @@ std::vector<FlightLog> readFlights(const std::string &folder) {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns one flight recorder entry as a JSON object. Times are in seconds
-/// relative to `last`. Replaces invalid values of `entry.kind` and
-/// `entry.numPeers` by valid ones, because the entry may be damaged.
+/// Returns one flight recorder entry as a JSON object. The object's times are
+/// in seconds relative to `last`. For example, a time of -2.5 is 2.5 s before
+/// `last`.
+///
+/// The rank may have died while it wrote the entry, so the fields of `entry`
+/// can be invalid. An invalid kind is written as "post". At most
+/// FlightEntry::kMostPeers peers are written.
 static Json toJson(const FlightEntry &entry, double last) {
   static constexpr const char *kinds[] = {"action", "wait", "post"};
   Json json = {{"kind", kinds[std::min<size_t>(size_t(entry.kind), 2)]},

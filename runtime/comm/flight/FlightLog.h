@@ -20,9 +20,13 @@ struct FlightLog {
   /// Latest entries of the recorder, oldest first.
   std::vector<FlightEntry> entries;
 
-  /// Returns a copy of a flight recorder. `ring` has FlightRecorder::kCapacity
-  /// entries. The rank may write meanwhile: an entry of the copy may mix old
-  /// and new fields, but its texts end with a NUL.
+  /// Returns a copy of a flight recorder (log of a rank's latest activities).
+  /// `header` is the recorder's header. `ring` is the recorder's ring buffer of
+  /// FlightRecorder::kCapacity entries.
+  ///
+  /// The rank may write to the recorder while this function copies. A copied
+  /// entry may then have some old and some new fields. Even then, every copied
+  /// text ends with a NUL.
   static FlightLog of(const FlightHeader &header, const FlightEntry *ring);
 };
 
@@ -38,26 +42,38 @@ struct FlightState {
   /// The schedule action that was in progress, or else the last one that had
   /// ended. Null if no action had begun.
   const FlightEntry *action = nullptr;
-  /// Whether `action` was in progress at the time of this state. False if it
-  /// had ended.
+  /// Whether the schedule action in the data member `action` was in progress at
+  /// the time of this state. False if this action had already ended, or if
+  /// `action` is null. An example of an action is 0F3: the forward (F) of
+  /// microbatch 3 on stage 0.
   bool isInAction = false;
-  /// Time of the rank's last sign of life: the start or end of an entry, or a
-  /// heartbeat (poll of a wait). Heartbeats count only if this state describes
-  /// the end of the log, because a log keeps only the time of the latest one.
+  /// Latest time at which the rank was active, in seconds of the host's steady
+  /// clock. A rank is active when it begins or ends an entry of its log. During
+  /// a wait, a rank is also active each time that it polls (checks whether the
+  /// wait is over).
+  ///
+  /// A log contains the time of the latest poll, but no times of earlier polls.
+  /// If this state describes a time before the end of the log, this value is
+  /// therefore the begin or the end of an entry.
   double moved = 0;
 };
 
-/// Returns the activity of a rank at `time`, in seconds of
-/// FlightRecorder::now(). The log must outlive the result.
+/// Returns the activity of a rank at one time. `log` is the rank's flight log
+/// (log of its latest activities). `time` is in seconds of the host's steady
+/// clock, which FlightRecorder::now() returns. By default, `time` is the end of
+/// the log. The result points to entries of `log`, so `log` must outlive it.
 FlightState stateAt(const FlightLog &log, double time = kAtTheEnd);
 
 /// Reads all flight recorder files in directory `folder`, one per rank of this
 /// host. Returns the logs sorted by rank. Skips other files.
 std::vector<FlightLog> readFlights(const std::string &folder);
 
-/// Returns the flight logs as JSON text. `reason` is the error of the run.
-/// Times are in seconds relative to the latest sign of life of any rank, so 0
-/// or negative.
+/// Returns the flight logs (logs of the latest activities) of the ranks as JSON
+/// text. The text also contains `reason`, the error message of the run.
+///
+/// Times in the text are in seconds. Time 0 is the latest time at which any
+/// rank began or ended an activity, or polled while it waited for other ranks.
+/// Earlier times are negative: -2.5 is 2.5 s before time 0.
 std::string flightsToJson(const std::vector<FlightLog> &flights,
                           const std::string &reason);
 

@@ -33,9 +33,12 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
-/// Maps the file `path` into memory; without a file, allocates memory. Other
-/// processes read the file. The header's field `capacity` is set last, so that
-/// they can recognize an incomplete header.
+/// Creates the file `path`, and maps the file into memory. Allocates memory
+/// instead if `path` is empty, or if the file cannot be created or mapped.
+///
+/// The file begins with a header. Other processes may read the file while this
+/// constructor writes the header. The header's field `capacity` stays 0 until
+/// all other fields are set. A reader ignores a file whose `capacity` is 0.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);
@@ -69,8 +72,10 @@ void FlightRecorder::beginStep(int64_t step) {
   header->step.store(step, std::memory_order_relaxed);
 }
 
-/// Copies `text` to a field of an entry. If it is too long, keeps the end, the
-/// most specific part of a tensor's name.
+/// Copies `text` to `to`, a text field of an entry, and appends a NUL. If
+/// `text` is too long for the field, copies only the last part that fits,
+/// because the end of a tensor's name is the most specific part of the name.
+/// For example, "layer.7.mlp" in a field of 6 bytes becomes "7.mlp".
 template <size_t size>
 static void copyText(char (&to)[size], std::string_view text) {
   const size_t length = std::min(text.size(), size - 1);
@@ -78,8 +83,14 @@ static void copyText(char (&to)[size], std::string_view text) {
   to[length] = '\0';
 }
 
-/// Fills the entry, then increments `count` (release order), so that readers
-/// see only complete entries.
+/// Writes the new entry to the ring buffer. Then increments the header's field
+/// `count`, the number of entries begun so far. This store has release order. A
+/// process that reads the new `count` therefore sees all fields of the new
+/// entry.
+///
+/// If the ring buffer is full, the new entry overwrites the oldest entry. A
+/// process that reads the oldest entry at this moment may read some fields of
+/// the oldest entry and some of the new entry.
 FlightRecorder::Entry FlightRecorder::add(FlightKind kind,
                                           std::string_view call,
                                           std::string_view action,

@@ -41,9 +41,13 @@ public:
   /// Index of an entry, counted from 0. A recorder keeps only the latest
   /// kCapacity entries, and ignores the indices of older ones.
   using Entry = uint64_t;
-  /// Begins an entry for the call `call`, such as "all_reduce". Returns the
-  /// entry's index, for end(). The kind is Wait (the rank blocks in the call)
-  /// or Post (the call's messages are in flight).
+  /// Begins an entry for a call that communicates, and returns the entry's
+  /// index. The caller later passes this index to end().
+  ///
+  /// - `kind`: Wait if the rank or its GPU waits until the call is complete.
+  ///   Post if the call begins messages and returns at once.
+  /// - `call`: name of the call, such as "all_reduce".
+  /// - `action`: schedule action and tensor for which the rank communicates.
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
   /// Begins an entry of kind Action for the schedule action `name`, such as
   /// "0F3": stage 0, forward (F), microbatch 3. Returns the entry's index.
@@ -51,15 +55,19 @@ public:
   /// Ends an entry: sets its end time to the current time.
   void end(Entry entry);
 
-  /// Removes all peers of an entry, so that addPeer() can list the current
-  /// ones.
+  /// Removes all peers (other ranks) from an entry. For example, the entry of a
+  /// wait lists the ranks that have not arrived yet. To update this list, a
+  /// rank calls clearPeers(), and then addPeer() for each rank that is still
+  /// missing.
   void clearPeers(Entry entry);
   /// Adds world rank `rank` to the peers of an entry. Beyond
   /// FlightEntry::kMostPeers ranks, only the number of peers increases.
   void addPeer(Entry entry, int rank);
 
-  /// Stores the current time as the rank's last sign of life. A rank that waits
-  /// for other ranks calls this at each poll.
+  /// Stores the current time as the latest time at which this rank was active.
+  /// A rank that waits for other ranks by MPI or NCCL calls this function
+  /// repeatedly. If the run fails, the error message can then state that a rank
+  /// "has not moved for 2.1 s".
   void heartbeat();
   /// Records that the rank has finished its work and only waits for other
   /// ranks.
@@ -75,7 +83,14 @@ public:
 private:
   /// Returns the entry with index `entry`; null if it has been overwritten.
   FlightEntry *find(Entry entry);
-  /// Appends an entry in progress of kind `kind`, and returns its index.
+  /// Appends an entry that begins now and has no end time yet. Returns the
+  /// entry's index.
+  ///
+  /// - `call`: name of the call that communicates, such as "all_reduce"; empty
+  ///   if the kind is Action.
+  /// - `action`: name of the schedule action, such as "0F3": stage 0, forward
+  ///   (F), microbatch 3.
+  /// - `value`: name of the tensor; may be empty.
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 

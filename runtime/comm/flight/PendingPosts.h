@@ -10,17 +10,28 @@
 
 namespace pcc::runtime {
 
-/// Maps the tickets of a group's latest post() calls to entries of the flight
-/// recorder (log of a rank's latest activities). When a ticket is complete,
-/// end() ends its entry. Only the latest kMost calls are stored.
+/// Stores the flight recorder entries of a group's messages in flight. The
+/// flight recorder is a log of a rank's latest activities. A call of post()
+/// begins messages, and returns a ticket: a handle for wait().
+///
+/// - add() begins one entry per post() call, and stores the ticket and the
+///   entry.
+/// - end() ends the entries of post() calls whose messages are complete.
+///
+/// At most kMost = 64 calls are stored. A new call may overwrite an older call.
 class PendingPosts {
 public:
   /// Stores a reference to `recorder`, which must outlive this object.
   explicit PendingPosts(FlightRecorder &recorder) : recorder(recorder) {}
 
-  /// Begins an entry in the flight recorder (log of a rank's latest activities)
-  /// for one post() call. `ticket` is the call's handle. `members` are the
-  /// world ranks of the group. Does nothing if the call has no messages.
+  /// Begins one entry in the flight recorder (log of a rank's latest
+  /// activities) for one post() call. Does nothing if the call has no messages.
+  ///
+  /// - `ticket`: handle that post() returns.
+  /// - `sends`, `receives`: messages that post() begins to send and to receive.
+  /// - `members`: world ranks of the group. A message with peer 2 is a message
+  ///   to or from world rank `members[2]`.
+  /// - `action`: schedule action and tensor to which the messages belong.
   void add(Ticket ticket, std::span<const PeerBuffer> sends,
            std::span<const PeerBuffer> receives, std::span<const int> members,
            const ActionId &action) {
@@ -36,8 +47,10 @@ public:
     posts[ticket % kMost] = {ticket, entry};
   }
 
-  /// Ends the flight recorder entries of the post() calls with the handles
-  /// `tickets`. Ignores a call that has no stored entry.
+  /// Ends the flight recorder entries of completed post() calls. `tickets` are
+  /// the handles that these post() calls returned. Ignores a ticket if its
+  /// post() call had no messages, or if a later post() call has overwritten it
+  /// in `posts`.
   void end(std::span<const Ticket> tickets) {
     for (Ticket ticket : tickets)
       if (Post &post = posts[ticket % kMost]; post.ticket == ticket)
@@ -52,8 +65,10 @@ private:
   };
 
   FlightRecorder &recorder;
-  /// Ring buffer of the latest post() calls. The call with ticket (handle) t is
-  /// at index t % kMost.
+  /// Stored post() calls, each with its ticket and its flight recorder entry. A
+  /// ticket is the handle that post() returned. The array has kMost = 64
+  /// elements. The call with ticket t is at index t % 64. For example, the call
+  /// with ticket 65 overwrites the call with ticket 1.
   std::array<Post, kMost> posts = {};
 };
 

@@ -9,8 +9,10 @@
 
 namespace pcc::runtime {
 
-/// In the first millisecond of a wait, timeToLookAround() reads the clock only
-/// at every 16th call.
+/// Number of calls of timeToLookAround() per reading of the clock, during the
+/// first millisecond of a wait. A waiting rank calls timeToLookAround() after
+/// each poll of MPI. Calls 16, 32, 48 and so on read the clock. After the first
+/// millisecond, every call reads the clock.
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)

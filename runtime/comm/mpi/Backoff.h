@@ -20,8 +20,9 @@ public:
   /// whether several ranks share a core.
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Returns how many seconds the wait has lasted. timeToLookAround() updates
-  /// this number whenever it returns true.
+  /// Returns the duration of the wait in seconds, up to the latest reading of
+  /// the clock. timeToLookAround() reads the clock whenever it returns true.
+  /// Before the first reading, the result is 0.
   double waited() const { return secondsWaited; }
   /// Returns whether the caller should check its deadline and look for aborts.
   /// True for one of 16 calls in the first millisecond of a wait, then for

@@ -55,9 +55,15 @@ TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   return {};
 }
 
-/// Copies the message that this member sends to itself, from `sends` to
-/// `receives`. Returns true if there is no such message. Returns false if only
-/// one of the two lists has it, or if the sizes differ.
+/// Copies the message that this member sends to itself, if there is one.
+/// `sends` and `receives` are the messages that this member sends and receives.
+/// `self` is the member's own index in the group. The element of `sends` with
+/// peer `self` is the source, and the element of `receives` with peer `self` is
+/// the target.
+///
+/// Returns true if the message was copied, or if both lists lack an element
+/// with peer `self`. Returns false if only one list lacks it, or if the sizes
+/// differ.
 static bool copyOwnPiece(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives, int self) {
   auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };

@@ -102,9 +102,15 @@ private:
   std::vector<int> missing(std::span<const Ticket> tickets) const;
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
-  /// Returns the peer of this member in turn `turn`, from 1 to size() - 1.
-  /// Members start with different peers, so they do not all send to one member
-  /// at once.
+  /// Returns the index of the member to which this member sends its message
+  /// number `turn`. A member numbers its messages to the other members from 1
+  /// to size() - 1. The first messages of all members go to different members,
+  /// so no member receives all of them at once. An example with 3 members:
+  ///
+  ///              message 1     message 2
+  ///   member 0   to member 1   to member 2
+  ///   member 1   to member 2   to member 0
+  ///   member 2   to member 0   to member 1
   int peerAt(int turn) const { return (self + turn) % size(); }
 
   const std::shared_ptr<MpiJob> job;
@@ -117,7 +123,9 @@ private:
   /// Transfers in flight. Completed ones stay in the set until all are
   /// complete.
   TransferSet underWay;
-  /// First failure of a transfer that advance() has found, for the next wait().
+  /// First failure of a message of this group. advance() polls MPI and can find
+  /// a failure, but it cannot return an error. It stores the failure here, and
+  /// the next wait() returns the failure as an error.
   TransferFault found;
   /// Messages of the current round of a collective. They are data members so
   /// that their memory is reused.
@@ -125,7 +133,10 @@ private:
   std::vector<PeerBuffer> toGet;
   /// Elements received from the other members for a reduction.
   std::vector<char> scratch;
-  /// Arrays that a reduction combines, by member index.
+  /// Arrays that the current reduction combines. Element i points to the array
+  /// of member i of the group. The array of this member is in the input of the
+  /// call. The arrays of the other members are in `scratch`, which holds
+  /// received elements.
   std::vector<const void *> inputs;
 };
 

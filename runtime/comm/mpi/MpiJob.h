@@ -56,8 +56,9 @@ struct TransferFault {
 /// may call the other functions.
 class MpiJob {
 public:
-  /// Loads and initializes MPI; may be called once per process. Exit code 13 if
-  /// MPI is absent or lacks thread support.
+  /// Loads and initializes MPI. May be called once per process. Returns an
+  /// error with exit code 13 if MPI cannot be loaded or initialized, or if it
+  /// lacks thread support (MPI_THREAD_SERIALIZED).
   Status start();
   /// Finalizes MPI, and blocks until all ranks do so. Does nothing after an
   /// abort, because other ranks might never finalize.
@@ -110,13 +111,19 @@ private:
   /// for MPI's eager protocol, so it leaves at once.
   struct AbortMessage {
     int32_t code; ///< exit code
-    /// Message and notes of the error, one per line, with a NUL at the end. A
-    /// longer text is cut.
+    /// Text of the error, with a NUL at the end. The first line is the error's
+    /// message. Each further line is a note, which tells a cause or a remedy. A
+    /// text of more than 2043 bytes is truncated.
     char reason[2044];
   };
 
-  /// Converts `result`, MPI's code for a transfer with world rank `peer`, to a
-  /// fault. MPI_SUCCESS gives kind None.
+  /// Converts an MPI error code to a TransferFault. `result` is the code that
+  /// MPI returned for a transfer. `peer` is the world rank of the other side.
+  /// The kind of the fault depends on the code:
+  ///
+  ///   MPI_SUCCESS        None: no failure
+  ///   MPI_ERR_TRUNCATE   Mismatch: the receiver expected fewer bytes
+  ///   other codes        Lost; the fault also contains MPI's message
   TransferFault faultOf(int result, int peer);
   /// Returns a fault if a completed receive has another number of bytes than
   /// expected.

@@ -43,9 +43,10 @@ struct MpiLibrary {
   MPI_Request nullRequest;     ///< MPI_REQUEST_NULL
 };
 
-/// Opens libmpi.so.40 and fills `library`. The library stays loaded until the
-/// process ends. Exit code 13 if the library is absent or lacks a symbol of
-/// Open MPI 4.1.
+/// Opens libmpi.so.40, the library of Open MPI. Stores the addresses of the
+/// functions and handles that pcc uses in `library`. libmpi.so.40 stays loaded
+/// until the process ends. Returns an error with exit code 13 if libmpi.so.40
+/// cannot be opened, or if it lacks one of these functions or handles.
 Status openMpiLibrary(MpiLibrary &library);
 
 } // namespace pcc::runtime

@@ -9,8 +9,11 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one process. The group of all ranks is created
-/// first, so it has the first message tag on all ranks.
+/// One rank's view of all ranks of a run, which are MPI processes. Each group
+/// of ranks has its own MPI tag, so that messages of different groups do not
+/// mix. The tag is the number of the group in order of creation, from 1. The
+/// constructor creates the group of all ranks, which therefore has tag 1 on
+/// every rank.
 class MpiWorld final : public HostWorld {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -19,8 +22,10 @@ public:
     joinAll();
   }
 
-  // A barrier precedes MPI_Finalize, because it has a deadline and can detect a
-  // missing rank. MPI_Finalize would wait forever.
+  // Wait for all ranks in a barrier, then finalize MPI. The barrier has a
+  // deadline, and fails if a rank is missing. MPI_Finalize has no deadline, and
+  // would wait forever for a missing rank. MPI is therefore not finalized if
+  // the barrier fails.
   ~MpiWorld() override {
     if (everybody->barrier({"end", ""}).ok())
       job->finish();

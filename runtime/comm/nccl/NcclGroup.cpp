@@ -67,9 +67,9 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Value of a parameter `peer` if an NCCL call needs all members, as a
-/// collective does. Any other value is the index of the only member that the
-/// call needs.
+/// Argument `peer` of enqueue() for an NCCL call that communicates with several
+/// members of the group, such as a collective. For a message to or from one
+/// member, the argument is the index of this member in the group.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -77,9 +77,15 @@ static Status cannotReduce(ElementType type) {
                        "NCCL does not reduce " + std::string(nameOf(type)));
 }
 
-/// Makes the stream of lane `to` wait for the compute stream, then makes the
-/// NCCL call `call`. note() and noteEnd() track the NCCL call: if it hangs, an
-/// error message names it.
+/// Makes one NCCL call on the lane `to`. A lane is an NCCL communicator with a
+/// CUDA stream. `call` is a function that makes the NCCL call. `name` is the
+/// name of the NCCL call in error messages.
+///
+/// The lane's stream first waits for all earlier work of the compute stream, on
+/// which the GPU runs its kernels. note() gives the NCCL call a number.
+/// noteEnd() makes the GPU store this number when the NCCL call is complete.
+/// The stored number shows which call hangs, so that an error message can name
+/// the call.
 template <typename Call>
 Status NcclGroup::enqueue(const NcclLane &to, const char *name,
                           const ActionId &action, int peer, Call call) {
@@ -196,15 +202,19 @@ ncclResult_t NcclGroup::transfer(const NcclLane &on, const PeerBuffer &piece,
                                    on.comm, on.stream);
 }
 
-/// Returns the name of a post() call in messages: "send" if it only sends,
-/// "receive" if it only receives, otherwise "exchange".
+/// Returns the name of a post() call for error messages. `sends` are the
+/// messages that post() sends, and `receives` are the messages that post()
+/// receives. The name is "send" if `receives` is empty. Otherwise the name is
+/// "receive" if `sends` is empty, and "exchange" if both lists have messages.
 static const char *nameOf(std::span<const PeerBuffer> sends,
                           std::span<const PeerBuffer> receives) {
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Returns the index of the only peer of all messages, or `everybody` if there
-/// are several peers.
+/// Returns the peer of the messages in `sends` and `receives`, if all messages
+/// have the same peer. A peer is the index in the group of the other member,
+/// which receives or sends the message. Returns `everybody` (-1) if the
+/// messages have different peers, or if there are no messages.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -238,12 +248,13 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
       ticket);
 }
 
-/// Enqueues each message on the lane (communicator and stream) of its edge
-/// (pair of sender and receiver). In the lane, the sender is rank 0, the
-/// receiver 1.
+/// Enqueues each message on the lane of its edge. An edge is a pair of sender
+/// and receiver. A lane is an NCCL communicator with a CUDA stream. The lane of
+/// an edge has two ranks: the sender is rank 0, and the receiver is rank 1.
 ///
-/// The messages of one call run one after another. The ticket of the last
-/// message thus covers all of them.
+/// On the GPU, each message begins when the previous message of this call is
+/// complete. `ticket` is the handle of the last message. When the last message
+/// is complete, all messages of this call are therefore complete.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

@@ -24,12 +24,17 @@ struct EdgeLane {
 ///   that messages of different edges do not wait for each other.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// Creates the group of the world ranks `members`. `lane` (communicator and
-  /// stream) has the same ranks in the same order.
+  /// Creates this rank's object for a group of ranks. `members` lists the world
+  /// ranks of the group. There are two kinds of groups:
   ///
-  /// If there are `edges` (connections between two members), `lane` must be
-  /// empty. The group then supports only wait(), and post() along these edges.
-  /// Other calls fail with exit code 1.
+  /// - For all operations: `edges` is empty. `lane` is the NCCL communicator
+  ///   with the CUDA stream on which all operations run. Rank i of the
+  ///   communicator is world rank `members[i]`.
+  /// - For messages only: `edges` lists the pairs of a sender and a receiver to
+  ///   which this rank belongs. Each pair has its own communicator and stream,
+  ///   so `lane` must be NcclLane(). The function post() sends a message to the
+  ///   receiver of a pair, or receives a message from the sender. The function
+  ///   wait() waits for these messages. All collectives return exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
             NcclLane lane, std::vector<EdgeLane> edges = {});
 
@@ -58,8 +63,18 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
-  /// Operands of a reduction. `count` is the argument of the NCCL call:
-  /// elements of `in` for an all-reduce, of `out` for a reduce-scatter.
+  /// Arguments of an all-reduce or a reduce-scatter. The NCCL function reads
+  /// GPU memory `in` and writes GPU memory `out`. `type` is the type of an
+  /// element. `kind` is the operator, such as a sum.
+  ///
+  /// `count` is the number of elements that each member of the group gets in
+  /// `out`. For an all-reduce, `in` also has `count` elements. For a
+  /// reduce-scatter, `in` has `count` elements per member of the group. An
+  /// example with `count` = 10 and 4 members:
+  ///
+  ///                      elements of in   elements of out
+  ///   all-reduce         10               10
+  ///   reduce-scatter     40               10
   struct Operands {
     const void *in;
     void *out;
@@ -84,15 +99,35 @@ private:
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// Enqueues an NCCL call on the group's lane (communicator and stream), with
-  /// the arguments of enqueue(). Sets `ticket` to the call's handle. If the
-  /// host enqueues work after wait(`ticket`), the GPU runs it after the call.
+  /// Enqueues an NCCL call on the communicator and the CUDA stream of the group
+  /// (`lane`). Sets `ticket` to a handle of the NCCL call. The caller later
+  /// passes the handle to wait(). The kernels of this rank run on another
+  /// stream, the compute stream:
+  ///
+  /// - Kernels that are enqueued before the NCCL call are complete before it
+  ///   starts.
+  /// - Kernels that are enqueued between the NCCL call and this wait() may run
+  ///   at the same time as the NCCL call.
+  /// - Kernels that are enqueued after this wait() start after the NCCL call is
+  ///   complete.
+  ///
+  /// The parameters:
+  ///
+  /// - `name`: the call's name in messages
+  /// - `action`: schedule action and tensor for which this rank communicates,
+  ///   for messages
+  /// - `peer`: index of the only member that the call needs; -1 if it needs all
+  /// - `call`: function that makes the NCCL call and returns its result
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// `given` is the result of enqueuing an operation, `ticket` its handle.
-  /// Returns `given` if it is an error. Otherwise makes later work on the
-  /// compute stream wait for the operation.
+  /// Makes the compute stream, which runs the kernels of this rank, wait for an
+  /// NCCL call on another stream. Kernels that are enqueued after finish() thus
+  /// start after the NCCL call is complete. Does not block the host.
+  ///
+  /// `ticket` is the handle of the NCCL call. `given` is success if the NCCL
+  /// call has been enqueued, otherwise an error. If `given` is an error,
+  /// finish() returns this error and does nothing else.
   Status finish(const Status &given, Ticket ticket);
 
   /// Implements post() for a group with edges (pairs of sender and receiver):

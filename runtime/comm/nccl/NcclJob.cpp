@@ -39,9 +39,11 @@ static void endWithPeers(const NcclLibrary &library,
     library.ncclCommDestroy(lanes[i].comm);
 }
 
-/// Aborts the communicators of `lanes` after an error. Other ranks need not
-/// take part. One NCCL group contains all calls of ncclCommAbort, because a
-/// single one could block on a call of another communicator.
+/// Aborts the NCCL communicators of `lanes` after an error. Other ranks need
+/// not take part. ncclGroupStart() and ncclGroupEnd() enclose all calls of
+/// ncclCommAbort, so that NCCL aborts all communicators together. Otherwise the
+/// abort of one communicator could block, because it waits for a hanging call
+/// of another communicator.
 static void endAlone(const NcclLibrary &library,
                      const std::vector<NcclLane> &lanes) {
   library.ncclGroupStart();
@@ -189,8 +191,11 @@ void NcclJob::beginReplay() {
     done[lane] = before[lane];
 }
 
-/// Enqueues a write of the latest call's number on the lane's stream. A CUDA
-/// graph can thus capture the write together with the call.
+/// Enqueues a write on the stream of `lane`, behind the latest NCCL call of the
+/// stream. The GPU executes the write when the NCCL call is complete. The write
+/// stores the NCCL call's number in `done[lane.number]`, which is in host
+/// memory. If the stream is being captured as a CUDA graph, the graph contains
+/// the NCCL call and the write. Each execution of the graph then executes both.
 Status NcclJob::noteEnd(const NcclLane &lane) {
   const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
   return gpu.check(
@@ -199,8 +204,14 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
       "cuStreamWriteValue32");
 }
 
-/// Compares two call numbers by the sign of their difference. This works even
-/// after the 32-bit numbers have wrapped around.
+/// Returns whether the counter `done[call.lane]` has reached the number of
+/// `call`. The counter is the number of the latest NCCL call that the GPU has
+/// completed on the same CUDA stream. If the counter is 7, calls 6 and 7 are
+/// done, and call 8 is not.
+///
+/// The numbers have 32 bits, so number 0 follows number 4294967295. The sign of
+/// the 32-bit difference is correct even then. If the counter is 1 and the call
+/// has number 4294967295, the difference is 2, and the call is done.
 bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
@@ -221,9 +232,16 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// Visits the calls of the replayed CUDA graph in order. Ends the flight
-/// recorder entry of each completed call. Stops at the first incomplete call,
-/// whose entry stays in progress.
+/// Finds the NCCL calls of the CUDA graph that the GPU has completed, by the
+/// counters in `done`. Each counter is the number of the latest completed call
+/// on one CUDA stream. The list `recorded` has all calls of the graph in order.
+/// The first `numReplayed` calls of this list are already known to be complete.
+/// For each following call:
+///
+/// 1. If the call has no entry in the flight recorder (log of a rank's latest
+///    activities), begins an entry.
+/// 2. If the call is complete, ends the entry, and goes on to the next call. If
+///    the call is incomplete, returns.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -236,9 +254,12 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // The GPU has completed the CUDA graph. Set each lane's counter to its
-    // latest call number: calls outside the graph may have greater numbers than
-    // those in the graph.
+    // All calls of the CUDA graph are complete. The counter of a lane is the
+    // number of the latest completed call on the lane. The graph has set the
+    // counter to the number of a call in the graph, such as 7. Calls 8 and 9 of
+    // the lane, outside the graph, may have been complete before the execution
+    // of the graph. Set the counter to the number of the latest call on the
+    // lane, 9 in this example.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
     isReplaying = false;

@@ -56,16 +56,22 @@ public:
   /// a rank is late.
   Status open();
 
-  /// Splits the ranks of the world into lanes (communicator and stream), like
-  /// ncclCommSplit. Sets `lane` to this rank's lane. All ranks must call;
-  /// blocks until they have.
+  /// Splits all ranks of the run into disjoint sets by ncclCommSplit, and
+  /// creates a lane for each set. A lane is an NCCL communicator with a CUDA
+  /// stream. Sets `lane` to the lane of this rank's set. All ranks must call
+  /// split(). The function blocks until all ranks have called it.
   ///
-  /// - `color`: ranks with the same color get a common lane, ranks with noColor
-  ///   none.
-  /// - `key`: order of the ranks in the lane.
-  /// - `mostBlocks`: largest number of GPU thread blocks per call (maxCTAs).
+  /// - `color`: number of the set that this rank joins. With color noColor,
+  ///   this rank joins no set, and `lane` stays unchanged.
+  /// - `key`: position of this rank in its set. For example, a set has two
+  ///   ranks: rank 5 with key 0 and rank 2 with key 1. Rank 5 becomes rank 0 of
+  ///   the lane's communicator, and rank 2 becomes rank 1.
+  /// - `mostBlocks`: largest number of GPU thread blocks for one NCCL call on
+  ///   the lane (ncclConfig_t::maxCTAs).
   Status split(int color, int key, int mostBlocks, NcclLane &lane);
-  /// Color of a rank that takes part in a split without joining a lane.
+  /// Color with which a rank calls split() if the rank joins none of the sets
+  /// that split() creates. The rank must still call split(), because the other
+  /// ranks wait in split() until all ranks have called it.
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
   /// Sends a first message on `lane` (communicator and stream), which has two
@@ -88,14 +94,21 @@ public:
   /// another rank ends the run, or the deadline passes.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Begins to track an NCCL call on `lane` (communicator and stream), to
-  /// detect if the call hangs. Must be called before the NCCL call. noteEnd()
-  /// must follow the NCCL call.
+  /// Announces an NCCL call, so that an error message can name the call if it
+  /// hangs. A caller makes three calls in this order: note(), the NCCL call,
+  /// noteEnd().
   ///
-  /// - `call`: name of the NCCL call in messages.
-  /// - `members`: world ranks of the group. The span must outlive this object.
-  /// - `peer`: world rank of the only member that the call needs; -1 if it
-  ///   needs all.
+  /// - `lane`: communicator and CUDA stream of the NCCL call.
+  /// - `call`: the call's name in messages, such as "all_reduce". The string
+  ///   must be a literal.
+  /// - `action`: the work for which this rank communicates, for messages. For
+  ///   example, action "0F3" is the forward (F) of microbatch 3 on stage 0.
+  /// - `members`: world ranks of the group that communicates. The memory of
+  ///   this list must stay valid until the NCCL call is complete. If a CUDA
+  ///   graph contains the call, the memory must stay valid until the last
+  ///   execution of the graph is complete.
+  /// - `peer`: world rank of the only other rank that the call needs, as in a
+  ///   message; -1 if the call needs all members, as in a collective.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
   /// Must be called directly after an NCCL call on `lane`. Enqueues a write:
@@ -103,13 +116,22 @@ public:
   /// `done`.
   Status noteEnd(const NcclLane &lane);
 
-  /// Must be called when the capture of a CUDA graph begins. Until the first
-  /// beginReplay(), note() appends each call to `recorded`, the list of the
-  /// graph's calls.
+  /// Must be called when the device begins to capture a CUDA graph. The NCCL
+  /// calls that follow, up to the first beginReplay(), become part of the
+  /// graph. note(), which announces each NCCL call, appends these calls to the
+  /// list `recorded`.
   void beginRecording() override;
-  /// Must be called before each execution of the captured CUDA graph, when all
-  /// earlier calls are complete. Sets the counters in `done` (number of the
-  /// latest completed call of each lane) to their values before the capture.
+  /// Must be called before each execution of the captured CUDA graph. All
+  /// earlier NCCL calls must be complete.
+  ///
+  /// The array `done` has a counter for each lane (communicator and stream):
+  /// the number of the latest NCCL call that the GPU has completed on the lane.
+  /// Each execution of the graph writes the same numbers to the counters.
+  /// Before the execution, beginReplay() therefore sets each counter back to
+  /// the number of the lane's last call before the capture. For example, the
+  /// graph contains calls 6 and 7 of a lane. beginReplay() sets the lane's
+  /// counter to 5. During the execution, the GPU sets the counter to 6 and then
+  /// to 7.
   void beginReplay() override;
 
   /// Returns an error if a communicator of this rank has failed, or if another
@@ -154,8 +176,10 @@ private:
   /// many entries.
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
-  /// Creates a CUDA stream for `comm`. Appends both to `lanes`, and sets
-  /// `lane`.
+  /// Creates a lane, which is an NCCL communicator with a CUDA stream. The
+  /// communicator of the lane is `comm`. openLane() creates the stream. Appends
+  /// the new lane to the list `lanes`, and sets `lane` to a copy of it. Returns
+  /// an error if this rank already has kMostLanes lanes.
   Status openLane(ncclComm_t comm, NcclLane &lane);
   /// Allocates the 4 bytes of GPU memory that connectEdge() and connectAll()
   /// send, and sets `word` to their address. A second call does nothing.
@@ -173,8 +197,20 @@ private:
   /// flight recorder (log of a rank's latest activities).
   void closeCalls();
   /// Updates the flight recorder (log of a rank's latest activities) while the
-  /// GPU executes a captured CUDA graph. Only the oldest incomplete call of the
-  /// graph has an entry in progress.
+  /// GPU executes a captured CUDA graph. The graph contains NCCL calls. The GPU
+  /// runs these calls without the host, so the host must check whether a call
+  /// is complete. closeRecorded() checks the calls in order, up to the first
+  /// incomplete call. Does not block.
+  ///
+  /// An entry of the log has a begin time and an end time. For example, the
+  /// graph contains calls A, B and C. Call A is complete, and call B is not.
+  /// After closeRecorded(), the log has these entries:
+  ///
+  /// - A: an entry with a begin time and an end time.
+  /// - B: an entry with a begin time only.
+  /// - C: no entry.
+  ///
+  /// Does nothing if the GPU executes no graph.
   void closeRecorded();
   /// Returns the oldest call that the GPU has not completed; null if there is
   /// none.
@@ -185,8 +221,10 @@ private:
   /// Returns the world ranks that a call depends on.
   std::vector<int> awaitedBy(const QueuedCall &call) const;
 
-  /// GPU memory of 4 bytes for the first messages of connectEdge() and
-  /// connectAll().
+  /// Address of 4 bytes of GPU memory; null before the first findWord(). NCCL
+  /// connects two ranks only when they communicate for the first time.
+  /// connectEdge() and connectAll() therefore transfer these 4 bytes between
+  /// ranks. The value of the bytes does not matter.
   void *word = nullptr;
   /// All lanes (communicator and stream) of this rank by number. Number 0 has
   /// all ranks.
@@ -204,9 +242,15 @@ private:
   /// Ring buffer of calls outside CUDA graphs; call i is at index i %
   /// kMostCalls.
   std::vector<QueuedCall> calls;
-  /// `numCalls`: number of NCCL calls so far, without those in CUDA graphs. All
-  /// calls with an index (from 0) below `firstOpen` are complete or no longer
-  /// stored.
+  /// `numCalls` is the number of NCCL calls that note() has announced so far.
+  /// NCCL calls in CUDA graphs are not counted. The counted calls have the
+  /// indices 0 to `numCalls` - 1.
+  ///
+  /// `firstOpen` is the index of the oldest call that may be incomplete.
+  /// closeCalls() updates `firstOpen`. For example, `numCalls` is 6, and call 4
+  /// is the oldest incomplete call. closeCalls() sets `firstOpen` to 4. If all
+  /// 6 calls are complete, closeCalls() sets `firstOpen` to 6. An old call that
+  /// newer calls have overwritten in `calls` counts as complete.
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;

@@ -31,9 +31,16 @@ static int share(int blocks, int count, int most) {
   return int(std::bit_floor(unsigned(each)));
 }
 
-/// Returns the number of GPU thread blocks for a message on one edge (pair of
-/// sender and receiver). The rank with the most edges determines it. If that
-/// rank has 6 edges and 32 blocks, each edge gets 5, rounded down to 4.
+/// Returns the largest number of GPU thread blocks for one message on an edge.
+/// An edge is a pair of a sender and a receiver. `edges` lists all edges.
+///
+/// A rank can be in several edges, whose messages may run on the rank's GPU at
+/// the same time. All messages of a rank share 32 blocks (blocksOfAllWays). The
+/// rank that is in the most edges needs the smallest shares. Every edge gets a
+/// share of that size, rounded down to a power of two and at most 8. For
+/// example, the rank that is in the most edges is in 6 edges. Its messages get
+/// 32 / 6 blocks each, rounded down to 4. A message on any other edge also gets
+/// 4 blocks.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -43,9 +50,23 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Returns the number of GPU thread blocks for a call of a group. It depends on
-/// the rank that is in the most groups. If 3 groups share 86 blocks, each gets
-/// 28, rounded down to 16.
+/// Returns the largest number of GPU thread blocks for one NCCL call of a
+/// group. `groups` lists the world ranks of each group. The GPU has
+/// `multiprocessors` multiprocessors.
+///
+/// A rank can be in several groups, whose calls may run on the rank's GPU at
+/// the same time. The number of blocks that the calls share is 90 % of the
+/// number of multiprocessors, minus 32 blocks for pipeline messages
+/// (blocksOfAllWays). The rank that is in the most groups needs the smallest
+/// shares. Every group gets a share of that size, rounded down to a power of
+/// two, at least 1 and at most 32. An example:
+///
+///   multiprocessors of the GPU                 132
+///   90 % of the multiprocessors                118
+///   blocks that the calls of a rank share      118 - 32 = 86
+///   groups of the rank in the most groups      3
+///   share of a call                            86 / 3 = 28
+///   blocks for a call                          28 rounded down to 16
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -57,8 +78,9 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
-/// The World (communicator) of one rank. ncclCommSplit creates its groups from
-/// the communicator of all ranks.
+/// One rank's view of all ranks of a run. The ranks communicate by NCCL. One
+/// NCCL communicator contains all ranks. ncclCommSplit creates the
+/// communicators of smaller groups of ranks from this communicator.
 class NcclWorld final : public World {
 public:
   explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
@@ -111,8 +133,15 @@ public:
   }
 
 private:
-  /// Returns the largest index `end` such that no rank is in two of the groups
-  /// [first, end). One ncclCommSplit creates all of them.
+  /// Finds the groups, from index `first` on, that one call of ncclCommSplit
+  /// can create. A rank can join only one group in each call of ncclCommSplit.
+  /// `groups` lists the world ranks of each group. Returns the largest index
+  /// `end` such that every rank is in at most one of the groups `first` to
+  /// `end` - 1.
+  ///
+  /// For example, `groups` is {0, 1}, {2, 3}, {0, 2}, and `first` is 0. The
+  /// result is 2, because rank 0 is in group 0 and in group 2. One call can
+  /// thus create groups 0 and 1.
   static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
                               size_t first) {
     std::set<int> taken;
@@ -126,8 +155,17 @@ private:
     return end;
   }
 
-  /// Creates the groups with indices [first, end) by one ncclCommSplit. No rank
-  /// may be in two of them. A member of group i has color i - `first`.
+  /// Creates the groups `first` to `end` - 1 of the list `groups` by one call
+  /// of ncclCommSplit. Every rank may be in at most one of these groups. All
+  /// ranks must call join(). `blocks` is the largest number of GPU thread
+  /// blocks for one NCCL call of a group.
+  ///
+  /// Appends one entry per group to `created`: the new group if this rank is a
+  /// member of the group, otherwise null.
+  ///
+  /// The ranks of group i pass the color i - `first` to ncclCommSplit. For
+  /// example, `first` is 2 and `end` is 4. The ranks of group 2 pass color 0,
+  /// and the ranks of group 3 pass color 1. All other ranks pass noColor.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -150,10 +188,22 @@ private:
     return Status::success();
   }
 
-  /// Creates one lane (communicator and stream) per group for the connection
-  /// `edge`, whose two ends are indices in a group. One ncclCommSplit creates
-  /// all lanes. If this rank is an end in group i, appends its lane to
-  /// `lanes[i]`. No rank may be in two groups.
+  /// Creates the lanes for the messages of one edge. A lane is an NCCL
+  /// communicator with a CUDA stream. The edge is a pair of a sender and a
+  /// receiver: `edge.from` is the sender's index in a group, and `edge.to` is
+  /// the receiver's index. `blocks` is the largest number of GPU thread blocks
+  /// for one message.
+  ///
+  /// `groups` lists the world ranks of each group. Every group gets one lane
+  /// for the edge. The lane contains only the sender and the receiver of the
+  /// group. For example, the groups are {0, 1, 2} and {3, 4, 5}, and the edge
+  /// goes from index 0 to index 1. The first group gets a lane with ranks 0 and
+  /// 1. The second group gets a lane with ranks 3 and 4.
+  ///
+  /// One call of ncclCommSplit creates the lanes of all groups. Every rank may
+  /// be in at most one group. All ranks must call joinEdge(). If this rank is
+  /// the sender or the receiver in group i, joinEdge() appends the edge with
+  /// its lane to `lanes[i]`.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,
                   std::vector<std::vector<EdgeLane>> &lanes) {

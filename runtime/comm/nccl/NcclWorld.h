@@ -12,16 +12,24 @@ namespace pcc::runtime {
 
 class CudaContext;
 
-/// Creates the World (communicator) of rank `rank` in a job of `size` ranks,
-/// each with its own GPU. All ranks must call. Blocks until they have, at most
-/// for `seconds`, which is also the world's initial deadline.
+/// Connects rank `rank` to the other ranks of a run by NCCL. Sets `world` to a
+/// World, the object by which this rank creates groups of ranks. The run has
+/// `size` ranks. All ranks must call openNcclWorld(). The function blocks until
+/// all ranks have called it.
 ///
-/// - Groups: buffers are in GPU memory (QueuedGroup). Only the group all() has
-///   buffers in host memory.
-/// - Errors: exit code 13 if NCCL is absent; 14 if a rank does not call in
-///   time.
+/// - `gpu`: the GPU of this rank. Each rank has its own GPU. `gpu` must outlive
+///   `world`.
+/// - `rendezvous`: channel between the processes of all ranks. The channel does
+///   not use NCCL.
+/// - `recorder`: log of the latest activities of this rank.
+/// - `seconds`: longest time of each wait for other ranks. World::setDeadline()
+///   can change the time later.
 ///
-/// `gpu` must outlive the world.
+/// The buffers of a group are in GPU memory. The group World::all(), which
+/// contains all ranks, is an exception: its buffers are in host memory.
+///
+/// Returns exit code 13 if NCCL is absent or older than 2.27. Returns exit code
+/// 14 if another rank does not call openNcclWorld() within `seconds`.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,

@@ -32,9 +32,15 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Sets a bit of `arrivals` to break the barrier. arrive() does not increment
-/// `arrivals` once the bit is set. Both changes are atomic, so either all
-/// members pass the barrier step, or none does.
+/// Sets the top bit of `arrivals`, which means that the barrier is broken. The
+/// other bits of `arrivals` are the number of arrivals so far. arrive() adds 1
+/// to this number, unless the top bit is set. Both functions change `arrivals`
+/// by an atomic operation, so one of them is first:
+///
+/// - If the last member arrives first, breakUnlessComplete() finds that all
+///   members have arrived. It does not set the bit, and returns false.
+/// - If breakUnlessComplete() sets the bit first, arrive() finds the bit when
+///   the last member arrives, and returns false to this member.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

@@ -88,18 +88,36 @@ public:
   /// Returns the number of members.
   int size() const { return int(members.size()); }
 
-  /// Stores `call`, the call of member `index`, for all members to read. Blocks
-  /// until all members have entered barrier step `step`. Calls `advance`, which
-  /// transfers messages, repeatedly while it waits. If a member misses
-  /// `deadline`, or if the run is aborted, returns false on all members.
+  /// Begins a collective for member `index`. Stores `call`, the arguments with
+  /// which the member calls the collective, for all members to read. Then
+  /// blocks until all members have called enter() for the same collective.
+  ///
+  /// The group has one barrier, which all members use again and again. The uses
+  /// are numbered from 1. `step` is the number of this use, so all members pass
+  /// the same number.
+  ///
+  /// While enter() waits, it calls `advance` repeatedly. `advance` is a
+  /// function that transfers the pending messages of this rank.
+  ///
+  /// Returns true if all members have called enter(). Returns false if the
+  /// deadline of a waiting member passes first, or if the run is aborted first.
+  /// Each later call of enter() then also returns false. `deadline` is the
+  /// deadline of member `index`.
   bool enter(int index, uint64_t step, const MemberCall &call,
              Clock::time_point deadline, const std::function<void()> &advance);
-  /// Blocks until all members have arrived in barrier step `step`. No other
-  /// member accesses the buffers of member `index` afterwards.
+  /// Ends a collective for member `index`. Blocks until all members have called
+  /// leave() for the same collective. The other members then no longer read or
+  /// write the buffers of member `index`, so the caller may reuse or free these
+  /// buffers.
+  ///
+  /// enter() and leave() use the same barrier. The uses of the barrier are
+  /// numbered from 1. `step` is the number of this use. If the number for
+  /// enter() was 3, the number for leave() is 4.
   void leave(int index, uint64_t step);
 
-  /// Returns the call that member `index` has published. Valid between enter()
-  /// and leave().
+  /// Returns the arguments with which member `index` has called the current
+  /// collective. enter() has stored them. A member may call callOf() only after
+  /// its own enter() has returned true and before its own leave().
   const MemberCall &callOf(int index) const { return slots[index].call; }
   /// Returns the world ranks of the members that have not arrived in barrier
   /// step `step`.
@@ -119,17 +137,30 @@ private:
   /// avoids false sharing.
   struct alignas(64) Slot {
     MemberCall call;
-    /// Latest barrier step that the slot's member has entered.
+    /// Value of the parameter `step` in the member's latest call of enter(). 0
+    /// means that the member has not called enter() yet. missing() finds late
+    /// members by this value. For example, other members wait in enter() with
+    /// `step` = 3. A member with the value 1 is late.
     std::atomic<uint64_t> arrivedFor{0};
   };
 
-  /// Counts the arrival of one member in barrier step `step`, and wakes all
-  /// members at the last arrival. Returns false if the barrier is broken.
+  /// Counts the arrival of one member at the barrier. All members use the
+  /// barrier again and again. The uses are numbered from 1. `step` is the
+  /// number of this use. The last member that arrives wakes all other members.
+  ///
+  /// Returns false if the barrier is broken: a member has stopped waiting,
+  /// because its deadline has passed or because the run was aborted.
   bool arrive(uint64_t step);
   /// Returns whether all members have arrived in barrier step `step`.
   bool complete(uint64_t step) const;
-  /// Breaks the barrier, unless step `step` is complete. Returns whether the
-  /// barrier is broken.
+  /// Marks the barrier as broken, unless all members have arrived. A member
+  /// calls this function when it stops waiting for late members. All members
+  /// use the barrier again and again. The uses are numbered from 1. `step` is
+  /// the number of this use.
+  ///
+  /// Returns true if the barrier is marked as broken, false if all members have
+  /// arrived. Once the barrier is marked, each later call of enter() returns
+  /// false.
   bool breakUnlessComplete(uint64_t step);
 
   ThreadJob &job;

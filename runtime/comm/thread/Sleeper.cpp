@@ -32,13 +32,28 @@ static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                  nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-// No wake-up is lost, because each function writes first and reads second:
+// A thread in sleep() must not miss a call of wake() that another thread has
+// made since `seen` was read.
+//
+// - `word` is the number of wake() calls so far.
+// - `seen` is the value of `word` that the thread has read before it called
+//   sleep().
+// - `sleepers` is the number of threads in sleep().
+//
+// Both functions first write one variable and then read the other variable. In
+// step 2 of sleep(), the Linux system call futex compares `word` with `seen`.
+// If they differ, the thread does not sleep. The steps are:
 //
 //   sleep()   1. increments `sleepers`   2. compares `word` with `seen`
 //   wake()    1. increments `word`       2. reads `sleepers`
 //
-// In any order of these steps, sleep() sees the changed `word`, or wake() sees
-// the sleeper.
+// There are two cases:
+//
+// - wake() reads `sleepers` after step 1 of sleep(). Then wake() finds the
+//   thread in sleep(), and wakes it.
+// - wake() reads `sleepers` before step 1 of sleep(). Then wake() has
+//   incremented `word` before step 2 of sleep(). sleep() finds that `word`
+//   differs from `seen`, and returns at once.
 void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (deadline == kNever) {

@@ -30,7 +30,11 @@ inline constexpr Clock::time_point kNever = Clock::time_point::max();
 /// If wake() is called after ticket(), sleep() returns at once.
 class alignas(64) Sleeper {
 public:
-  /// Returns the number of wake() calls so far, for sleep().
+  /// Returns the number of calls of wake() so far. A thread that waits for a
+  /// condition takes three steps. First it calls ticket(). Then it checks the
+  /// condition. If the condition is false, the thread passes the result of
+  /// ticket() to sleep(). If another thread has called wake() after ticket(),
+  /// sleep() returns at once.
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
   /// Blocks until wake() or `deadline`; may also return early. `seen` is the

@@ -174,8 +174,10 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// The mailbox is in state Taken during the copy, so that the sender does not
-/// free the message's memory.
+/// Copies a message directly from the memory of the sender. The mailbox (slot)
+/// of the message is in state Taken during the copy, and in state Empty after
+/// the copy. In state Taken, the sender must not free the memory of the
+/// message. In state Empty, the sender may free the memory.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
@@ -264,9 +266,14 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
-/// While waiting, advances the messages of all groups of this rank. After a
-/// failure, removes this group's messages from the mailboxes, because the
-/// caller may free their memory.
+/// Blocks until the messages of earlier post() calls are completely sent and
+/// received. `tickets` are the handles of these calls. During the wait, the
+/// function also transfers the messages of all other groups of this rank.
+///
+/// If the wait fails (for example, at the deadline), the function calls
+/// withdraw(), which cancels all messages of this rank in this group. After the
+/// function returns, no other rank reads the memory of these messages. The
+/// caller may free the memory.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);

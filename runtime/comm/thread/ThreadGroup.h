@@ -53,32 +53,56 @@ private:
     bool isOffered = false; ///< whether the piece is in its mailbox
   };
 
-  /// Returns whether entry `index` of `list` is the first with its peer. Only
-  /// this message may use the peer's mailbox.
+  /// Returns whether message `index` of `list` is the earliest message of the
+  /// list with its peer. The peer is the other rank of the message. For
+  /// example, a list contains messages with peers 2, 5 and 2. The function
+  /// returns true for the indices 0 and 1, and false for index 2.
   static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
-  /// Calls `moved` for messages of `list`, and removes a message if `moved`
-  /// returns true. Keeps the order of messages with the same peer: `moved` gets
-  /// only the first one that is still in the list.
+  /// Calls `moved` for messages of `list`. `moved` returns whether a message
+  /// has been transferred. If `moved` returns true, drop() removes the message
+  /// from the list.
+  ///
+  /// Messages with the same peer (other rank) must be transferred in order.
+  /// `moved` is therefore called for a message only if the list contains no
+  /// earlier message with the same peer. For example, a list contains messages
+  /// with peers 2, 5 and 2. If `moved` returns false for the first message,
+  /// drop() does not call `moved` for the third message.
   template <typename Moved>
   static void drop(std::vector<Pending> &list, Moved moved);
   /// Puts a message into the mailbox for its receiver, and wakes the receiver.
   void offer(Pending &pending);
-  /// Puts the first pending message for each peer into the peer's mailbox,
-  /// unless it is there already.
+  /// Puts the earliest message for each peer (other rank) into a mailbox. A
+  /// mailbox is a slot for one message from this rank to one peer. Later
+  /// messages for the same peer stay in the list `sends` until the peer has
+  /// copied the earlier message. The function skips a message that an earlier
+  /// call has put into the mailbox.
   void publish();
-  /// Copies a message from the mailbox to `piece`. Returns whether there was a
-  /// message. If its size is wrong, sets `mismatchedPeer` instead of copying.
+  /// Receives one message, and copies the message to the memory of this rank.
+  /// `piece` contains the sender, the address of this memory and the expected
+  /// size of the message. Returns false if the sender has not yet put a message
+  /// into the mailbox from the sender to this rank.
+  ///
+  /// If the message has another size than `piece`, the function copies nothing.
+  /// The function then stores the sender in `mismatchedPeer`, and returns true.
   bool receive(const PeerBuffer &piece);
-  /// Returns whether the receiver has copied `piece` from the mailbox.
+  /// Returns whether the receiver of a message has copied the message. `piece`
+  /// contains the receiver, and the address and size of the message. This rank
+  /// must have put the message into the mailbox from this rank to the receiver.
+  /// The function returns true if this mailbox is empty again.
   bool wasTaken(const PeerBuffer &piece) const;
   /// Returns whether all messages of `tickets` (handles of post() calls) are
   /// transferred.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Returns the world ranks, ascending, whose messages of `tickets` (handles
-  /// of post() calls) are pending.
+  /// Returns the world ranks with which this rank has unfinished messages, in
+  /// ascending order. `tickets` are handles of post() calls. Only messages of
+  /// these calls count. For example, the result {1, 3} means: messages to or
+  /// from the ranks 1 and 3 are not yet completely transferred.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Removes all pending messages of this rank. Peers no longer access their
-  /// memory.
+  /// Cancels all messages of this rank in this group that are not yet
+  /// completely transferred. If another rank is copying a message from this
+  /// rank, the function blocks until the copy is complete. After the function
+  /// returns, no other rank reads the memory of these messages. The memory may
+  /// then be freed.
   void withdraw();
 
   /// Executes one collective in three steps:
@@ -102,13 +126,21 @@ private:
   /// `peers`.
   FlightRecorder::Entry beginWait(const CallSite &site,
                                   std::span<const int> peers);
-  /// Updates `entry`, a wait in the flight recorder (log of a rank's latest
-  /// activities). The entry then lists the world ranks `missing`, without this
-  /// rank.
+  /// Replaces the list of ranks in `entry`. `entry` is an entry of the flight
+  /// recorder (log of a rank's latest activities). The entry states that this
+  /// rank waits for other ranks. The new list contains the world ranks
+  /// `missing`, for which this rank is still waiting. If `missing` contains
+  /// this rank itself, the function omits it.
   void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
-  /// Returns the error of a failed wait: the reason of an abort, or a missed
-  /// deadline. A missed deadline ends the run; its message names the world
-  /// ranks `missing`.
+  /// Returns the error of a wait that has failed. `site` describes the call
+  /// that waited. `missing` are the world ranks for which the call was still
+  /// waiting. There are two cases:
+  ///
+  /// - The run has already been ended, for example by an error of another rank.
+  ///   The function returns the error that ended the run.
+  /// - A deadline has passed. The function ends the run on all ranks with an
+  ///   error that lists the ranks `missing`. If another rank ends the run
+  ///   first, the function returns the error of that rank.
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
   const std::shared_ptr<ThreadRank> rank;
@@ -117,15 +149,21 @@ private:
   ThreadJob &job;
   FlightRecorder &recorder;
   PendingPosts posts;
-  /// Number of barrier steps in which this rank has taken part, two per
-  /// collective.
+  /// Number of barriers that this rank has entered in this group. A rank leaves
+  /// a barrier after all members of the group have entered the barrier. A
+  /// collective has two barriers, one at the beginning and one at the end.
+  /// After three collectives, the number is 6.
   uint64_t steps = 0;
-  /// Buffers of all members in a reduction, by member index; data members so
-  /// that their memory is reused.
+  /// Addresses of the buffers of all members in an all-reduce. inputs[i] is the
+  /// input buffer and outputs[i] is the output buffer of member i of the group.
+  /// The two vectors are data members, so that every call of allReduce() reuses
+  /// the memory of the vectors.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  /// Pending messages in the order in which they were posted. Only the first
-  /// one of each peer uses the mailbox.
+  /// Messages that this rank sends (`sends`) and receives (`receives`), in the
+  /// order of the post() calls. A message is removed from its list when the
+  /// message has been transferred. In each list, messages with the same peer
+  /// (other rank) are transferred one after another, in the order of the list.
   std::vector<Pending> sends;
   std::vector<Pending> receives;
   Ticket newest = 0;       ///< latest ticket; tickets begin with 1

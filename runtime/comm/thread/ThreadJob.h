@@ -42,9 +42,14 @@ public:
   /// has not been called.
   Status abortReason() const;
 
-  /// Returns the shared state of group number `number`, counted in the order of
-  /// creation. The first call creates the state. Returns null if another rank
-  /// created the group with other members than `members`.
+  /// Returns the state that all members of one group share, such as the
+  /// mailboxes for their messages. `members` are the world ranks of the group.
+  /// Every rank creates the same groups in the same order. `number` is the
+  /// position of the group in this order, from 0.
+  ///
+  /// The first call with a number creates the state. Later calls with this
+  /// number, from other ranks, return the same state. A later call returns null
+  /// if its `members` differ from the `members` of the first call.
   std::shared_ptr<GroupState> groupState(size_t number,
                                          const std::vector<int> &members);
 

@@ -11,8 +11,14 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The World (communicator) of one rank. The ranks find the shared state of a
-/// group by its number in the order of creation.
+/// Communicator of one rank, for ranks that are threads of one process.
+///
+/// The members of a group share one GroupState object, which contains the
+/// mailboxes for their messages. Every rank creates the same groups in the same
+/// order, and numbers the groups in this order from 0. A rank also counts a
+/// group in which the rank is not a member. A group therefore has the same
+/// number on all ranks, and all members use this number to find the shared
+/// object.
 class ThreadWorld final : public HostWorld {
 public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
@@ -28,9 +34,14 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of the group of `members`; none if the rank is no
-  /// member. Returns an error if another rank has listed other members for this
-  /// group.
+  /// Creates this rank's view of one group, and sets `group` to this view.
+  /// `members` are the world ranks of the group. If this rank is not a member,
+  /// `group` stays unchanged.
+  ///
+  /// All ranks must create the same groups in the same order. For example, the
+  /// third call on rank 0 and the third call on rank 1 must have equal
+  /// `members`. If the lists differ, the function returns an error on the rank
+  /// that calls later. On this rank, all later calls return an error too.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     std::shared_ptr<GroupState> groupState =

@@ -87,14 +87,17 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns oneDNN's description of the filter, which is a parameter in
-  /// memory. oneDNN and the parameter have different orders of dims:
+  /// Returns a description of the filter for oneDNN. The dims that oneDNN
+  /// expects differ from the dims of the stored filter. In this table, `in` and
+  /// `out` are the numbers of input and output channels:
   ///
-  ///   oneDNN                      [groups, out / groups, in / groups, spatial …]
-  ///   parameter, convolution      [out, in / groups, spatial …]
-  ///   parameter, transposed       [in, out / groups, spatial …]
+  ///   expected by oneDNN          [groups, out / groups, in / groups, spatial …]
+  ///   stored, convolution         [out, in / groups, spatial …]
+  ///   stored, transposed          [in, out / groups, spatial …]
   ///
-  /// If there is only one group, oneDNN's shape lacks the dim `groups`.
+  /// If there is only one group, oneDNN expects no dim `groups`. The returned
+  /// description has the dims that oneDNN expects, and strides that match the
+  /// stored filter. oneDNN can therefore read the stored filter without a copy.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -112,8 +115,14 @@ private:
     return {dims, type, strides};
   }
 
-  /// Returns the attributes of the primitive: it adds its result to y if there
-  /// is a residual, then applies the activation.
+  /// Returns the attributes of the oneDNN primitive. The attributes contain a
+  /// list of post-ops. A post-op is an operation that the primitive applies to
+  /// its result. The list contains:
+  ///
+  /// 1. If the convolution has a residual: addition of the previous contents of
+  ///    the result's memory. Before the primitive runs, another oneDNN call
+  ///    copies the residual to this memory.
+  /// 2. If the convolution has an activation: the activation.
   dnnl::primitive_attr postOps() const {
     dnnl::post_ops ops;
     if (conv.residual >= 0)
@@ -158,10 +167,28 @@ private:
     return bind<Primitive>(description, bias);
   }
 
-  /// Packs the weights into oneDNN's memory format. Adds the operands of the
-  /// convolution and of the reorders (copies between memory formats). oneDNN
-  /// has selected the formats in `description`. All calls share one scratch
-  /// memory with three sections:
+  /// Converts the weight to the memory format that oneDNN has selected. Then
+  /// prepares up to four calls of oneDNN primitives. A reorder is a primitive
+  /// that copies a tensor from one memory format to another.
+  ///
+  ///   xCall          reorder of x to oneDNN's format
+  ///   residualCall   reorder of the residual to oneDNN's format of y
+  ///   call           convolution
+  ///   yCall          reorder of y from oneDNN's format
+  ///
+  /// `description` contains the formats that oneDNN has selected. `bias` is the
+  /// shape, element type and memory format of the bias.
+  ///
+  /// - xCall is skipped if oneDNN's format of x equals the format of the buffer
+  ///   of x.
+  /// - yCall is skipped if oneDNN's format of y equals the format of the buffer
+  ///   of y.
+  /// - residualCall is skipped if there is no residual.
+  ///
+  /// The calls run one after another, and use the same scratch memory. The
+  /// scratch memory has three sections. The section of x is empty if xCall is
+  /// skipped. The section of y is empty if yCall is skipped. The third section
+  /// is for intermediate results of the primitive that is running.
   ///
   ///   | x in oneDNN's format | y in oneDNN's format | the primitive's scratch |
   template <typename Primitive>
@@ -205,8 +232,14 @@ private:
     return Status::success();
   }
 
-  /// Adds an operand to the call `to`: in scratch memory if `inScratch`,
-  /// otherwise in the program's buffer with index `buffer`.
+  /// Adds an operand to `to`, the call of a oneDNN primitive. `argument` is
+  /// oneDNN's number of the operand, such as DNNL_ARG_SRC. `desc` is the
+  /// operand's shape, element type and memory format.
+  ///
+  /// - If `inScratch` is true, the operand is in scratch memory, `offset` bytes
+  ///   after the beginning of the scratch memory.
+  /// - If `inScratch` is false, the operand is the program's buffer with index
+  ///   `buffer`.
   static void addOperand(DnnlCall &to, int argument, const memory::desc &desc,
                          bool inScratch, size_t offset, int32_t buffer) {
     if (inScratch)
@@ -321,12 +354,20 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index of the input element that is multiplied by filter
-  /// element `w` to compute output element `at`. All are indices along one
-  /// spatial dim. Returns -1 if there is no such input element:
+  /// Returns the index of the input element that is multiplied by the filter
+  /// element with index `w`, to compute the output element with index `at`. The
+  /// three indices are along the same spatial dim, `dim`. The indices satisfy:
   ///
-  /// - The index is in the padding.
-  /// - In a transposed convolution, it is between two input elements.
+  ///   convolution              index = at * stride - before + w * dilation
+  ///   transposed convolution   at = index * stride - before + w * dilation
+  ///
+  /// `stride`, `dilation` and `before` (the padding at the beginning of the
+  /// dim) are members of `dim`. Returns -1 in two cases:
+  ///
+  /// - The index is outside the input. For example, a convolution with padding
+  ///   1 has index -1 for at = 0 and w = 0.
+  /// - The index is not an integer. For example, a transposed convolution with
+  ///   stride 2 and padding 0 has index 0.5 for at = 1 and w = 0.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {

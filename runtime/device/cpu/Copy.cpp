@@ -12,10 +12,14 @@ namespace pcc::runtime {
 static constexpr int64_t kBytesPerThread = 65536;
 
 namespace {
-/// Executes a strided copy (nested loops over elements) between two buffers.
-/// The threads share the iterations of the outermost loop. The place in each
-/// buffer may depend on the mesh coordinates of the rank, and on the
-/// microbatch.
+/// Executes one Copy instruction: nested loops that copy elements from a source
+/// buffer to a target buffer. Each iteration of the innermost loop copies one
+/// element. The iterations of the outermost loop are divided over the threads.
+///
+/// In each of the two buffers, the index of the first copied element may depend
+/// on the mesh coordinates of the rank and on the microbatch. For example, a
+/// rank with coordinate 2 begins at element 16, and a rank with coordinate 3
+/// begins at element 24.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -48,9 +52,10 @@ public:
 
 private:
   /// Returns the address of one element of the buffer with index `buffer`.
-  /// `offset` is an expression for the index of the element. It may contain
-  /// mesh coordinates, for which `run` has the values. A null `offset` means
-  /// index 0.
+  /// `offset` is a formula for the index of the element. For example, the
+  /// formula 8 * x gives index 16 on a rank with coordinate x = 2 on the mesh.
+  /// The coordinates of this rank are in `run`. If `offset` is null, the index
+  /// is 0.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =
@@ -79,9 +84,11 @@ public:
       : context(context), fill(fill),
         bytes(size_t(context.program.buffers[fill.buffer]->bytes)) {}
 
-  /// Fills the memory of one microbatch. Stores one element, then doubles the
-  /// filled part with each copy. For example, an element of 4 bytes fills 4, 8,
-  /// 16 bytes and so on.
+  /// Fills the buffer's memory for the microbatch `run.microbatch`. The value
+  /// `fill.element` is first stored once, at the beginning of the memory. Then
+  /// the filled bytes are copied to the bytes that follow them, until all bytes
+  /// are filled. Each copy doubles the number of filled bytes: an element of 4
+  /// bytes fills 4 bytes, then 8 bytes, then 16 bytes.
   Status run(const RunContext &run) override {
     char *target =
         static_cast<char *>(context.buffers.at(fill.buffer, run.microbatch));

@@ -45,8 +45,12 @@ static Status prepareCheck(CpuResources &, const LoadContext &context,
   return prepareCheckIndices(context, instruction, operation);
 }
 
-/// Functions that create the operation of an instruction, one per kind in
-/// program::InstructionBody. Null for collectives, which the engine executes.
+/// Table of the functions that create operations. An operation is an object
+/// that executes one instruction. The index in the table is the kind of the
+/// instruction, an enumerator of program::InstructionBody. The entry of
+/// enumerator 0 (no instruction) is null. The entry of collectives is also
+/// null, because this device does not execute collectives: the code in
+/// runtime/engine/collective executes them.
 static constexpr Prepare prepares[] = {
     nullptr, prepareKernel, prepareMatmul, prepareConv, preparePool,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, prepareHostOp};

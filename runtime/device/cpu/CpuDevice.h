@@ -15,9 +15,12 @@ namespace pcc::runtime {
 /// - matrix products and convolutions with oneDNN
 /// - all other instructions with C++ loops
 ///
-/// One operation runs at a time, divided over `numThreads` threads (at least
-/// one). All calls must come from the thread that created the device, because
-/// oneDNN stores the number of threads per thread.
+/// One operation runs at a time. The operation's work is divided over
+/// `numThreads` threads. If `numThreads` is less than 1, one thread is used.
+///
+/// oneDNN uses `numThreads` threads only in calls from the thread that called
+/// createCpuDevice(). All functions of the device must therefore be called from
+/// this thread.
 std::unique_ptr<Device> createCpuDevice(int numThreads);
 
 } // namespace pcc::runtime

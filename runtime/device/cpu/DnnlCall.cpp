@@ -22,7 +22,12 @@ void appendActivation(dnnl::post_ops &ops, program::Activation activation) {
     dnnl::algorithm algorithm;
     float alpha;
   };
-  // One row per enumerator of program::Activation except None, in order.
+  // Each row contains oneDNN's algorithm of an activation, and the parameter
+  // alpha of the algorithm. swish is x * sigmoid(alpha * x). relu multiplies
+  // negative elements by alpha. The other four algorithms ignore alpha.
+  //
+  // The rows are in the order of the enumerators of program::Activation.
+  // Enumerator 0 (None) has no row, so enumerator 1 (Relu) has row 0.
   static constexpr EltwiseRow rows[] = {{dnnl::algorithm::eltwise_relu, 0},
                                         {dnnl::algorithm::eltwise_gelu_erf, 0},
                                         {dnnl::algorithm::eltwise_gelu_tanh, 0},

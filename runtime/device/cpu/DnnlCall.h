@@ -55,12 +55,15 @@ struct WeightOperand {
   AlignedMemory packed{nullptr, &std::free};
 };
 
-/// Returns whether a packed copy (in the memory format that oneDNN prefers) may
-/// replace the weight in the buffer with index `buffer`:
+/// Returns whether a packed copy may replace a weight, so that the original can
+/// be freed. A packed copy is a copy in the memory format that oneDNN prefers.
+/// The weight is in the program's buffer with index `buffer`. Returns true if
+/// all conditions hold:
 ///
-/// - the buffer is this rank's whole shard of a parameter;
-/// - the parameter is not trainable;
-/// - exactly one operand of the program reads the parameter.
+/// - The buffer contains this rank's whole shard of a parameter.
+/// - The parameter is not trainable, so that no instruction writes it.
+/// - The program uses the parameter only once: as one operand of one
+///   instruction.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
 /// Sets `weight` to a weight in oneDNN's memory format `wanted`. The program's
@@ -88,20 +91,32 @@ public:
   /// after the beginning of the buffer.
   void addBuffer(int argument, const dnnl::memory::desc &desc, int32_t buffer,
                  size_t offset = 0);
-  /// Adds the operand `argument` at the address `data`, which never changes.
-  /// The caller must keep the memory alive.
+  /// Adds an operand that is at the address `data` in all runs. The caller owns
+  /// the memory at this address. The memory must outlive this object.
+  /// `argument` is oneDNN's number of the operand, such as DNNL_ARG_WEIGHTS.
+  /// `desc` is the operand's shape, element type and memory format.
   void addFixed(int argument, const dnnl::memory::desc &desc, void *data);
-  /// Adds the operand `argument` in the shared scratch memory, `offset` bytes
-  /// after the beginning of the scratch. Requests a scratch that is large
-  /// enough for the operand.
+  /// Adds an operand that is in the scratch memory, which all operations share.
+  /// The operand begins `offset` bytes after the beginning of the scratch
+  /// memory. `argument` is oneDNN's number of the operand, such as
+  /// DNNL_ARG_SRC. `desc` is the operand's shape, element type and memory
+  /// format.
+  ///
+  /// The scratch memory is allocated later, by CpuResources::allocateScratch().
+  /// addScratch() ensures that the allocated memory is large enough for the
+  /// operand.
   void addScratch(int argument, const dnnl::memory::desc &desc, size_t offset);
-  /// Adds `weight` as the operand `argument`. The operand is the packed copy of
-  /// the weight if there is one, otherwise the weight's buffer. The packed copy
-  /// must outlive this object.
+  /// Adds `weight` as an operand. `argument` is oneDNN's number of the operand,
+  /// such as DNNL_ARG_WEIGHTS. If the member `weight.packed` is not null, it is
+  /// a copy of the weight in oneDNN's memory format: the primitive reads this
+  /// copy, which must outlive this object. If `weight.packed` is null, the
+  /// primitive reads the program's buffer that holds the weight.
   void addWeight(int argument, const WeightOperand &weight);
-  /// Sets the primitive to execute. `scratchpad` describes the primitive's own
-  /// scratch memory, which begins at byte `scratchpadOffset` of the shared
-  /// scratch.
+  /// Stores `created`, the oneDNN primitive that run() will execute. The
+  /// primitive may need scratch memory for intermediate results: `scratchpad`
+  /// is the description of this memory, and has size 0 if the primitive needs
+  /// none. The memory begins at byte `scratchpadOffset` of the scratch memory
+  /// that all operations share.
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 
@@ -124,8 +139,17 @@ private:
     /// Bytes from the beginning of the buffer or of the scratch to the operand.
     size_t offset;
   };
-  /// Adds an operand of any kind. addBuffer(), addFixed() and addScratch() call
-  /// this.
+  /// Adds an operand. addBuffer(), addFixed() and addScratch() call this
+  /// function.
+  ///
+  /// - `argument`: oneDNN's number of the operand, such as DNNL_ARG_SRC
+  /// - `desc`: shape, element type and memory format of the operand
+  /// - `data`: address of an operand with a fixed address, otherwise null
+  /// - `buffer`: index of the program's buffer that holds the operand; -1 if
+  ///   the operand is in scratch memory or at a fixed address
+  /// - `isScratch`: whether the operand is in scratch memory
+  /// - `offset`: bytes from the beginning of the buffer or of the scratch
+  ///   memory to the operand
   void add(int argument, const dnnl::memory::desc &desc, void *data,
            int32_t buffer, bool isScratch, size_t offset);
 

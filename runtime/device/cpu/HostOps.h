@@ -47,7 +47,8 @@ struct HostOpRow {
   /// the workspace. Operands have no addresses yet. Returns null if the call is
   /// valid, otherwise the fault, such as "needs one input".
   const char *(*prepare)(HostOpCall &call);
-  /// Executes a call for which prepare() returned null.
+  /// Executes the op. prepare() must have returned null for `call`, which means
+  /// that the call is valid. The operands of `call` must have addresses.
   void (*run)(HostOpCall &call);
 };
 

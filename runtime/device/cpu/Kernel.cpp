@@ -8,9 +8,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// Calls one kernel that pcc has compiled. The threads share its independent
-/// iterations, in pieces of at least `grain` iterations. The arrays of
-/// arguments are allocated once.
+/// Calls one kernel. A kernel is a function that pcc has compiled. The kernel
+/// contains a loop. The iterations of the loop are independent of each other,
+/// and are divided over the threads. If more than one thread is used, each
+/// thread executes at least `kernel.grain` iterations.
+///
+/// The kernel has two arrays as arguments: the addresses of buffers
+/// (`pointers`), and integers (`scalars`). The constructor allocates both
+/// arrays. Each run overwrites their elements.
 class KernelOperation : public Operation {
 public:
   KernelOperation(const ThreadTeam &threads, const LoadContext &context,

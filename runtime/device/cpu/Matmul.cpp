@@ -67,15 +67,25 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
           at(matmul.c)};
 }
 
-/// Returns the smallest number of rows for which another thread saves time.
-/// `work` is the number of multiplications or additions per row.
+/// Returns the smallest number of rows that a thread receives if a loop over
+/// rows is divided over several threads. With fewer rows, starting the thread
+/// would cost more time than the thread saves. `work` is the number of
+/// multiplications or additions per row. For example, `work` = 64 gives 256
+/// rows.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
 
-/// Computes c = activation(c + bias) + residual in place, with all threads. A
-/// product without bias or residual skips that term. If `withActivation` is
-/// false, only adds the residual.
+/// Applies bias, activation and residual to c, the result of the batched matrix
+/// product `problem`. Before this call, c contains the product. Each element of
+/// c is replaced:
+///
+///   if `withActivation` is true    c = activation(c + bias) + residual
+///   if `withActivation` is false   c = c + residual
+///
+/// If `problem` has no bias, no bias is added. If `problem` has no residual, no
+/// residual is added. `at` contains the addresses of c, bias and residual. The
+/// rows of c are divided over `threads`.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
                        const MatmulAddresses &at, bool withActivation) {
@@ -183,8 +193,9 @@ private:
            problem.batch.size() <= 4;
   }
 
-  /// Returns the offset, in bytes from the beginning of its buffer, of the
-  /// first matrix of an operand.
+  /// Returns the number of bytes from the beginning of an operand's buffer to
+  /// the operand's first matrix. `matrix` is the location of the operand. For
+  /// example, the result is 12 if `matrix.offset` is 3 and the type is f32.
   size_t bytesTo(const MatrixStrides &matrix) const {
     return size_t(matrix.offset) * sizeOf(problem.type);
   }

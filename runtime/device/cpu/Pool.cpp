@@ -25,7 +25,9 @@ struct MaxOf {
                ? -std::numeric_limits<T>::infinity()
                : std::numeric_limits<T>::lowest();
   }
-  /// Returns the larger number, or NaN if either is NaN, as ONNX frameworks do.
+  /// Returns the larger of `sum` and `value`. `sum` is the maximum of the
+  /// elements so far, and `value` is the next element. If either is NaN,
+  /// returns NaN, as ONNX frameworks do.
   template <typename T> static T add(T sum, T value) {
     return value > sum || value != value ? value : sum;
   }

@@ -28,9 +28,11 @@ struct ParallelLoop {
 };
 } // namespace
 
-/// Executes one thread's part of a loop. `data` is the address of a
-/// ParallelLoop, which describes the loop. For example, 10 iterations on 4
-/// threads are divided into 3, 3, 2 and 2.
+/// Executes the iterations of a loop that belong to the calling thread. Each
+/// thread of the parallel region calls this function once. `data` is the
+/// address of a ParallelLoop, which describes the loop. Each thread has one
+/// contiguous range of iterations. For example, if 4 threads execute 10
+/// iterations, the ranges have 3, 3, 2 and 2 iterations.
 static void runPiece(void *data) {
   const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();

@@ -30,13 +30,22 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-/// Operands of an attention instruction, each paired with the cuDNN tensor that
-/// it holds.
+/// The operands of an attention instruction. Each entry has two parts. The
+/// first part is the id of a tensor in the cuDNN graph, such as Query. The
+/// second part is the operand: the buffer, the offset and the strides of that
+/// tensor.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
-/// Returns the operands of an attention instruction. AttentionPart::Result is
-/// the forward pass; other parts belong to the backward pass.
+/// Returns the operands of the attention instruction `attention`. They depend
+/// on the part of the attention that the instruction computes:
+///
+/// - If `attention.part` is AttentionPart::Result, the instruction computes the
+///   forward pass. The operands are the query, the key, the value and the
+///   result.
+/// - Otherwise the instruction belongs to the backward pass. The operands are
+///   the query, the key, the value, the gradient of the result, and the
+///   gradients of the query, the key and the value.
 static OperandList operandsOf(const program::AttentionT &attention) {
   OperandList operands = {{AttentionTensor::Query, attention.query.get()},
                           {AttentionTensor::Key, attention.key.get()},
@@ -69,9 +78,10 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // Sets dense strides for the backward pass, which stores Result in scratch
-  // memory. In the forward pass, Result is an operand, and the loop below sets
-  // its strides.
+  // Sets the strides of Result to those of a dense tensor. The backward pass
+  // needs them. It computes Result again, in scratch memory, so Result is not
+  // one of its operands. In the forward pass, Result is an operand. The loop
+  // below then sets the strides of Result to the strides of that operand.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -127,8 +137,12 @@ protected:
     resources.reserve(scratchBytes + workspaceBytes);
   }
 
-  /// Sets the addresses of all operands and scratch tensors for `microbatch`,
-  /// and enqueues `plan`.
+  /// Enqueues `plan`, which is a compiled cuDNN graph. Before this, sets the
+  /// addresses of the tensors in GPU memory:
+  ///
+  /// - A tensor that is an operand of the instruction is in a buffer, in the
+  ///   memory for the microbatch with index `microbatch`.
+  /// - A tensor that addScratch() has placed is in scratch memory.
   Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -160,8 +174,10 @@ private:
   /// Ids and addresses of all tensors that cuDNN reads or writes. The tensors
   /// of `operands` come first, in the order of `operands`.
   CudnnAddresses places;
-  /// For each tensor in scratch memory, its index in `places` and its byte
-  /// offset in the scratch.
+  /// One entry per tensor in scratch memory. The member `places` lists the ids
+  /// and addresses of all tensors. The first number of an entry is the index of
+  /// the tensor in these lists. The second number is the offset of the tensor
+  /// from the beginning of the scratch memory, in bytes.
   std::vector<std::pair<size_t, int64_t>> inScratch;
   /// Total bytes of the tensors in scratch memory. cuDNN's workspace begins
   /// after them, at this offset.

@@ -72,14 +72,18 @@ private:
     return dims;
   }
 
-  /// Makes the tensor `name`, which is in memory. The member `shape` has the
-  /// strides of this tensor.
+  /// Adds the tensor `name`, such as Query, to the graph. Returns this tensor.
+  /// The tensor is in GPU memory, and each run provides its address. `dims` are
+  /// the sizes of the tensor. The strides of the tensor come from the member
+  /// `shape`.
   Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
-  /// Makes the transpose of the tensor `name`. The transpose uses the memory of
-  /// `name`. `dims` are the dims of `name`, for example [batch, heads, keys,
-  /// depth].
+  /// Adds the transpose of the tensor `name` to the graph, and returns it.
+  /// `dims` are the sizes of the tensor `name`. The transpose has the last two
+  /// sizes and the last two strides exchanged. For example, if `name` is Key of
+  /// shape [2, 8, 128, 64], the result is [2, 8, 64, 128]. No data is copied:
+  /// the result has the address of the tensor `name`.
   Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
@@ -108,8 +112,11 @@ private:
     graph.compute(CUDNN_POINTWISE_MUL, scores, scale, made);
     return made;
   }
-  /// Returns `scores` minus `ofRows`, which has one number per query and is
-  /// broadcast over the keys.
+  /// Returns `scores` minus `ofRows`. `scores` is [batch, heads, queries,
+  /// keys]. `ofRows` is [batch, heads, queries, 1] and has one number per
+  /// query. This number is subtracted from each score of the query. For
+  /// example, if a query has the scores 5 and 7, and its number is 3, the
+  /// result has 2 and 4.
   Tensor difference(Tensor scores, Tensor ofRows) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_SUB, scores, ofRows, made);
@@ -153,8 +160,10 @@ private:
     return made;
   }
 
-  /// Returns the transpose of `scores`, rounded to f16 or bf16, for use as a
-  /// factor of a matrix product.
+  /// Returns the transpose of `scores`. `scores` is [batch, heads, queries,
+  /// keys], and the result is [batch, heads, keys, queries]. The elements of
+  /// the result are rounded to the element type of the attention, f16 or bf16.
+  /// The caller multiplies the result by another matrix.
   Tensor turned(Tensor scores) {
     const CudnnDims dims = swapped(shape.scoreDims());
     const Tensor made = graph.between(
@@ -163,10 +172,24 @@ private:
     return made;
   }
 
-  /// Multiplies `scores`, which has one row per key, by `factor`. Stores the
-  /// product as the tensor `name`, KeyGradient or ValueGradient. In
-  /// grouped-query attention, adds the products of all query heads that share a
-  /// key head.
+  /// Computes the tensor `name`, which is KeyGradient or ValueGradient. `dims`
+  /// are the sizes of that tensor. Multiplies the matrix `scores` by the matrix
+  /// `factor`, for each batch index and each query head:
+  ///
+  ///                  for KeyGradient      for ValueGradient
+  ///   `scores`       [keys, queries]      [keys, queries]
+  ///   `factor`       [queries, depth]     [queries, width]
+  ///   the product    [keys, depth]        [keys, width]
+  ///
+  /// For KeyGradient, `scores` has the gradients of the product of query and
+  /// key, and `factor` is the query. For ValueGradient, `scores` has the
+  /// softmax weights, and `factor` is the gradient of the result.
+  ///
+  /// `depth` is the length of a query or key vector, and `width` is the length
+  /// of a value vector. In grouped-query attention, several query heads share
+  /// one key head. The gradient of a key head is then the sum of the products
+  /// of its query heads. For example, if there are 8 query heads and 2 key
+  /// heads, each gradient is the sum of 4 products.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

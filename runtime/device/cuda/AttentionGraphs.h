@@ -74,17 +74,22 @@ struct AttentionShape {
   /// Whether the mask is causal: query i attends only to the keys 0 to i.
   /// `queries` equals `keys` in that case.
   bool isCausal;
-  /// Strides, in elements, of each of the tensors Query to ValueGradient. The
-  /// strides of a tensor that a graph does not use are 0.
+  /// Strides, in elements, of eight tensors. They are the tensors from Query to
+  /// ValueGradient, in the order of the enum AttentionTensor. The first element
+  /// has the strides of Query, and the last element has the strides of
+  /// ValueGradient. If a graph does not use a tensor, its strides are 0.
   std::array<CudnnDims, 8> strides = {};
 
   /// Returns the dims of Query and QueryGradient.
   CudnnDims queryDims() const { return {batch, heads, queries, depth}; }
   /// Returns the dims of Key and KeyGradient.
   CudnnDims keyDims() const { return {batch, keyHeads, keys, depth}; }
-  /// Returns the dims of Value and ValueGradient.
+  /// Returns the sizes of the dims of the tensor Value, which has one vector of
+  /// `width` numbers per key. Its gradient, ValueGradient, has the same sizes.
   CudnnDims valueDims() const { return {batch, keyHeads, keys, width}; }
-  /// Returns the dims of Result and Gradient.
+  /// Returns the sizes of the dims of the tensor Result, which is the output of
+  /// the attention. Result has one vector of `width` numbers per query. Its
+  /// gradient, named Gradient, has the same sizes.
   CudnnDims resultDims() const { return {batch, heads, queries, width}; }
   /// Returns the dims of the attention scores, S = scale · Q Kᵀ.
   CudnnDims scoreDims() const { return {batch, heads, queries, keys}; }
@@ -96,8 +101,8 @@ struct AttentionShape {
   void setStrides(AttentionTensor tensor, const CudnnDims &to) {
     strides[size_t(tensor) - 1] = to;
   }
-  /// Returns the strides of `tensor`, which must be an enumerator from Query to
-  /// ValueGradient.
+  /// Returns the strides of `tensor`, in elements. `tensor` must be Query, Key,
+  /// Value, Result, Gradient, QueryGradient, KeyGradient or ValueGradient.
   const CudnnDims &stridesOf(AttentionTensor tensor) const {
     return strides[size_t(tensor) - 1];
   }

@@ -40,16 +40,29 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the epilogue (work after the product) by which cuBLASLt computes
-/// bias and activation, or MatmulProblem::Sums. Returns std::nullopt if
-/// cuBLASLt has no such epilogue. For example, cuBLASLt cannot add a residual
-/// after an activation.
+/// Returns the epilogue for the matrix product c = a b that `problem`
+/// describes. An epilogue is work that cuBLASLt does in the same kernel, after
+/// the product. An epilogue can add a bias and apply an activation. If
+/// `problem.sums` is OfA, the epilogue instead sums the rows of a. If
+/// `problem.sums` is OfB, it sums the columns of b. `isByRows` is true if the
+/// result c is row-major.
+///
+/// Returns std::nullopt if cuBLASLt has no such epilogue. For example,
+/// `problem` may apply an activation and then add a residual. cuBLASLt can add
+/// a residual only before the activation.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // If c is row-major, cuBLASLt's first operand is b, otherwise it is a. BGRADA
-  // sums the first operand, BGRADB the second one.
+  // The epilogue BGRADA sums the first factor that cuBLASLt receives. BGRADB
+  // sums the second factor. Both sum along k, the dim that the product reduces.
+  // If c is column-major, the first factor is a, and the second factor is b. If
+  // c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ. The first factor is then bᵀ,
+  // and the second factor is aᵀ. This gives the four cases:
+  //
+  //                     sums of rows of a    sums of columns of b
+  //   c column-major    BGRADA               BGRADB
+  //   c row-major       BGRADB               BGRADA
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -68,10 +81,21 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns the alignment of an operand in bytes: a power of two, at most
-/// kAlignment, that divides all addresses that CublasCall::run() receives for
-/// the operand. The innermost batch stride does not matter, because run()
-/// computes all products along the innermost batch dim.
+/// Returns the alignment, in bytes, of one matrix operand of a product.
+/// `matrix` has the offset and the strides of the operand, in elements of
+/// `type`. The alignment is a power of two that divides each address that
+/// CublasCall::run() receives for the operand. The alignment is at most
+/// kAlignment, which is the alignment of the buffers.
+///
+/// The address is the address of the buffer, plus `matrix.offset` elements,
+/// plus a multiple of the stride of each outer batch dim. For example, let the
+/// elements be f32, the offset 4, and let there be no outer batch dims. The
+/// operand then begins 16 bytes after the beginning of its buffer, and the
+/// alignment is 16.
+///
+/// The stride of the innermost batch dim does not matter. One call of run()
+/// computes all products along that dim, and receives only the address of the
+/// first one.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -80,9 +104,19 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns cuBLASLt's description of a matrix of `rows` by `columns`, or of its
-/// transpose if `isSwapped` is true. Returns std::nullopt if neither the rows
-/// nor the columns are contiguous.
+/// Returns the description of a matrix for cuBLASLt. The matrix has `rows` rows
+/// and `columns` columns. `matrix` has its strides, in elements of `type`. If
+/// `isSwapped` is true, the function describes the transpose of the matrix
+/// instead. Let M be the described matrix:
+///
+/// - If each column of M is contiguous, the result describes M itself, and
+///   `isTransposed` is false.
+/// - If each row of M is contiguous, the result describes the transpose of M,
+///   and `isTransposed` is true. cuBLASLt then transposes the described matrix,
+///   which gives M.
+/// - Otherwise returns std::nullopt, because cuBLASLt has no description of M.
+///
+/// Also returns std::nullopt if the rows or columns of M overlap in memory.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -101,9 +135,11 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Returns the strides of `matrix`. If it has only one column, sets the column
-/// stride to 1, so that the matrix counts as row-major. A bias requires a
-/// row-major result.
+/// Returns `matrix`, the strides of a matrix with `columns` columns. If the
+/// matrix has only one column, the returned column stride is 1. The column
+/// index is then always 0, so the column stride has no effect on the addresses.
+/// A matrix with column stride 1 is row-major. This matters for the result of a
+/// product, because only a row-major result may have a bias.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -130,9 +166,14 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // A bias [n] has one number per column of c. cuBLASLt expects one number per
-  // row of its own result. Its result is cᵀ if c is row-major, so only a
-  // row-major c may have a bias.
+  // A bias [n] has one number per column of c [m, n]. cuBLASLt expects one
+  // number per row of the matrix that it stores. If c is row-major, cuBLASLt
+  // stores cᵀ [n, m]. The bias then has one number per row, as cuBLASLt
+  // expects. If c is column-major, cuBLASLt stores c [m, n], and would expect a
+  // bias [m]. A product with a bias must therefore have a row-major c.
+  //
+  // cuBLASLt can transpose the factors of a product only. It cannot transpose
+  // the result c or the residual r.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -291,8 +332,13 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// The matrix at `addedData` has the strides of c if `addedData` equals
-/// `resultData`. Otherwise it has the strides of the residual.
+/// Enqueues the matrix product. cuBLASLt adds the matrix at `addedData` to the
+/// product. The strides of that matrix depend on its address:
+///
+/// - If `addedData` equals `resultData`, the matrix is in the memory of the
+///   result c, and has the strides of c.
+/// - Otherwise the matrix is a residual in its own memory, and has the strides
+///   of the residual.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

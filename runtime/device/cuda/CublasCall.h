@@ -60,9 +60,16 @@ struct CublasTypes {
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
-/// A matrix in column-major order: element (i, j) has index i + j * ld. `rows`
-/// and `columns` are its sizes in memory. If `isTransposed` is true, the
-/// product uses its transpose.
+/// Description of a matrix in the form that cuBLASLt expects. cuBLASLt reads
+/// memory in column-major order: element (i, j) has index i + j * ld. `ld` is
+/// the number of elements from one column to the next. `rows` and `columns` are
+/// the sizes of the matrix in this order. If `isTransposed` is true, the
+/// product uses the transpose of the matrix.
+///
+/// For example, take a dense row-major matrix [2, 3]. In column-major order,
+/// its memory is a matrix of 3 rows and 2 columns with ld = 3. If
+/// `isTransposed` is true, the product uses the transpose of that matrix, which
+/// is the original matrix [2, 3].
 struct ColumnMatrix {
   ElementType type;
   /// Number of rows, number of columns, and stride from one column to the next
@@ -76,41 +83,76 @@ struct ColumnMatrix {
   uint32_t alignment;
 };
 
-/// Executes one matrix product, or a batch of them, with cuBLASLt. The batch is
-/// the innermost batch dim of a MatmulProblem. The kernel's epilogue (work
-/// after the product) computes bias and activation, or MatmulProblem::Sums.
+/// Computes matrix products c = a b with cuBLASLt. A MatmulProblem describes
+/// one product or a batch of products. If it has batch dims, one call of run()
+/// computes all products along the innermost batch dim. For example, batch
+/// sizes 4 and 8 mean 32 products. One call of run() computes 8 of them, and
+/// the caller calls run() 4 times.
 ///
-/// cuBLASLt's results are column-major. For a row-major c, it computes
+/// cuBLASLt can do more work in the same kernel, after the product. This work
+/// is the epilogue. An epilogue can add a bias and apply an activation. An
+/// epilogue can instead sum the rows of a or the columns of b
+/// (MatmulProblem::Sums).
+///
+/// This class describes all matrices to cuBLASLt as column-major. A row-major
+/// matrix c has the same memory as the column-major matrix cᵀ. If c is
+/// row-major, cuBLASLt therefore computes
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
-/// with b as its first operand (`x`) and a as its second operand (`y`).
+/// The first factor of cuBLASLt (`x`) is then bᵀ, and the second factor (`y`)
+/// is aᵀ. If c is column-major, `x` is a, and `y` is b.
 class CublasCall {
 public:
-  /// Creates a call without a product. CudaResources::useCublas() must have
-  /// been called.
+  /// Creates an object that cannot compute anything yet. The caller must pass a
+  /// matrix product to open() before it calls run().
+  /// CudaResources::useCublas(), which loads cuBLASLt, must have been called
+  /// before this constructor.
   explicit CublasCall(CudaResources &resources);
 
-  /// Creates cuBLASLt's descriptors of `problem` and selects an algorithm:
+  /// Prepares the matrix product `problem`. Creates the descriptors that
+  /// cuBLASLt needs, and selects one of the algorithms of cuBLASLt. `types` has
+  /// the types of the product, which cublasTypesOf() returns. The algorithm is
+  /// selected as follows:
   ///
-  /// - the algorithm that an earlier run stored in the bundle, if cuBLASLt
-  ///   accepts it;
-  /// - otherwise the first algorithm that cuBLASLt's heuristics propose.
+  /// - A cache has the algorithms that this run and earlier runs selected. The
+  ///   cache is stored in the directory of the compiled model. If the cache has
+  ///   an algorithm for this product, and cuBLASLt accepts the algorithm,
+  ///   open() selects that algorithm.
+  /// - Otherwise open() selects the first algorithm that the heuristics of
+  ///   cuBLASLt propose.
   ///
-  /// If the heuristics propose no algorithm, returns an error. If `mayLack` is
-  /// true, returns success instead, and canRun() returns false.
+  /// The heuristics may propose no algorithm. If `mayLack` is false, open()
+  /// then returns an error. If `mayLack` is true, open() returns success, and
+  /// canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has found an algorithm.
   bool canRun() const { return isChosen; }
-  /// Sets the address of a vector for the next run(). If the problem has sums
-  /// (MatmulProblem::Sums), run() writes them to `vector`. Otherwise run()
-  /// reads the bias from `vector`.
+  /// Sets the address of a vector in GPU memory that later calls of run() read
+  /// or write. `problem` is the argument that open() received:
+  ///
+  /// - If `problem.sums` is OfA, run() writes the sum of each row of a to
+  ///   `vector`.
+  /// - If `problem.sums` is OfB, run() writes the sum of each column of b to
+  ///   `vector`.
+  /// - Otherwise run() reads the bias from `vector`. A product without a bias
+  ///   does not need the vector.
   Status setVector(const void *vector);
-  /// Enqueues result = activation(alpha * a b + beta * added + bias) on the
-  /// compute stream. `alpha` and `beta` are in host memory, of type
-  /// CublasTypes::scale. `added` is the matrix at `addedData`: a residual, or
-  /// the old result if `addedData` equals `resultData`.
+  /// Enqueues the matrix product on the compute stream. The product is
+  ///
+  ///   result = activation(alpha * a b + beta * added + bias)
+  ///
+  /// `aData`, `bData`, `addedData` and `resultData` are the addresses of the
+  /// matrices a, b, added and result in GPU memory. If one call computes
+  /// several products, they are the addresses for the first product. `alpha`
+  /// and `beta` are the addresses of two numbers in host memory. Their type is
+  /// CublasTypes::scale. The bias is the vector that setVector() received.
+  ///
+  /// `added` is a residual, a matrix that is added to the product. The residual
+  /// may be in the memory of the result; `addedData` and `resultData` are then
+  /// equal. If there is no residual, the caller passes the number 0 as `beta`,
+  /// and passes `resultData` as `addedData`.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
@@ -126,32 +168,64 @@ private:
                           static_cast<const void *>(&value), sizeof value),
                       "cublasLtMatmulDescSetAttribute");
   }
-  /// The matrices of a product in cuBLASLt's order: `x` is the first factor,
-  /// `y` the second. If c is row-major (`isByRows`), x is b and y is a.
-  /// Otherwise x is a and y is b.
+  /// Descriptions of the matrices that cuBLASLt receives. cuBLASLt multiplies
+  /// `x` by `y`, adds `added`, and stores `result`. Let c = a b be the product
+  /// that the caller wants:
+  ///
+  /// - If c is column-major, `x` is a, `y` is b, and `result` is c.
+  /// - If c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ. `x` is then bᵀ, `y` is
+  ///   aᵀ, and `result` is cᵀ.
+  ///
+  /// `added` is the matrix that is added to the product. If c is row-major,
+  /// `added` is transposed too.
   struct Shapes {
     ColumnMatrix x, y, added, result;
   };
-  /// Returns the matrices of `problem` in cuBLASLt's order, and sets `isByRows`
-  /// to whether c is row-major. Returns std::nullopt if cuBLASLt cannot
-  /// describe the strides of a matrix.
+  /// Returns the descriptions of the matrices of `problem` for cuBLASLt.
+  /// `types` has the element types of the matrices. Sets the member `isByRows`
+  /// to true if the result c is row-major, and to false if c is column-major.
+  ///
+  /// Returns std::nullopt in three cases:
+  ///
+  /// - cuBLASLt cannot describe the strides of a matrix. For example, neither
+  ///   the rows nor the columns of the matrix are contiguous.
+  /// - One of c and the residual is row-major, and the other is column-major.
+  /// - The product has a bias, and c is column-major.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
-  /// Creates the descriptor of the product: types, transpositions and
-  /// `epilogue` (bias, activation or sums).
+  /// Creates the descriptor of the product, and stores it in the member
+  /// `operation`. The parameters give the properties of the product:
+  ///
+  /// - `types`: the types in which cuBLASLt computes
+  /// - `shapes`: the descriptions of the matrices, which say whether cuBLASLt
+  ///   transposes a factor
+  /// - `epilogue`: the work that cuBLASLt does in the same kernel after the
+  ///   product, such as adding a bias
   Status makeOperation(const CublasTypes &types, const Shapes &shapes,
                        cublasLtEpilogue_t epilogue);
   /// Creates the descriptor of a batch of `batch` matrices and stores it in
   /// `matrix`.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  /// Sets the member `algorithm` to the cached algorithm for the key `problem`
-  /// if cuBLASLt accepts it. Otherwise asks cuBLASLt's heuristics, and adds the
-  /// algorithm that they propose to the cache. If they propose none, returns an
-  /// error; with `mayLack`, returns success instead.
+  /// Selects the algorithm of the product, and stores it in the member
+  /// `algorithm`. A cache has the algorithms that this run and earlier runs
+  /// selected. `problem` is the key of the product in the cache. `shapes` has
+  /// the descriptions of the matrices.
+  ///
+  /// If the cache has an algorithm for the key, and cuBLASLt accepts the
+  /// algorithm, selects it. Otherwise selects the algorithm that the heuristics
+  /// of cuBLASLt propose, and adds it to the cache.
+  ///
+  /// The heuristics may propose no algorithm. choose() then returns an error if
+  /// `mayLack` is false. If `mayLack` is true, choose() returns success, and
+  /// the member `isChosen` is false.
   Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
-  /// Sets the member `algorithm` to the first algorithm that cuBLASLt's
-  /// heuristics propose for the matrices `shapes`. If they propose none,
-  /// returns an error; with `mayLack`, returns success instead.
+  /// Asks the heuristics of cuBLASLt for an algorithm of the product, and
+  /// stores their first proposal in the member `algorithm`. `shapes` has the
+  /// descriptions of the matrices. Sets the member `isChosen` to whether there
+  /// is a proposal.
+  ///
+  /// If there is no proposal, askForAlgorithm() returns an error if `mayLack`
+  /// is false. If `mayLack` is true, askForAlgorithm() returns success.
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
   /// Returns whether cuBLASLt can compute the product with `known`, an
   /// algorithm from the cache.
@@ -159,8 +233,10 @@ private:
 
   CudaResources &resources;
   const CublasLibrary &blas;
-  /// Whether c is row-major. The first factor for cuBLASLt is then b, and the
-  /// second one is a.
+  /// Whether the result c is row-major. If it is, cuBLASLt computes the
+  /// transpose cᵀ = bᵀ aᵀ. The first factor that cuBLASLt receives is then bᵀ,
+  /// and the second factor is aᵀ. If c is column-major, the first factor is a,
+  /// and the second factor is b.
   bool isByRows = true;
   /// Whether `algorithm` has been set.
   bool isChosen = false;

@@ -32,8 +32,11 @@ namespace pcc::runtime {
 /// function to which it points. All members are null before
 /// openCublasLibrary().
 struct CublasLibrary {
-// The macro's argument is the name of a function and of a member. A name in
-// parentheses would not compile.
+// Declares one member. For example, PCC_DECLARE(cublasLtMatmul) declares a
+// pointer with the name `cublasLtMatmul` and the type of a pointer to the
+// function cublasLtMatmul(). clang-tidy wants parentheses around the name of
+// the member. The name needs no parentheses, because the name is not part of an
+// expression.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)

@@ -106,8 +106,12 @@ private:
   CUdevice device = 0;
   CUcontext context = nullptr;
   CUstream computeStream = nullptr;
-  /// Streams, events, GPU memory and page-locked host memory that the
-  /// destructor frees.
+  /// Resources that the destructor frees, in four lists:
+  ///
+  /// - `streams`: CUDA streams
+  /// - `events`: CUDA events
+  /// - `memory`: addresses of GPU memory
+  /// - `pinned`: addresses of page-locked host memory
   std::vector<CUstream> streams;
   std::vector<CUevent> events;
   std::vector<CUdeviceptr> memory;

@@ -11,26 +11,45 @@
 
 namespace pcc::runtime {
 
-/// Creates the operation of a CheckIndices instruction, which checks on the
-/// host that a tensor holds valid indices.
+/// Sets `operation` to a new operation for `instruction`. An operation is an
+/// object whose run() executes one instruction of the program. This instruction
+/// is of kind CheckIndices. The operation checks that all elements of an index
+/// tensor are in range. For example, token numbers must be less than the size
+/// of the vocabulary. The host does the check. Indices that the GPU computes
+/// are first copied to the host. The first parameter is not used, because the
+/// check needs no GPU library.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
   return prepareCheckIndices(context, instruction, operation);
 }
 
-/// Functions that create the operation of an instruction, one per kind in
-/// program::InstructionBody. Null for kinds that a GPU device does not execute,
-/// such as convolutions and collectives.
+/// Table with one function per kind of instruction, in the order of
+/// program::InstructionBody. The function creates an object whose run()
+/// executes one instruction of that kind. For example, entry 2 is
+/// prepareMatmul(), because program::InstructionBody::Matmul is 2. An entry is
+/// null if CudaDevice does not execute instructions of that kind. Examples are
+/// convolutions, which this device does not support, and collectives, which the
+/// engine executes.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device whose queue is the compute stream of a CudaContext. A second stream
-/// uploads inputs of the next step during the kernels of the current step.
-/// Events order the two streams:
+/// Device that executes a program on an NVIDIA GPU. Two CUDA streams make it
+/// possible to transfer the inputs of the next step while the kernels of the
+/// current step run:
+///
+/// - compute: the stream of kernels and of all other work except uploads
+/// - uploads: the stream on which beginUpload() copies data from host memory to
+///   temporary buffers in GPU memory
+///
+/// Before each step, copyWithin() copies the inputs from the temporary buffers
+/// to the buffers that the kernels read. The copies of copyWithin() wait for
+/// all earlier uploads. Later uploads wait for the copies, because the uploads
+/// overwrite the temporary buffers. In the picture, time runs from left to
+/// right, and the vertical lines are these two waits:
 ///
 ///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
 ///   uploads   beginUpload() … ────┘                  └── beginUpload() …
@@ -68,9 +87,12 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// Orders `copies` after all earlier beginUpload() calls, because the copies
-  /// read the uploaded data. Orders later beginUpload() calls after `copies`,
-  /// because these calls overwrite the data.
+  /// Enqueues the copies in the list `copies` on the compute stream. Each copy
+  /// is from GPU memory to GPU memory. The copies read data that beginUpload()
+  /// has transferred to the GPU. The GPU therefore executes the copies after
+  /// the uploads of all earlier beginUpload() calls. A later beginUpload() call
+  /// may overwrite the same data. The GPU therefore executes the uploads of
+  /// later calls after the copies.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -130,9 +152,15 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  /// Writes the algorithms that cuBLASLt selected to a file. Allocates scratch
-  /// memory of the largest size that an operation needs. Called after prepare()
-  /// has created all operations.
+  /// Finishes the loading of a program. Called once, after prepare() has been
+  /// called for all instructions.
+  ///
+  /// - Writes the algorithm that cuBLASLt selected for each matrix product to a
+  ///   file in the bundle. Later runs of the bundle then use the same
+  ///   algorithms.
+  /// - Allocates the scratch memory: temporary GPU memory that all instructions
+  ///   share. The size of the scratch memory is the largest size that one
+  ///   instruction needs.
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();

@@ -14,8 +14,12 @@
 
 namespace pcc::runtime {
 
-/// Expands to X(name) for each driver function that pcc calls. Some names are
-/// macros in cuda.h, such as cuMemAlloc for cuMemAlloc_v2.
+/// Expands to X(name) for each function of the CUDA driver that pcc calls:
+/// X(cuInit), then X(cuDriverGetVersion) and so on. Some of the names are
+/// macros of cuda.h. For example, cuMemAlloc is a macro that expands to
+/// cuMemAlloc_v2. The driver library contains a function cuMemAlloc_v2, which
+/// is the function that pcc calls. A macro X that converts `name` to a string
+/// must therefore expand `name` first, so that the string is "cuMemAlloc_v2".
 #define PCC_CUDA_DRIVER_FUNCTIONS(X)                                           \
   X(cuInit)                                                                    \
   X(cuDriverGetVersion)                                                        \
@@ -64,8 +68,10 @@ namespace pcc::runtime {
 /// the function to which it points. All members are null before
 /// openCudaDriver().
 struct CudaDriver {
-// clang-tidy wants parentheses around `function`. They are not needed, because
-// `function` is the name of a member here.
+// Declares one member. For example, PCC_DECLARE(cuInit) declares a pointer with
+// the name `cuInit` and the type of a pointer to the function cuInit().
+// clang-tidy wants parentheses around the name of the member. The name needs no
+// parentheses, because the name is not part of an expression.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)

@@ -21,8 +21,15 @@ static int capabilityOf(const char *arch) {
   return int(std::strtol(arch + std::strlen("sm_"), nullptr, 10));
 }
 
-/// Loads the machine code (cubin) if the GPU has its major compute capability.
-/// Otherwise loads the PTX, which the driver compiles for this GPU.
+/// Loads the program's kernels onto the GPU. `image` contains the kernels as
+/// PTX and usually also as machine code (cubin) for one compute capability. A
+/// GPU can execute machine code for the same major and an equal or lower minor
+/// compute capability. For example, a GPU of compute capability 8.6 can execute
+/// machine code for 8.0, but a GPU of compute capability 9.0 cannot. Loads the
+/// machine code if `image` has machine code that the GPU can execute. Otherwise
+/// loads the PTX, which the driver compiles for the GPU. Exit code 13
+/// (NoDevice) if the compute capability of the GPU is lower than that for which
+/// the kernels were compiled.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();
@@ -59,8 +66,11 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
   PCC_RETURN_IF_ERROR(
       gpu.check(gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
                 "cuModuleGetFunction"));
-  // Loads the kernel immediately, because a load at the first launch may
-  // deadlock (Operation::warmUp()).
+  // Loads the kernel's code now. By default, CUDA loads the code of a kernel at
+  // the first launch of the kernel. A load may wait until the GPU is idle.
+  // During a step (one execution of the program), the GPU may be waiting for
+  // another rank, and that rank may be waiting for this rank. A load during a
+  // step could therefore deadlock.
   return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
 }
 

@@ -43,9 +43,16 @@ void CudnnAttention::open(cudaStream_t stream) {
     library.cudnnDestroy(std::exchange(handle, nullptr));
 }
 
-/// Compiles at most one graph per `kind` and `shape`, and keeps the compiled
-/// plan in a map. If cuDNN cannot compile the graph, keeps an empty plan, so
-/// that later calls do not try again.
+/// Returns the plan for an attention. A plan is a compiled cuDNN graph. `kind`
+/// selects the graph: the forward pass, the forward pass that also stores the
+/// log-sum-exp of each query's scores, or the backward pass. `shape` has the
+/// element type, the sizes and the strides of the tensors. The first call with
+/// a pair of `kind` and `shape` compiles the graph, and stores the plan in the
+/// member `plans`. Later calls with the same pair return the stored plan.
+///
+/// Returns null if cuDNN is not open, or if cuDNN cannot compile the graph. If
+/// cuDNN cannot compile the graph, the function stores an empty plan, so that
+/// later calls do not compile the graph again.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;

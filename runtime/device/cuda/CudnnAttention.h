@@ -33,8 +33,13 @@ public:
   /// null if there is none. The plan is valid as long as this object exists.
   const CudnnPlan *findGradients(const AttentionShape &shape);
 
-  /// Enqueues `plan`, which findResult() or findGradients() has returned.
-  /// `places` has the addresses of the tensors. `workspace` is GPU memory of
+  /// Enqueues `plan` on the stream that was given to open(). A plan is a
+  /// compiled cuDNN graph. findResult() or findGradients() must have returned
+  /// `plan`. `places` has the id and the address of each tensor that the plan
+  /// reads from memory or writes to memory. The ids are the numbers in the
+  /// enumeration AttentionTensor. For example, the id of Query is 1: if
+  /// places.ids[0] is 1, places.data[0] is the address of the query.
+  /// `workspace` is the address of temporary GPU memory, at least
   /// plan.workspaceBytes bytes.
   Status run(const CudnnPlan &plan, const CudnnAddresses &places,
              void *workspace) const {

@@ -4,8 +4,11 @@
 
 namespace pcc::runtime {
 
-/// Smallest id of the tensors that CudnnGraph::between() makes, which have no
-/// address. Tensors with an address have smaller ids, which the caller chooses.
+/// Smallest id of an intermediate tensor. Each tensor of a cuDNN graph has a
+/// unique id. The user of CudnnGraph chooses the ids of the tensors that are in
+/// memory. These ids must be less than 1000. An intermediate tensor is a value
+/// that one operation of the graph passes to another. CudnnGraph::between()
+/// makes the intermediate tensors, and gives them the ids 1000, 1001 and so on.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
@@ -178,8 +181,15 @@ Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                          : choose(heuristics, handle, properties, plan);
 }
 
-/// Queries the number of proposed engines, then the engines themselves. Tries
-/// the engines in the proposed order until one supports the graph.
+/// Compiles the graph with one engine after another, until an engine supports
+/// the graph. An engine is one of the implementations that cuDNN has for a
+/// graph. The descriptor `heuristics` has the list of the engines that cuDNN
+/// proposes for the graph. The function reads the number of engines first, and
+/// then the engines. The order of the list is the order in which the engines
+/// are tried. If `properties` is null, the function compiles for the GPU of
+/// `handle`. Otherwise the function compiles for the GPU that `properties`
+/// describes. Sets `plan` to the compiled graph, or leaves `plan` empty if no
+/// engine supports the graph.
 Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                           cudnnHandle_t handle,
                           cudnnBackendDescriptor_t properties,
@@ -224,8 +234,10 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
-/// Creates a new descriptor of the addresses (cuDNN's variant pack), because
-/// the attributes of an old one cannot be changed.
+/// Enqueues the compiled graph with cudnnBackendExecute(). cuDNN expects the
+/// addresses of the tensors in a descriptor that is called a variant pack. The
+/// attributes of a finalized descriptor cannot be changed. Each call of run()
+/// therefore creates a new descriptor, and destroys it at the end.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

@@ -62,9 +62,12 @@ struct CudnnPlan {
   /// Bytes of GPU memory that run() needs as `workspace`.
   int64_t workspaceBytes = 0;
 
-  /// Enqueues the plan on the stream of `handle`, with the tensor addresses
-  /// `places`. `workspace` is scratch memory of workspaceBytes bytes on the
-  /// GPU.
+  /// Enqueues the compiled graph on the stream of `handle`. `library` has the
+  /// functions of cuDNN. `places` has the id and the address of each tensor
+  /// that the graph reads from memory or writes to memory. For example, if
+  /// places.ids[0] is 3, places.data[0] is the address of the tensor with id 3.
+  /// `workspace` is the address of temporary GPU memory, at least
+  /// workspaceBytes bytes.
   Status run(const CudnnLibrary &library, cudnnHandle_t handle,
              const CudnnAddresses &places, void *workspace) const;
 };
@@ -81,12 +84,20 @@ public:
   /// Creates a graph without operations. `library` must outlive the graph.
   explicit CudnnGraph(const CudnnLibrary &library) : library(library) {}
 
-  /// Makes a tensor in GPU memory with the id `id`. Each run provides the
-  /// address of the tensor, a multiple of 16 bytes.
+  /// Makes a tensor in GPU memory, which the graph reads or writes. `type` is
+  /// the element type. `dims` has the sizes of the dims, and `strides` the
+  /// strides in elements. `id` is a number that identifies the tensor in the
+  /// graph. The caller chooses the number, which must be less than 1000. The
+  /// tensor has no address yet. Each call of CudnnPlan::run() passes the
+  /// address of the tensor with this id. The address must be a multiple of 16
+  /// bytes.
   Tensor stored(int64_t id, cudnnDataType_t type, const CudnnDims &dims,
                 const CudnnDims &strides);
-  /// Makes a tensor of a single f32 in host memory, with the id `id`. Each run
-  /// provides the address of the tensor.
+  /// Makes a tensor that consists of one f32 in host memory, such as a scale
+  /// factor. `id` is a number that identifies the tensor in the graph. The
+  /// caller chooses the number, which must be less than 1000. Each call of
+  /// CudnnPlan::run() passes the address of the tensor with this id. cuDNN
+  /// reads the f32 from this address.
   Tensor number(int64_t id);
   /// Makes a tensor for a value that one operation of the graph passes to
   /// another. The tensor has no address. Its strides are those of a dense
@@ -174,10 +185,18 @@ private:
   cudnnBackendDescriptor_t makeTensor(int64_t id, cudnnDataType_t type,
                                       const CudnnDims &dims,
                                       const CudnnDims &strides);
-  /// An elementwise operation. `b` and `condition` are null if the operation
-  /// has no such operand. `type` is the element type of the computation. `dim`
-  /// is -1, except for the operation that CudnnGraph::count() adds: it writes
-  /// each element's index along `dim`.
+  /// An elementwise operation:
+  ///
+  /// - `mode`: the kind of operation, such as CUDNN_POINTWISE_ADD
+  /// - `a`: the first operand
+  /// - `b`: the second operand; null if the operation has only one operand
+  /// - `condition`: a boolean tensor that selects between the elements of `a`
+  ///   and `b`; null for all operations except CUDNN_POINTWISE_BINARY_SELECT
+  /// - `result`: the tensor that the operation writes
+  /// - `type`: the element type of the computation
+  /// - `dim`: -1 for all operations except CUDNN_POINTWISE_GEN_INDEX, which
+  ///   writes the index along `dim` to each element of `result`. For example,
+  ///   if `dim` is 2, the element at index [0, 1, 5, 7] becomes 5.
   struct Pointwise {
     cudnnPointwiseMode_t mode;
     Tensor a, b, condition, result; ///< null where there is none
@@ -188,8 +207,14 @@ private:
   void add(const Pointwise &pointwise);
   /// Finalizes the descriptor of an operation and adds it to the graph.
   void add(cudnnBackendDescriptor_t operation);
-  /// Sets `plan` to the plan of the first engine proposed by `heuristics` that
-  /// supports the graph. Leaves `plan` empty if there is none.
+  /// Compiles the graph, and sets `plan` to the compiled graph. An engine is
+  /// one of the implementations that cuDNN has for a graph. The descriptor
+  /// `heuristics` has the list of the engines that cuDNN proposes for this
+  /// graph, fastest first. The function uses the first engine of the list that
+  /// supports the graph. If no engine supports the graph, the function leaves
+  /// `plan` empty and returns success. If `properties` is null, the function
+  /// compiles for the GPU of `handle`. Otherwise the function compiles for the
+  /// GPU that `properties` describes.
   Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 

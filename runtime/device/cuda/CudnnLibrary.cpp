@@ -6,8 +6,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the file name of the cuDNN library, with the major version of pcc's
-/// headers.
+/// Returns the file name of the cuDNN library. The name ends with the major
+/// version of the cuDNN headers with which pcc was compiled. For example, it is
+/// libcudnn.so.9 for version 9.
 static std::string soname() {
   return "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 }

@@ -38,10 +38,14 @@ struct CudnnLibrary {
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens cuDNN and sets the pointers of `library`. Each function is wrapped
-/// with watchCalls(), which detects calls that do not return. Exit code 13
-/// (NoDevice) if the library is absent or has another major version than pcc's
-/// headers.
+/// Opens the shared library of cuDNN, and sets the function pointers in
+/// `library`. Wraps each function with watchCalls(), which detects calls that
+/// do not return. Returns exit code 13 (NoDevice) in these cases:
+///
+/// - the shared library cannot be opened;
+/// - the shared library lacks a function that pcc calls;
+/// - the major version of the shared library differs from that of the cuDNN
+///   headers with which pcc was compiled.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

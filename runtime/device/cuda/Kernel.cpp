@@ -40,8 +40,10 @@ private:
   CUfunction function;
   std::vector<void *> pointers;
   std::vector<int64_t> scalars;
-  /// Parameters of the kernel, as the driver expects them: a pointer to each
-  /// buffer address in `pointers`, then a pointer to each number in `scalars`.
+  /// Pointers to the values of the kernel's parameters, in the order of the
+  /// parameters. The values are first the elements of `pointers`, which are
+  /// addresses of buffers, then the elements of `scalars`. cuLaunchKernel()
+  /// takes this list as its argument `kernelParams`.
   std::vector<void *> arguments;
 };
 } // namespace
@@ -87,13 +89,22 @@ public:
   }
 
 private:
-  /// Sets the entries of the kernel's table that are equal in every run: the
-  /// number of elements and the first tile of each part. A part is a group of
-  /// tensors, and a tile is a block of its elements. For example, the first
-  /// tiles of three parts of 2, 4 and 1 tiles are 0, 2 and 6.
+  /// Fills two sections of `words`, the table that the kernel receives as its
+  /// first parameter. These sections are equal in every run.
   ///
-  /// Unused entries get the largest integer as first tile, so that the kernel's
-  /// binary search skips them.
+  /// A part is a group of tensors of equal size that the kernel updates
+  /// together, such as a weight and its moments. The tensors of a part are cut
+  /// into tiles of `kernel.tile` elements. The tiles of all parts are numbered
+  /// from 0. Each section has one entry per part:
+  ///
+  /// - section 1: the number of the part's first tile;
+  /// - section 2: the number of elements of each tensor in the part.
+  ///
+  /// For example, if three parts have 2, 4 and 1 tiles, their first tiles are
+  /// 0, 2 and 6. The kernel finds the part of a tile by binary search over the
+  /// first tiles. The table has space for more parts than the kernel updates.
+  /// The first tile of each unused entry is set to the largest integer, so that
+  /// the search never finds an unused entry.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =
@@ -110,16 +121,21 @@ private:
   LoadContext context;
   const program::KernelT &kernel;
   CUfunction function;
-  /// Addresses, in the current run, of the buffers that the kernel reads for
-  /// every part. A part is a group of tensors that the kernel updates together,
-  /// such as a weight and its moments.
+  /// Addresses of the buffers that every block of the kernel reads, such as the
+  /// buffer of the learning rate. run() sets these addresses before it launches
+  /// the kernel.
   std::vector<void *> shared;
   TensorTable table;
-  /// Contents of the table that is the kernel's first parameter. The member
-  /// `table` computes the index of each entry.
+  /// A table that the kernel receives as its first parameter. It contains the
+  /// size and the address of every tensor that the kernel updates, as 64-bit
+  /// integers. The member `table` describes the layout: its functions return
+  /// the index of each entry in `words`.
   std::vector<int64_t> words;
-  /// Parameters of the kernel, as the driver expects them: a pointer to the
-  /// table `words`, then a pointer to each buffer address in `shared`.
+  /// Pointers to the values of the kernel's parameters, in the order of the
+  /// parameters. The first value is the table `words`, which contains the
+  /// addresses and sizes of tensors. The other values are the elements of
+  /// `shared`, which are addresses of buffers. cuLaunchKernel() takes this list
+  /// as its argument `kernelParams`.
   std::vector<void *> arguments;
 };
 } // namespace

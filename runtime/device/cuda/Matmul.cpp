@@ -35,9 +35,14 @@ public:
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
 
-  /// Selects cuBLASLt's algorithm for the product c = a b. Some products must
-  /// also sum the rows of a or the columns of b. If no algorithm computes c and
-  /// the sums together, prepares a second product that computes only the sums.
+  /// Selects an algorithm of cuBLASLt for the product c = a b. Does nothing if
+  /// c has no elements.
+  ///
+  /// Some products have a second result: either the sum of each row of a, or
+  /// the sum of each column of b. In training, these sums are the gradient of a
+  /// bias. If cuBLASLt has an algorithm that computes c and the sums in one
+  /// call, this function selects it. Otherwise, this function prepares two
+  /// products: one computes c, and the other one computes the sums.
   Status open() {
     if (problem.isEmpty())
       return Status::success();
@@ -63,9 +68,11 @@ public:
     return runFrom(0, places);
   }
 
-  /// Executes the product once, because cuBLASLt loads code at its first call.
-  /// Does nothing if an output is outside the arena (memory of intermediate
-  /// results) and must keep its contents.
+  /// Executes the product once before the first step, because cuBLASLt loads
+  /// code at its first call. The execution overwrites the result buffers with
+  /// meaningless values. Only buffers in the arena may be overwritten. The
+  /// arena is the memory of intermediate results. If a result buffer is in
+  /// other memory, this function does not execute the product.
   Status warmUp(const RunContext &context) override {
     for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
       if (written >= 0 && !isInArena(this->context, written))
@@ -80,9 +87,13 @@ private:
     char *a, *b, *c, *residual;
   };
 
-  /// Prepares a product that computes sums of a matrix. It sums the rows of a
-  /// by multiplying a by a column of ones, or the columns of b by multiplying a
-  /// row of ones by b.
+  /// Prepares two products. The first one, `call`, computes c = a b. The second
+  /// one, `factorSum`, computes one of these vectors:
+  ///
+  /// - the sum of each row of a, which is a times a column of ones;
+  /// - the sum of each column of b, which is a row of ones times b.
+  ///
+  /// For example, the matrix [[1, 2], [3, 4]] times a column of ones is [3, 7].
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -98,8 +109,10 @@ private:
     return fillOnes();
   }
 
-  /// Allocates the vector `factorSum->ones` in GPU memory, and fills it with
-  /// ones. Its length is the number of columns of the product's left factor.
+  /// Allocates a vector in GPU memory, fills it with ones, and stores its
+  /// address in `factorSum->ones`. The product `factorSum` multiplies a or b by
+  /// this vector, which gives the sums of the rows of a or of the columns of b.
+  /// If a is [m, k] and b is [k, n], the vector has k elements.
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
@@ -111,9 +124,15 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Passes the address of a vector to cuBLASLt: the bias, which the product
-  /// reads, or the sums of a or b, which the product writes. If a separate
-  /// product (`factorSum`) computes the sums, runs that product instead.
+  /// Passes the address of a vector to cuBLASLt before the product c = a b is
+  /// executed. The vector is one of these buffers:
+  ///
+  /// - the bias, which cuBLASLt adds to the product;
+  /// - the buffer to which cuBLASLt writes the sum of each row of a, or the sum
+  ///   of each column of b.
+  ///
+  /// Does nothing if the product has neither a bias nor sums. If a separate
+  /// product, `factorSum`, computes the sums, executes `factorSum` instead.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -166,9 +185,15 @@ private:
     return data + elements * int64_t(sizeOf(type));
   }
 
-  /// Executes the products for all indices of batch dim `dim` and of the batch
-  /// dims inside it. The batch dims outside it have fixed indices, and `at` has
-  /// the addresses for these indices.
+  /// Executes all products over batch dim `dim` and all later batch dims. `at`
+  /// has the addresses of the matrices of the first product. For each index of
+  /// batch dim `dim`, the function calls itself with `dim` + 1. The last batch
+  /// dim needs no loop, because one call of cuBLASLt executes all products
+  /// along it.
+  ///
+  /// For example, let the batch dims have sizes 2, 3 and 8. If `dim` is 0, the
+  /// function calls cuBLASLt 6 times, and each call executes 8 products. If
+  /// `dim` is 1, the function calls cuBLASLt 3 times.
   Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);
@@ -183,8 +208,11 @@ private:
     return Status::success();
   }
 
-  /// A product that sums the rows of a or the columns of b by multiplying them
-  /// by ones. Its alpha (`one`) is 1 and its beta (`zero`) is 0.
+  /// A matrix product that computes the sum of each row of a, or the sum of
+  /// each column of b. It multiplies a by a column of ones, or a row of ones by
+  /// b. cuBLASLt takes two scalars: alpha multiplies the product, and beta
+  /// multiplies a matrix that is added to the product. Here alpha is the member
+  /// `one`, which is 1. Beta is the member `zero`, which is 0.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)

@@ -35,9 +35,15 @@ static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
                    "cuMemcpy2DAsync");
 }
 
-/// Enqueues one copy of the rectangle `rows` for each iteration of the nested
-/// loops `loops`, which are outermost first. `size` is the size of an element
-/// in bytes.
+/// Copies one rectangle for each iteration of a nest of loops. `loops` lists
+/// the loops, outermost first. If the list is empty, one rectangle is copied.
+///
+/// `rows` has the size of every rectangle. The first rectangle is copied from
+/// the address `from` to the address `to`. Each iteration of a loop moves both
+/// addresses by the strides of the loop. Strides are in elements, and an
+/// element has `size` bytes. For example, a loop of 3 iterations with source
+/// stride 20 and target stride 8 copies 3 rectangles: from elements 0, 20 and
+/// 40 of the source to elements 0, 8 and 16 of the target.
 static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
                         const CopyRows &rows, const char *from, char *to,
                         int64_t size) {
@@ -51,17 +57,30 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// Copies one rectangle (rows of contiguous bytes) per driver call. `given` is
-/// a nest of loops {extent, source stride, target stride}, with strides in
-/// elements. If the strides of the innermost loop are 1, this loop becomes the
-/// width of the rows. The next loop becomes the number of rows, if the driver
-/// accepts its strides. Every iteration of the outer loops is one driver call.
+/// Copies the elements in rectangles. Each call of the driver copies one
+/// rectangle: a number of rows, each of which is contiguous. `given` is a nest
+/// of loops, outermost first. Each loop has a number of iterations, a stride in
+/// the source, and a stride in the target. Strides are in elements, and an
+/// element has `elementSize` bytes.
+///
+/// The function converts the loops to rectangles, from the innermost loop to
+/// the outermost loop:
+///
+/// 1. If both strides of the innermost loop are 1, this loop gives the elements
+///    of one row. Otherwise, a row has one element.
+/// 2. The innermost loop that remains gives the rows of one rectangle, if the
+///    driver accepts the strides of this loop. Otherwise, a rectangle has one
+///    row.
+/// 3. Each iteration of the remaining loops is one call of the driver.
 ///
 /// For example, these loops copy the upper left 16 x 4 elements of two 20 x 16
 /// matrices to two dense 16 x 4 matrices:
 ///
-///   loops {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
-///         two calls      16 rows       4 elements per row
+///   loops          {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
+///   iterations     2              16            4
+///   source stride  320            16            1
+///   target stride  64             4             1
+///   meaning        two calls      16 rows       4 elements per row
 Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
                    const void *from, void *to, size_t elementSize) {
   if (numElements(given) == 0)

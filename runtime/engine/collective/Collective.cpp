@@ -108,7 +108,10 @@ private:
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
   }
-  /// Returns the number of bytes that `member` reduces.
+  /// Returns the size in bytes of the share of `member`. Each member reduces
+  /// one share of the elements. For example, 10 elements of 4 bytes and 4
+  /// members give shares of 3, 3, 3 and 1 elements. The result is then 12 for
+  /// member 0, and 4 for member 3.
   size_t bytes(int member) const {
     return (first(member + 1) - first(member)) * size;
   }
@@ -196,7 +199,9 @@ private:
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
-  /// Copies contributions that were received in scratch to `out`.
+  /// Copies the received operands of all members from scratch (temporary
+  /// memory) to `out`. Does nothing if this rank has received the operands
+  /// directly in `out`. `at` has the addresses of scratch and `out`.
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
@@ -207,12 +212,19 @@ private:
   }
 };
 
-/// A change of layout by messages between pairs of members. Used for AllToAll,
-/// Permute, Exchange, and an AllGather with replicated elements. A piece (the
-/// elements for one member) that is not contiguous goes through scratch:
+/// A change of layout. A layout tells which elements of a tensor each member
+/// holds. The members exchange messages in pairs. Each message has all elements
+/// that one member sends to one other member:
 ///
-/// - Sent from `in` if it is contiguous there, otherwise from scratch.
-/// - Received in `out` if it is contiguous there, otherwise in scratch.
+/// - The sender sends from `in` if the elements are contiguous in `in`.
+///   Otherwise the sender first copies the elements to scratch (temporary
+///   memory), and then sends from scratch.
+/// - The receiver receives in `out` if the elements are contiguous in `out`.
+///   Otherwise the receiver receives in scratch, and then copies the elements
+///   to `out`.
+///
+/// This class executes the collectives AllToAll, Permute and Exchange. This
+/// class also executes an AllGather if two members hold the same elements.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -277,8 +289,14 @@ public:
   }
 
 private:
-  /// Copies elements of `source` to `target`, one after the other. `copies`
-  /// lists these elements.
+  /// Copies elements from `source` to `target`. The elements become contiguous
+  /// in `target`. Each entry of `copies` is a loop nest with strides. Each
+  /// innermost iteration copies one element. The elements of the first entry
+  /// come first in `target`.
+  ///
+  /// For example, an entry has one loop with 3 iterations and stride 4. The
+  /// entry begins at element 0 of `source`. pack() then copies elements 0, 4
+  /// and 8 of `source` to elements 0, 1 and 2 of `target`.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -288,8 +306,16 @@ private:
     }
   }
 
-  /// Appends elements of `source` to `target`. `loops` (a loop nest with
-  /// strides) lists these elements. `done` counts the elements in `target`.
+  /// Executes one loop nest that reads elements with strides. Writes the
+  /// elements contiguously to `target`. `loops` lists the loops, outermost loop
+  /// first. `source` is the address of the first element to read. `done` is the
+  /// number of elements that `target` already has. Adds the number of copied
+  /// elements to `done`.
+  ///
+  /// For example, the outer loop has 2 iterations with stride 4, and the inner
+  /// loop has 3 iterations with stride 1. The loops read elements 0, 1, 2, 4, 5
+  /// and 6. If `done` is 10, the elements go to indices 10 to 15 of `target`,
+  /// and `done` becomes 16.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -334,13 +360,17 @@ private:
   std::vector<std::unique_ptr<Operation>> operations;
 };
 
-/// Function that creates the operation of one kind of collective.
+/// Pointer to a function that creates an object of class Operation. The run()
+/// function of this object executes one instruction of the program. `makers`
+/// has one such pointer for each kind of collective, such as AllReduce.
 using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
 
-/// Creates an operation of type `Kind`, which needs no plan of copies and
-/// messages.
+/// Creates an object of class `Kind`, which executes one collective. `Kind` is
+/// AllReduce or Broadcast. These two classes need no plan, because they call
+/// one function of the communicator. A plan is a list of copies and messages.
+/// The last parameter, the plan, is therefore ignored.
 template <typename Kind>
 std::unique_ptr<Operation> plain(const LoadContext &context,
                                  const program::InstructionT &instruction,
@@ -430,8 +460,17 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // One operation executes all microbatches in two cases: operand and result
-  // have equal layouts, or neither layout depends on the microbatch.
+  // Create one operation for all microbatches if all microbatches need the same
+  // copies and messages. Otherwise create one operation per microbatch. A
+  // layout tells which elements of a tensor this rank holds. All microbatches
+  // need the same copies and messages in two cases:
+  //
+  // - The operand and the result have the same layout.
+  // - Neither layout divides a dim over microbatches.
+  //
+  // For example, a layout divides a dim of 8 elements over 2 microbatches. This
+  // rank then holds elements 0 to 3 in microbatch 0, and elements 4 to 7 in
+  // microbatch 1.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

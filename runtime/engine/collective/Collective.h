@@ -17,7 +17,11 @@ public:
   virtual ~SplitCollective() = default;
   /// Begins the collective. Its buffers stay in use until finish() returns.
   virtual Status start(const RunContext &run) = 0;
-  /// Advances the messages in flight, without blocking.
+  /// Sends and receives as much data of the collective as is possible without
+  /// waiting for other ranks. If the ranks are threads or MPI processes, data
+  /// moves only while a rank calls a communication function. A rank that
+  /// computes should therefore call advance() from time to time. On a GPU, this
+  /// function does nothing, because data moves without the host.
   virtual void advance() = 0;
   /// Completes the collective. On the host, the result buffer is complete when
   /// this returns. On a GPU, work that is enqueued after this call reads the

@@ -32,9 +32,15 @@ protected:
     char *scratch; ///< null if the instruction has no scratch
   };
 
-  /// Returns the addresses of the instruction's buffers in the microbatch of
-  /// `run`. Also stores the action's name for error messages. Every run(),
-  /// start() and finish() calls this first.
+  /// Returns the addresses of the operand, the result and the scratch
+  /// (temporary memory) of the collective. A buffer may have a different
+  /// address in each microbatch. `run` has the number of the microbatch.
+  ///
+  /// `run` also has the name of an action, for error messages. An action is an
+  /// entry of the pipeline schedule, such as "0F3": stage 0, forward pass,
+  /// microbatch 3. begin() stores this name in the member `action`.
+  ///
+  /// A subclass must call begin() before it uses these buffers.
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;

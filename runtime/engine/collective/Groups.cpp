@@ -6,8 +6,13 @@
 
 namespace pcc::runtime {
 
-/// Appends to `groups` all groups whose members differ only along the sub-axes
-/// `axes`. A group is a list of world ranks.
+/// Divides all ranks into groups, and appends the groups to `groups`. A group
+/// is a list of ranks. The ranks of one group differ only in their coordinates
+/// along `axes`. An entry of `axes` is a whole mesh axis or a factor of a mesh
+/// axis. An axis of size 6 has the factors 2 and 3.
+///
+/// For example, a mesh has the axes pp=2 and tp=2, and thus 4 ranks. If `axes`
+/// is {tp}, the groups are {0, 1} and {2, 3}.
 static void addGroups(const SubAxes &axes, const Mesh &mesh,
                       std::vector<std::vector<int>> &groups) {
   for (const auto &members : groupsOf(mesh.spatial(), axes))
@@ -47,7 +52,8 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// Skips null entries of `created`: they stand for groups without this rank.
+/// Moves every group of `created` that is not null to the end of `mine`. An
+/// entry of `created` is null if this rank is not a member of the group.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

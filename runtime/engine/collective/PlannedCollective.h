@@ -47,8 +47,14 @@ protected:
                : Status::success();
   }
 
-  /// Returns the address at which a piece (the elements from one peer) is
-  /// received: in `out`, or in scratch if it must be unpacked.
+  /// Returns the address at which this rank receives `piece`. A piece has all
+  /// elements that one member of the group sends to this rank. `at` has the
+  /// addresses of `out` and of scratch (temporary memory).
+  ///
+  /// - If `piece.packed` is false, the elements are contiguous in `out`. The
+  ///   address is in `out`.
+  /// - If `piece.packed` is true, the address is in scratch. The subclass must
+  ///   later read the elements from scratch, and write to `out`.
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);

@@ -33,7 +33,9 @@ Status waitForQueue(Device &device, World &world) {
   double heard = 0;
   for (bool isDone = false;;) {
     PCC_RETURN_IF_ERROR(device.poll(isDone));
-    // Check for errors before `isDone`, which is true after an error, too.
+    // The device also becomes idle when a communication call (such as an
+    // all-reduce) fails and is aborted. `isDone` is then true, although the
+    // call has failed. Therefore look for errors first, and then test `isDone`.
     if (calls)
       PCC_RETURN_IF_ERROR(calls->poll());
     if (isDone)

@@ -8,7 +8,9 @@
 
 namespace pcc::runtime {
 
-/// Converts `group` to a QueuedGroup: every group on a GPU is one.
+/// Converts the type of `group` to QueuedGroup. A QueuedGroup is a group that
+/// enqueues its all-reduces and other calls on the GPU. If the ranks have GPUs,
+/// the group of every collective instruction is a QueuedGroup.
 static QueuedGroup &queued(Group *group) {
   return static_cast<QueuedGroup &>(*group);
 }
@@ -139,8 +141,11 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Copies this rank's contribution to its own result into scratch (temporary
-  /// memory), contiguously.
+  /// Copies elements of `in` to this rank's own block in scratch (temporary
+  /// memory). Scratch has one block per member. The block of member m has the
+  /// values that this rank contributes to the result of member m. A rank also
+  /// contributes values to the rank's own result. The elements become
+  /// contiguous in the block. `at` has the addresses of `in` and scratch.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

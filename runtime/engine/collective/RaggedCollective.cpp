@@ -9,9 +9,20 @@
 namespace pcc::runtime {
 
 namespace {
-/// Base class of the ragged all-gather and the ragged reduce-scatter. They move
-/// only the rows that masks select at run time. `plan` lists, per member, the
-/// indices of its rows in this rank's buffers.
+/// Base class of the ragged all-gather and the ragged reduce-scatter. A row is
+/// the block of elements at one index of a tensor's first dims, such as one
+/// token. A ragged collective sends only the rows that masks select at run
+/// time.
+///
+/// Every rank has two buffers for rows:
+///
+/// - The divided buffer has the rows of this rank. An all-gather reads this
+///   buffer. A reduce-scatter writes this buffer.
+/// - The whole buffer has space for the rows of all members. An all-gather
+///   writes this buffer. A reduce-scatter reads this buffer.
+///
+/// `plan.divided` lists the indices of this rank's rows in the divided buffer.
+/// `plan.whole[m]` lists the indices of member m's rows in the whole buffer.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -26,18 +37,29 @@ public:
   }
 
 protected:
-  /// Two masks that select rows, with one byte per entry (0 is false). Each row
-  /// has an owner. An all-gather sends a row from its owner to other members. A
-  /// reduce-scatter sends a row from other members to its owner.
+  /// Two masks that select the rows to send. Each entry of a mask is one byte.
+  /// A row is the block of elements at one index of a tensor's first dims, such
+  /// as one token. Every row belongs to one member, the owner of the row. An
+  /// all-gather sends a row from the owner to other members. A reduce-scatter
+  /// sends a row from other members to the owner.
   ///
-  /// - `divided`: shape [rows of this rank, members]. Entry (i, m) selects row
-  ///   i of this rank for a message to or from member m.
-  /// - `whole`: shape [rows of all members]. Entry i selects row i for a
-  ///   message to or from the row's owner.
+  /// - `divided` selects rows that this rank owns. The shape of `divided` is
+  ///   [rows of this rank, members]. Entry (i, m) is not 0 if row i is sent
+  ///   between this rank and member m.
+  /// - `whole` selects rows that other members own. The shape of `whole` is
+  ///   [rows of all members]. Entry i is not 0 if row i is sent between this
+  ///   rank and the owner of row i.
+  ///
+  /// For example, member 0 owns rows 0 and 1, and member 1 owns rows 2 and 3.
+  /// Member 0 has `whole` = {0, 0, 0, 1}. An all-gather then sends only row 3
+  /// from member 1 to member 0. Row 3 has index 1 in the list of rows that
+  /// member 1 owns. Entry (1, 0) of `divided` on member 1 is therefore also 1.
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
-  /// Returns the selection masks of the microbatch of `run`.
+  /// Returns the two masks that select the rows to send in one microbatch. A
+  /// row is the block of elements at one index of a tensor's first dims, such
+  /// as one token. `run` has the number of the microbatch.
   RaggedMasks masksOf(const RunContext &run) const {
     const auto at = [&](int32_t buffer) {
       return static_cast<const uint8_t *>(
@@ -62,10 +84,21 @@ protected:
                : group->exchange(sends, receives, action);
   }
 
-  /// Copies rows of `in` to scratch (temporary memory) as one message per other
-  /// member. Lists the messages in `sends`. `rowsFor(member)` returns a list of
-  /// row indices. Entry i of the list is sent if `travels(i, member)` is true.
-  /// Returns the first unused address of scratch.
+  /// Copies the rows that this rank sends from `in` to scratch (temporary
+  /// memory). Replaces the list `sends` with one message for each other member
+  /// that gets rows. A row is a block of elements, such as one token. `at` has
+  /// the addresses of `in` and scratch.
+  ///
+  /// - `rowsFor(member)` returns a list of rows. A row is given by its index in
+  ///   `in`.
+  /// - `travels(i, member)` returns whether entry i of this list is sent to
+  ///   `member`.
+  ///
+  /// For example, `rowsFor(1)` returns {4, 5, 6}, and `travels(i, 1)` is true
+  /// for i = 0 and for i = 2. The message to member 1 then has rows 4 and 6 of
+  /// `in`.
+  ///
+  /// Returns the address in scratch after the last copied row.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
     sends.clear();
@@ -86,8 +119,10 @@ protected:
     return free;
   }
 
-  /// Appends a message of `count` rows from `member`, to be received at
-  /// `place`, unless it is empty.
+  /// Adds one message to the list `receives`. The message comes from `member`
+  /// and has `count` rows. A row is a block of elements, such as one token.
+  /// This rank receives the message at the address `place`. If `count` is 0,
+  /// adds no message.
   void addReceive(int member, char *place, size_t count) {
     if (count > 0)
       receives.push_back({member, place, count * bytes});
@@ -98,8 +133,15 @@ protected:
   size_t bytes;     ///< bytes per row
   int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  /// Per member: read position in the rows that arrived from this member. An
-  /// all-gather reads these rows backward, a reduce-scatter forward.
+  /// List with one address per member. A member sends rows to this rank. A row
+  /// is a block of elements, such as one token. This rank receives the rows of
+  /// a member one after the other in memory, and then reads the rows one by
+  /// one. The address moves with each row that is read:
+  ///
+  /// - An all-gather reads the last row first. The address begins at the end of
+  ///   the last row, and decreases.
+  /// - A reduce-scatter reads the first row first. The address begins at the
+  ///   start of the first row, and increases.
   std::vector<char *> arrived;
   /// Addresses of the rows whose sum is one result row of a reduce-scatter, in
   /// member order.
@@ -147,9 +189,19 @@ public:
   }
 
 private:
-  /// Copies this rank's own rows to `out`. Moves each received row to its index
-  /// in `out`. A received row never moves to a lower index, so the last row
-  /// moves first.
+  /// Copies this rank's own rows from `in` to `out`. Moves each received row to
+  /// the index of the row in `out`. A row is a block of elements, such as one
+  /// token.
+  ///
+  /// `out` has space for all rows of every member. The received rows of a
+  /// member may lie at the start of the member's space, without gaps. For
+  /// example, a member has rows 0 to 3, and has sent rows 1 and 3:
+  ///
+  ///   before  [ 1 3 . . ]
+  ///   after   [ . 1 . 3 ]
+  ///
+  /// Row 3 must move before row 1. Otherwise row 1 would overwrite row 3 at
+  /// index 1. The loop therefore begins with the last row.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];

@@ -17,8 +17,12 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
-/// Allocates nothing for an input with buffer index -1: only ranks of other
-/// pipeline stages read this input.
+/// Allocates three buffers per input on a GPU: two buffers in host memory for
+/// the current and the next step, and one staging buffer in device memory.
+/// Allocates nothing if the device shares the host's memory.
+///
+/// An input has the buffer index -1 if only ranks of other pipeline stages read
+/// the input. This rank allocates nothing for such an input.
 Status HostBuffers::open() {
   if (!queue)
     return Status::success();
@@ -55,9 +59,13 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
-/// Only enqueues the copy from the staging buffers to the input buffers. The
-/// device executes this copy after the upload of the inputs and the previous
-/// step.
+/// Enqueues a copy from the staging buffers to the input buffers of the device,
+/// and returns at once. The device waits for two events before this copy: the
+/// end of the previous step, and the end of the upload to the staging buffers.
+///
+/// Also swaps the two host buffers of each input: the buffer for the current
+/// step and the buffer for the next step. Does nothing if the device shares the
+/// host's memory.
 Status HostBuffers::beginStep() {
   if (!queue)
     return Status::success();

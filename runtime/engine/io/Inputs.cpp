@@ -44,8 +44,10 @@ static Status checkArray(const program::InputT &input, ElementType type,
 }
 
 namespace {
-/// The elements of one input for one step, numbered row-major over the global
-/// shape; from memory or from a random generator.
+/// Source of the elements of one input in one step. The source is memory or a
+/// random generator. The index of an element is its row-major index in the
+/// whole input, before the input is divided over ranks. For example, in an
+/// input of shape [2, 3], element 4 is at row 1, column 1.
 class InputSource {
 public:
   /// Creates a source of elements in memory. Element i of the source is element
@@ -57,9 +59,15 @@ public:
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Copies elements to `target`, converted to type `wanted`. `loops` (a loop
-  /// nest with strides) lists these elements. The first element has index
-  /// `from` in this source and index `to` in `target`.
+  /// Copies elements of this source to `target`, and converts the elements to
+  /// type `wanted`. `loops` is a loop nest, outermost loop first. Each
+  /// innermost iteration copies one element. A loop has a number of iterations,
+  /// a source stride and a target stride. The first iteration copies the
+  /// element with index `from` in this source to index `to` in `target`.
+  ///
+  /// For example, `from` is 8 and `to` is 0. One loop has 3 iterations, source
+  /// stride 4 and target stride 1. copy() then copies elements 8, 12 and 16 of
+  /// the source to indices 0, 1 and 2 of `target`.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -79,8 +87,13 @@ public:
   }
 
 private:
-  /// Copies `extent` elements from element `from` on. After the last of the
-  /// `count` elements comes the first one again.
+  /// Copies `extent` consecutive elements of this source to the address
+  /// `place`. Converts the elements to type `wanted`. `from` is the index of
+  /// the first element in this source.
+  ///
+  /// The source begins again after `count` elements. For example, `count` is
+  /// 10, `base` and `shift` are 0, `from` is 8 and `extent` is 4. copyRun()
+  /// then copies elements 8, 9, 0 and 1 of `data`.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -138,8 +151,15 @@ std::string Inputs::pathOf(const program::InputT &input,
   return given == options.inputs.end() ? "" : given->second;
 }
 
-/// Opens the first source that the options name: the token stream, a file, or
-/// the random generator.
+/// Finds and opens the source of the elements of `input`. Stores the result in
+/// `source`. The options may name more than one source. The first of these
+/// sources is used:
+///
+/// - the token stream of --tokens, if the token stream provides this input
+/// - the .npy file of --input or --data
+/// - the random generator of --random-inputs
+///
+/// Returns exit code 10 if the options name no source for the input.
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
   source.shift = tokens.shiftOf(input);
@@ -164,8 +184,13 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
-/// Opens each file at most once. A further call only replaces the caller's
-/// arrays (`given`).
+/// Opens the source of every input. `given` has arrays of the caller, by input
+/// name. If `given` has an array for an input, the array is the source.
+/// Otherwise the source is a file, the token stream or the random generator, as
+/// the options say.
+///
+/// The function can be called again with other arrays. The files that are
+/// already open stay open, and are not opened again.
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
     PCC_RETURN_IF_ERROR(checkName(name));
@@ -193,8 +218,11 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-/// Samples are contiguous if the batch is the outermost dim, with one entry per
-/// sample.
+/// Returns whether the elements of each sample are contiguous. The elements are
+/// contiguous if the batch is the outermost dim, and this dim has one index per
+/// sample. For example, a step has 4 samples. The result is true for the shape
+/// [4, 8] if dim 0 is the batch. The result is false for the shape [8, 4] if
+/// dim 1 is the batch.
 bool Inputs::isCutInSamples(const program::InputT &input) const {
   return input.batch_dim == 0 && input.shape[0] == program.samples;
 }
@@ -214,12 +242,20 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Fills one input for the step that begins with sample number `sample`.
-/// Computes the index `base` of the first element to read from the source.
-/// Example for sample 6, with 4 samples and 40 elements per step:
+/// Fills one input for the step that begins with sample number `sample`. The
+/// elements of a step are contiguous in the source. `base` is the index of the
+/// first of these elements. There are two cases:
 ///
-/// - Contiguous samples: 6 * 10 = 60, the start of sample 6.
-/// - Interleaved samples: 1 * 40 = 40, the start of step 1, which has sample 6.
+/// - The elements of each sample are contiguous. The step begins at the first
+///   element of the sample.
+/// - The elements of different samples are interleaved. The source must be read
+///   in whole steps. The step begins at the first element of the whole step
+///   that contains the sample.
+///
+/// For example, a step has 4 samples and 40 elements, so a sample has 10
+/// elements. `sample` is 6. In the first case, `base` is 6 * 10 = 60. In the
+/// second case, sample 6 is in step 1, which has samples 4 to 7. `base` is then
+/// 1 * 40 = 40.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);

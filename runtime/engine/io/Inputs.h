@@ -34,8 +34,11 @@ using InputArrays = std::map<std::string, InputArray>;
 /// - a token stream (--tokens)
 /// - a random generator (--random-inputs)
 ///
-/// The elements of a step depend only on its first sample, so a run can be
-/// resumed on another mesh.
+/// A sample is one entry of the batch. Samples are numbered from 0 across all
+/// steps. With 4 samples per step, step 2 begins with sample 8. The global
+/// input of a step depends only on the source and on the number of the step's
+/// first sample. The mesh does not matter, so a run can be resumed on another
+/// mesh.
 class Inputs {
 public:
   /// Borrows all arguments.
@@ -52,9 +55,14 @@ public:
   /// are borrowed for all steps. A second call replaces the arrays.
   Status open(const InputArrays &given = {});
 
-  /// Returns exit code 10 if a run cannot continue with sample number `sample`.
-  /// If a file interleaves the samples of a step, the run can continue only
-  /// with the first sample of a step.
+  /// Returns exit code 10 if training cannot continue with sample number
+  /// `sample`. Samples are numbered from 0 across all steps. With 4 samples per
+  /// step, step 1 has samples 4 to 7:
+  ///
+  /// - Sample 4 is the first sample of a step. Training can continue with it.
+  /// - Sample 6 is in the middle of a step. Training can continue with it only
+  ///   if every .npy file that holds several steps stores the samples one
+  ///   after another. The batch must thus be dim 0 of the input.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the inputs of the current step, which begins with sample number
@@ -67,7 +75,9 @@ public:
   Status readAhead(int64_t sample);
 
 private:
-  /// Fills the host buffers of the next step, and begins to upload them.
+  /// Fills this rank's host buffers with the inputs of the step that begins
+  /// with sample number `sample`. Samples are numbered from 0 across all steps.
+  /// If the device is a GPU, also begins to upload the host buffers to it.
   Status write(int64_t sample);
 
   /// Source of one input's elements. The first of these members that is set has
@@ -109,11 +119,17 @@ private:
   /// number `sample`.
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
-  /// Returns whether the samples of a step are contiguous: the batch is the
-  /// outermost dim, with one entry per sample.
+  /// Returns true if dim 0 of the input is the batch, and the size of dim 0 is
+  /// the number of samples per step. The elements of each sample are then
+  /// contiguous. For example, an input of shape [4, 10] has 4 samples, and
+  /// sample 2 consists of the elements 20 to 29.
   bool isCutInSamples(const program::InputT &input) const;
-  /// Returns the path of an input's file; empty if the options name none. Sets
-  /// `isOfSteps` to whether the file's leading dim counts steps (--data).
+  /// Returns the path of the .npy file that has the elements of an input. The
+  /// path is empty if no option names a file. Sets `isOfSteps` to true if the
+  /// option is --data: the file then has the elements of several steps. For
+  /// example, if the input has shape [4, 10], a file of 100 steps has shape
+  /// [100, 4, 10]. Sets `isOfSteps` to false if the option is --input: the file
+  /// then has the elements of one step.
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
   const program::ProgramT &program;
@@ -124,7 +140,8 @@ private:
   TokenStream tokens;
   /// Source of each input, in the order of the program's inputs.
   std::vector<Source> sources;
-  /// First sample of the inputs that readAhead() has written, if any.
+  /// Number of the first sample of the next step, if write() has already filled
+  /// the host buffers for this step. Otherwise empty.
   std::optional<int64_t> ahead;
 };
 

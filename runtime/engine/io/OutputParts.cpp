@@ -14,8 +14,12 @@ Status MemorySink::write(size_t output, int64_t offset, const void *data,
   return Status::success();
 }
 
-/// Writes only the first microbatch of an output whose layout does not depend
-/// on the microbatch: all microbatches have the same elements.
+/// Handles two kinds of outputs:
+///
+/// - The output is divided among microbatches: each microbatch has different
+///   elements, such as different rows. Writes the elements of every microbatch.
+/// - The output is not divided among microbatches: all microbatches have the
+///   same elements. Writes the elements of microbatch 0 only.
 Status OutputParts::write(OutputSink &sink) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const program::OutputT &output = *program.outputs[i];
@@ -47,8 +51,14 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   return Status::success();
 }
 
-/// Calls itself for each iteration of an outer loop. Writes the innermost loop
-/// at once if its elements are contiguous in the buffer and in the output.
+/// Executes the loop nest `loops` by recursion. Each iteration of the outermost
+/// loop calls this function again, with the remaining loops. The recursion ends
+/// in one of two cases:
+///
+/// - One loop remains, and both its strides are 1. The elements of this loop
+///   are contiguous in the buffer and in the output, so one call of writeRun()
+///   writes them all.
+/// - No loop remains. One call of writeRun() writes one element.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,
                                int64_t to, const char *data) {

@@ -47,17 +47,29 @@ public:
   Status write(OutputSink &sink);
 
 private:
-  /// Writes this rank's elements of output number `index` in one microbatch to
-  /// `sink`.
+  /// Writes a part of one output to `sink`: the elements that this rank holds
+  /// in microbatch number `microbatch`. The output is `program.outputs[index]`.
+  /// `layout` describes how the output is divided among ranks and microbatches.
   Status writePart(OutputSink &sink, size_t index, const Layout &layout,
                    int32_t microbatch);
-  /// Writes elements of an output to `sink`, one contiguous range at a time.
-  /// `loops` (a loop nest with strides) lists these elements. The first element
-  /// has index `from` in the buffer `data` and index `to` in the whole output.
+  /// Copies elements from `data`, a buffer of this rank, to `sink`. The
+  /// elements belong to the output `program.outputs[index]`. The first element
+  /// has index `from` in `data`, and index `to` in the whole output.
+  ///
+  /// `loops` is a loop nest, outermost loop first. Each entry is {number of
+  /// iterations, stride in `data`, stride in the whole output}, with strides in
+  /// elements. Each iteration of the innermost loop copies one element.
+  ///
+  /// For example, a rank holds columns 4 to 7 of an output of shape [2, 8] in a
+  /// dense buffer of shape [2, 4]. To copy all these elements, `from` is 0,
+  /// `to` is 4, and `loops` is {{2, 4, 8}, {4, 1, 1}}.
   Status writeLoops(OutputSink &sink, size_t index,
                     std::span<const CopyLoop> loops, int64_t from, int64_t to,
                     const char *data);
-  /// Writes `count` contiguous elements to `sink`, in the type of .npy files.
+  /// Writes `count` contiguous elements of the output `program.outputs[index]`
+  /// to `sink`. The first element has index `from` in `data`, a buffer of this
+  /// rank, and index `to` in the whole output. Converts bf16 elements to f32,
+  /// because .npy files have no bf16.
   Status writeRun(OutputSink &sink, size_t index, int64_t count, int64_t from,
                   int64_t to, const char *data);
 

@@ -53,8 +53,11 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
-/// The labels are the input with the flag `is_labels`. The token ids are the
-/// only other input without an --input file.
+/// Sets `labels` to the input whose field `is_labels` is true. The compiler
+/// sets this field for the input that the loss compares with the predictions.
+/// Sets `ids` to the only other input without an --input file. Returns exit
+/// code 10 if one of the two inputs does not exist or has a wrong type or
+/// shape, or if several inputs could be `ids`.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)

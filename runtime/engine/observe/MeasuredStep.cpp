@@ -13,8 +13,11 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Converts an action kind of programs to an action kind of timelines. Post
-/// (start of messages) and Wait (end of messages) become Communication.
+/// Converts the enum program::ActionKind, which programs use, to the enum
+/// runtime::ActionKind, which timelines use. Timelines have one kind,
+/// Communication, instead of two kinds of programs: Post (begins to send and
+/// receive messages) and Wait (waits until messages are sent or received).
+/// Other kinds have the same name in both enums.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -51,9 +54,17 @@ public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
       : program(program), log(log) {}
 
-  /// Returns this rank's row of the timeline: host name, clock, events, and
-  /// bytes per stage. `clock` is this rank's time, in seconds, right after a
-  /// barrier.
+  /// Returns all data of this rank for the timeline, as a JSON object:
+  ///
+  /// - "host": name of the rank's host
+  /// - "clock": the argument `clock`
+  /// - "events": computations and communication, with start and end times
+  /// - "stages": for each pipeline stage of this rank, the sizes in bytes of
+  ///   its weights, gradients and activations
+  ///
+  /// `clock` is the time, in seconds, that this rank has read from its clock
+  /// right after a barrier of all ranks. Rank 0 compares these times to find
+  /// the offsets between the clocks of different hosts.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
     numberUpdates();
@@ -80,12 +91,16 @@ private:
         partOfUpdate[i] = next[program.actions[i]->stage]++;
   }
 
-  /// Returns the number that a timeline shows as the microbatch of action
-  /// `index`:
+  /// Returns the last number in the name that a timeline shows for the action
+  /// `program.actions[index]`. For example, this number is 3 for "0F3", the
+  /// forward pass of stage 0 for microbatch 3. The number depends on the kind
+  /// of the action:
   ///
-  /// - an update: its number among the updates of its stage
-  /// - an unshard (all-gather of weights): -1
-  /// - any other action: its microbatch
+  /// - Weight update: a stage may have several update actions, which are
+  ///   numbered from 0. Returns the number of this one.
+  /// - Unshard (all-gather of weights): the action serves all microbatches.
+  ///   Returns -1, which means that the name has no last number.
+  /// - Any other kind: returns the number of the action's microbatch.
   int32_t microbatchOf(int32_t index) const {
     const program::ActionT &action = *program.actions[size_t(index)];
     switch (action.kind) {
@@ -138,8 +153,11 @@ private:
 
   const program::ProgramT &program;
   const StepLog &log;
-  /// Per action index: number of an update among the updates of its stage; 0
-  /// for other actions.
+  /// One entry per action of the program. An action is, for example, the
+  /// forward pass of one microbatch. A stage may update its weights in several
+  /// actions, which are numbered from 0. The entry of such an action is this
+  /// number. The entry of any other action is 0. For example, if a stage has
+  /// the actions forward, backward, update, update, the entries are 0, 0, 0, 1.
   std::vector<int32_t> partOfUpdate;
 };
 
@@ -172,8 +190,13 @@ private:
                                            rows[0].at("clock").get<double>());
   }
 
-  /// Adds one rank's log, `row`, to the timeline. Actions go to
-  /// `timeline.positions`, communication events to `timeline.messages`.
+  /// Adds one rank to the timeline. `row` is the log of this rank, as the JSON
+  /// object that LoggedRow::write() returns.
+  ///
+  /// - Forward passes, backward passes and other computations go to
+  ///   `timeline.positions`.
+  /// - Collectives and waits for messages go to `timeline.messages`.
+  /// - Sizes of weights, gradients and activations go to `bytes`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -201,7 +224,9 @@ private:
   }
 
   const std::vector<Json> &rows;
-  /// Bytes of each pipeline stage, from a rank that runs the stage.
+  /// One entry per pipeline stage: the sizes in bytes of the stage's weights,
+  /// gradients and activations on one rank. Each rank reports the sizes of the
+  /// stages that it runs.
   std::vector<StageBytes> bytes;
   /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();
@@ -233,8 +258,13 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
-/// All ranks read their clocks right after a barrier, at nearly the same
-/// moment. The differences are the offsets between the hosts' clocks.
+/// Writes the timeline in three steps:
+///
+/// 1. All ranks wait at a barrier. Each rank then reads its clock. All ranks do
+///    this at nearly the same moment, so the difference between the times of
+///    two ranks is the offset between their clocks.
+/// 2. Each rank sends this time and its log to rank 0.
+/// 3. Rank 0 joins all logs to one timeline and writes it to `files`.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

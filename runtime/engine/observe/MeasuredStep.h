@@ -9,10 +9,17 @@
 
 namespace pcc::runtime {
 
-/// Gathers every rank's log of its last step on rank 0. Rank 0 writes a
-/// timeline with heading `title` to `files`. All ranks must call. Times are
-/// converted to the clock of rank 0. Memory sizes are those that the compiler
-/// computed.
+/// Writes a timeline of the last step of a run. The timeline shows, for each
+/// rank, when each computation and each communication began and ended. All
+/// ranks must call this function.
+///
+/// Each rank passes its own `log` of the step. Rank 0 gathers the logs, and
+/// converts all times to its own clock. Rank 0 then writes a drawing with the
+/// heading `title`, and a trace. `files` has the paths of both.
+///
+/// The timeline also shows the memory in use. The memory is not measured: it is
+/// computed from the times of the computations, and from the sizes of weights,
+/// gradients and activations that the compiler has stored in `program`.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

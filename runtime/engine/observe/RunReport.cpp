@@ -55,8 +55,13 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// Returns RankReport::peakLive as a JSON object with one entry per stage.
-/// Leaves out stages with value 0.
+/// Converts counts of live activations to a JSON object. `counts[s]` is the
+/// largest number of microbatches that had live activations in pipeline stage s
+/// at the same time. Activations are live from the forward pass to the end of
+/// the backward pass. `numStages` is the number of counts.
+///
+/// The object has one entry per stage. Stages with count 0 are left out. For
+/// example, the counts 0, 4, 3 become {"1": 4, "2": 3}.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -97,7 +102,13 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
-/// The duration of a step is that of the slowest rank.
+/// Gathers the reports of all ranks. Rank 0 then writes two lists as JSON:
+///
+/// - "ranks": the times and memory sizes of each rank
+/// - "steps": the duration and metrics of each timed step
+///
+/// A step may take longer on one rank than on another. The list "steps" has the
+/// duration on the slowest rank.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);

@@ -20,11 +20,19 @@ namespace pcc::runtime {
 /// the constructor allocates memory.
 class StepLog {
 public:
-  /// One event: an action, a collective within it, or the wait for its
-  /// messages. Times are in seconds of the steady clock.
+  /// An interval of time in the log. An action is one entry of the list
+  /// `program.actions`, such as the forward pass of one stage for one
+  /// microbatch. The interval is one of these:
+  ///
+  /// - the time of a whole action
+  /// - the time of one collective, such as an all-reduce, within an action
+  /// - the time in which an action waits until messages are sent or received
+  ///
+  /// `start` and `end` are the times of the steady clock in seconds.
   struct Event {
-    /// Index, in the program's action table, of the action to which this event
-    /// belongs.
+    /// Index of an action in the list `program.actions`. An action is, for
+    /// example, the forward pass of one stage for one microbatch. The event
+    /// covers this action or a part of this action.
     int32_t action;
     /// Part of the action that the event covers:
     ///
@@ -35,25 +43,41 @@ public:
     int32_t instruction;
     double start;
     double end;
-    /// CPU time of the thread in seconds if the event covers a whole action;
-    /// otherwise -1.
+    /// CPU time, in seconds, that this rank's thread used during the event. Set
+    /// only if the event covers a whole forward pass, backward pass, or other
+    /// computation of a stage. For collectives and waits for messages, the
+    /// value is -1.
     double coreSeconds = -1;
   };
-  /// Values of Event::instruction. `wholeAction`: the event covers a whole
-  /// action. `messages`: the event is the wait for an action's messages.
+  /// Special values of the field Event::instruction. They are negative, because
+  /// any other value of the field is an index:
+  ///
+  /// - `wholeAction`: the event covers a whole forward pass, backward pass, or
+  ///   other computation of a stage.
+  /// - `messages`: the event covers the time in which the rank waits until
+  ///   messages between pipeline stages are sent or received.
   static constexpr int32_t wholeAction = -1, messages = -2;
 
   /// Borrows `program`. Times are kept only if `keepsTimes` is true.
   explicit StepLog(const program::ProgramT &program, bool keepsTimes);
 
-  /// Discards the events of the previous step. Keeps the counts of peakLive().
+  /// Deletes the events of the previous step. Keeps the numbers that peakLive()
+  /// returns, because these numbers cover all steps. There is one number per
+  /// pipeline stage: the largest number of microbatches that have had live
+  /// activations at once.
   void beginStep() { events.clear(); }
-  /// Records that action number `action` of the action table begins.
+  /// Records that the action `program.actions[action]` begins. An action is,
+  /// for example, the forward pass of one stage for one microbatch.
   void beginAction(size_t action);
   void endAction(size_t action);
-  /// Records a collective or a wait for messages within action number `action`.
-  /// It has lasted from `start` until this call. `instruction` is the value for
-  /// Event::instruction.
+  /// Adds an event for a communication that began at time `start` and ends now.
+  /// The communication belongs to the action `program.actions[action]`, such as
+  /// a forward pass or a wait for messages. Does nothing if the log keeps no
+  /// times. `instruction` tells which communication it is:
+  ///
+  /// - `messages`: the wait until messages are sent or received
+  /// - any other value: a collective; the value is the collective's index in
+  ///   the list of the action's instructions
   void addCommunication(size_t action, int32_t instruction, double start) {
     if (keepsTimes)
       add({int32_t(action), instruction, start, now()});
@@ -90,8 +114,12 @@ private:
   /// Per pipeline stage: number of microbatches with live activations (`live`),
   /// and its largest value so far (`peak`).
   std::vector<int32_t> live, peak;
-  /// Start of the current action in seconds, by the steady clock (`began`) and
-  /// by the thread's CPU clock (`coreBegan`).
+  /// Times, in seconds, of two clocks at the last call of beginAction().
+  /// endAction() subtracts these times from the times at the end of the action
+  /// to get the duration and the CPU time of the action.
+  ///
+  /// - `began`: time of the steady clock
+  /// - `coreBegan`: CPU time that the thread had used
   double began = 0, coreBegan = 0;
   std::vector<Event> events;
 };

@@ -7,7 +7,11 @@
 
 namespace pcc::runtime {
 
-/// Counts the labels as tokens if they are integers with more than one dim.
+/// Sets `tokens` to the number of labels in one step if the labels are token
+/// ids. Labels are the model input with which the loss compares the
+/// predictions. The function assumes that labels are token ids if they are
+/// 32-bit or 64-bit integers and have at least two dims, such as batch and
+/// sequence. `tokens` is 0 for all other labels, such as one class per image.
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

@@ -23,8 +23,14 @@ struct RunOptions {
   bool recordSteps = true;
   /// Whether several ranks may use one GPU.
   bool shareGpu = false;
-  /// Name of the communicator: "mpi", "thread" or "nccl"; if empty, the
-  /// launcher chooses.
+  /// Means of communication between the ranks (--comm):
+  ///
+  /// - "thread": the ranks are threads of one process.
+  /// - "mpi": each rank is a process on CPUs. The processes use MPI.
+  /// - "nccl": each rank is a process with a GPU. The processes use NCCL.
+  ///
+  /// If empty, a model that was compiled for GPUs runs as with "nccl", and a
+  /// model that was compiled for CPUs runs as with "mpi".
   std::string comm;
   /// Number of threads of each rank; 0 means the host's cores divided by its
   /// ranks.
@@ -34,8 +40,10 @@ struct RunOptions {
   std::string report;
   /// Seed of randomly generated inputs, for inputs without a file or array.
   std::optional<uint64_t> randomInputs;
-  /// Root directory of the weight files; if empty, the one that the program
-  /// records.
+  /// Directory with the weight files of the model (--weights). If empty, the
+  /// runtime uses the directory in which the compiler found the weight files.
+  /// The compiled program contains the path of this directory. Both directories
+  /// are ignored for weights that the compiler copied to its output directory.
   std::string weights;
   /// Directory of the bundle (the compiler's output), which may contain copied
   /// weights.
@@ -61,8 +69,11 @@ struct RunOptions {
   /// Path of the file for one line of JSON per training step; if empty, none is
   /// written.
   std::string metrics;
-  /// Peak floating-point operations per second of one rank; 0 means the
-  /// program's number.
+  /// Peak speed of one rank, in floating-point operations per second
+  /// (--peak-flops). The runtime needs this speed to report the model FLOPs
+  /// utilization (MFU) of training. If 0, the runtime uses the peak speed from
+  /// the cluster file that was given to the compiler. Without a cluster file,
+  /// the runtime does not report the MFU.
   double peakFlops = 0;
   /// Paths for the measured timeline of the last step, as a picture and as a
   /// Chrome trace. An empty path means none.

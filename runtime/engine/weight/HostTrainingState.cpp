@@ -6,9 +6,15 @@
 
 namespace pcc::runtime {
 
-/// Fills `pieces` in two parts: one buffer of each trainable parameter, then
-/// the other buffers of the same parameters. fetch() copies only the first
-/// part, store() copies both.
+/// Fills `pieces` with one entry for each device buffer of the weights and the
+/// optimizer state that training changes. A tensor has several buffers if the
+/// program reads the tensor in several ways, such as whole and divided over the
+/// ranks. `pieces` begins with one buffer of each tensor. All further buffers
+/// come after these entries.
+///
+/// fetch() copies one buffer of each tensor to the host, because a checkpoint
+/// needs each tensor once. store() copies all entries to the device, because
+/// instructions read all buffers.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

@@ -20,8 +20,10 @@ namespace pcc::runtime {
 ///   the device, store() to the device.
 class HostTrainingState {
 public:
-  /// Borrows `device`, and the memory to which `buffers` (a table of addresses)
-  /// points. The addresses must be set.
+  /// Prepares access to the weights and the optimizer state that `program`
+  /// trains. The table `buffers` must already contain the addresses of these
+  /// tensors on `device`. The constructor copies the addresses. `device` and
+  /// the memory at the addresses must outlive this object.
   HostTrainingState(const program::ProgramT &program, Device &device,
                     const BufferTable &buffers);
 
@@ -30,28 +32,46 @@ public:
   /// nothing.
   Status open();
 
-  /// Returns the tensors of the training state, each once, with `data` in host
-  /// memory.
+  /// Returns one entry for each weight and optimizer state that training
+  /// changes on this rank. The entries have different names. After open(),
+  /// `StateTensor::data` is the address of this rank's shard in host memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns the training state, one entry per buffer: first the entries of
-  /// tensors() (one buffer of each tensor), then the tensors' other buffers.
+  /// Returns one entry for each device buffer of the weights and optimizer
+  /// state that training changes on this rank. A tensor has several buffers if
+  /// the program reads the tensor in several ways. For example, a program reads
+  /// the weight `w` both whole and divided over the ranks. The rank then has
+  /// two buffers of `w`.
+  ///
+  /// The list begins with the entries of tensors(), which are one buffer per
+  /// tensor. The second buffer of `w` comes after these entries.
   std::span<const StateTensor> all() const { return pieces; }
 
-  /// Waits for the device, and copies the shards of tensors() to the host.
+  /// Waits for the device. Then copies this rank's shards of the weights and
+  /// the optimizer state from the device to the host. If a tensor has several
+  /// buffers on the device, only the first buffer is copied. Does nothing if
+  /// the device shares the host's memory.
   Status fetch();
-  /// Copies all entries of all() from the host to the device.
+  /// Copies this rank's shards of the weights and the optimizer state from the
+  /// host to the device. If a tensor has several buffers on the device, each
+  /// buffer gets its values. Does nothing if the device shares the host's
+  /// memory.
   Status store();
 
 private:
   Device &device;
-  /// Training state in the order of all(); `data` points to host memory.
+  /// One entry for each device buffer of a weight or optimizer state that
+  /// training changes. The first `once` entries have different names. Each
+  /// later entry is a further buffer of one of these tensors. After open(),
+  /// `StateTensor::data` is the address of the shard in host memory.
   std::vector<StateTensor> pieces;
   /// Size in bytes of each entry of `pieces`.
   std::vector<int64_t> bytes;
   /// Device address of each entry of `pieces`.
   std::vector<void *> onDevice;
-  /// Number of different tensors. `pieces` begins with one entry for each of
-  /// them. Its other entries are more buffers of the same tensors.
+  /// Number of different weights and optimizer states. `pieces` has one entry
+  /// per device buffer, and a tensor may have several buffers. Example: of 3
+  /// tensors, one has two buffers and the others have one. Then `once` is 3,
+  /// and `pieces` has 4 entries. The first 3 entries are different tensors.
   size_t once = 0;
   bool isOpen = false;
 };

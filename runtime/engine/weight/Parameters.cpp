@@ -48,8 +48,11 @@ static std::string join(const std::string &directory, const std::string &name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
-/// Prints a note that --check-weights cannot verify all of a file: the compiler
-/// did not hash files of this size.
+/// Prints a note about the weight file at `path` for a run with the option
+/// --check-weights. The option compares a hash of the whole file with the hash
+/// that the compiler has recorded. The compiler records no such hash for a file
+/// larger than 1 GiB. The note says that only hashes of sampled pages were
+/// compared.
 static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
                "note: weight file \"%s\" was too large to be hashed when the "
@@ -67,8 +70,9 @@ Status Parameters::openFiles(const RunOptions &options) {
   for (const auto &file : program.files) {
     const std::string path =
         join(file->in_bundle ? options.bundle : root, file->path);
-    // A copy of the file in another root directory (--weights) may have another
-    // modification time. `in_bundle` makes checkWeightFile() ignore this time.
+    // The option --weights names a directory with copies of the weight files. A
+    // copy may have another modification time than the original file. The flag
+    // `in_bundle` makes checkWeightFile() ignore the modification time.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
     PCC_RETURN_IF_ERROR(checkWeightFile(path, expected, options.checkWeights));
@@ -205,8 +209,14 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
   return Status::success();
 }
 
-/// Allocates device memory for all shards at once. Each buffer is a part of one
-/// shard. The part begins at byte `buffer.offset` of the shard.
+/// Makes a single allocation on the device for all shards. Each shard begins at
+/// a multiple of 64 bytes. For example, two shards of 100 and 200 bytes begin
+/// at bytes 0 and 128 of the allocation.
+///
+/// A buffer is a tensor that occupies a range of bytes in one shard. The range
+/// begins at byte `buffer.offset` of the shard. For example, a buffer with
+/// offset 40 in the second shard begins at byte 128 + 40 = 168 of the
+/// allocation.
 Status Parameters::copyTo(Device &device, BufferTable &buffers,
                           const ProgramImage &image) {
   std::vector<int64_t> offsets(pieces.size(), -1);

@@ -39,9 +39,19 @@ public:
   /// it.
   void drop(int32_t parameter) override;
 
-  /// Sets the base addresses of all parameters' buffers, except for parameters
-  /// with a call of drop(). On a device with its own memory, also uploads the
-  /// shards or generates them on the device.
+  /// Stores the addresses of this rank's shards in `buffers`, a table with the
+  /// address of each tensor that the program's instructions access. Loads the
+  /// shards that are not in memory yet.
+  ///
+  /// - If `device` shares the host's memory, the addresses are those of the
+  ///   shards in host memory.
+  /// - Otherwise the function allocates memory on the device, and fills this
+  ///   memory with the elements of the shards. `image` contains the kernels
+  ///   that generate random elements on the device.
+  ///
+  /// Skips a parameter if the program does not use the parameter, or if drop()
+  /// was called for the parameter. Exit code 11 if a weight file has changed
+  /// while it was mapped.
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
@@ -68,21 +78,44 @@ private:
   /// Sets LocalPiece::uses of every parameter: the number of its uses in the
   /// program.
   void countUses();
-  /// Sets the base addresses of the parameters' buffers to the shards in host
-  /// memory. The device must share the host's memory.
+  /// Stores the host addresses of this rank's shards in `buffers`, a table with
+  /// the address of each tensor that the program's instructions access. Loads
+  /// the shards that are not in memory yet. The device must be able to read
+  /// host memory, as a CPU does.
+  ///
+  /// Skips a parameter if the program does not use the parameter, or if drop()
+  /// was called for the parameter.
   Status fillBasesOfHost(BufferTable &buffers);
-  /// Allocates device memory for all needed shards (isNeeded), uploads or
-  /// generates them there, and sets the buffers' base addresses.
+  /// Allocates memory on `device` for this rank's shards, and fills this memory
+  /// with the elements of the shards. `image` contains the kernels that
+  /// generate random elements on the device. Stores the device addresses of the
+  /// shards in `buffers`, a table with the address of each tensor that the
+  /// program's instructions access.
+  ///
+  /// Skips a parameter if the program does not use the parameter, or if drop()
+  /// was called for the parameter.
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
   /// Uploads or generates the shard of one parameter at device address `to`.
   Status writePiece(int32_t parameter, Device &device,
                     const ProgramImage &image, void *to);
-  /// Returns whether `buffer` belongs to a parameter in use that was not
-  /// dropped.
+  /// Returns whether this object must provide the memory of `buffer`. A buffer
+  /// is a tensor in memory. The result is true if all of these conditions hold:
+  ///
+  /// - The tensor is a parameter (weight or optimizer state), not an activation
+  ///   or a constant.
+  /// - The program uses the parameter at least once.
+  /// - drop() was not called for the parameter. After drop(), the device uses
+  ///   its own copy.
   bool isNeeded(const program::BufferT &buffer) const;
-  /// Reads the shard of a parameter from its weight file. `piece` refers to the
-  /// mapped pages if possible; otherwise it owns a copy.
+  /// Loads this rank's shard of `parameter` from the memory-mapped weight file.
+  /// Stores the address of the shard in `piece.data`. There are two cases:
+  ///
+  /// - The file contains the shard as one aligned range of bytes, in the right
+  ///   element type, and training does not change the parameter. The address
+  ///   then points into the mapped pages.
+  /// - Otherwise the function copies the shard to new host memory. `piece.copy`
+  ///   owns this memory.
   Status readFile(const program::ParameterT &parameter, LocalPiece &piece);
   /// Allocates host memory for a shard. Exit code 13 if memory is short.
   Status allocate(const program::ParameterT &parameter, LocalPiece &piece);

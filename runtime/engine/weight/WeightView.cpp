@@ -184,9 +184,15 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Calls itself for each iteration of an outer loop of `copy`. Executes the
-/// innermost loop in rows of at most 1024 elements: reads and casts a row, then
-/// writes it to `target` with the loop's target stride.
+/// Executes `copy`, a loop nest that copies elements of this view to `target`.
+/// There are three cases:
+///
+/// - `copy` has no loop. The function copies and casts one element.
+/// - `copy` has one loop. The function divides the loop into rows of at most
+///   1024 elements. The function reads and casts each row into a temporary
+///   array, and copies the array to `target` with the loop's target stride.
+/// - `copy` has several loops. In each iteration of the outermost loop, the
+///   function calls itself for the loops inside the outermost loop.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())

@@ -10,11 +10,19 @@
 
 namespace pcc::runtime {
 
-/// A view of a stored weight as a parameter of the program. Transposes, slices
-/// and most reshapes only change offset and strides. Casts are applied when
-/// elements are read.
+/// Reads a parameter of the program from a tensor in a weight file, or from a
+/// randomly generated tensor. The parameter may differ from this tensor. The
+/// program then contains the transforms that turn the tensor into the
+/// parameter: transposes, slices, reshapes and casts.
 ///
-/// Example, with offset and strides in elements:
+/// This class describes the parameter by an offset, a shape and strides within
+/// the tensor. Transposes, slices and most reshapes change only these numbers.
+/// All other reshapes copy the elements. Casts are applied when elements are
+/// read.
+///
+/// Example: a weight file stores a tensor of shape [768, 2304]. The parameter
+/// is the transpose of the columns 768 to 1535. Offset and strides are in
+/// elements.
 ///
 ///   stored [768, 2304]   offset 0     strides [2304, 1]
 ///   slice dim 1 at 768   offset 768   strides [2304, 1]   shape [768, 768]
@@ -33,9 +41,17 @@ public:
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 
-  /// Lists the random elements in this rank's dense shard. Each StridedCopy (a
-  /// loop nest) maps indices of the random generator to indices in the shard.
-  /// Returns std::nullopt if the elements are in memory.
+  /// Returns loop nests that fill this rank's shard with random elements.
+  /// Returns std::nullopt if the elements are not random. Each iteration of a
+  /// loop nest generates one element. The iteration has two indices:
+  ///
+  /// - The source index is the index of the element in the whole stored tensor.
+  ///   The random generator computes the element's value from this index.
+  /// - The target index is the index of the element in the shard.
+  ///
+  /// Example: the stored tensor has the shape [4, 8], and the shard is rows 2
+  /// and 3. The source indices 16 to 31 then belong to the target indices 0 to
+  /// 15.
   std::optional<std::vector<StridedCopy>>
   findGenerated(const Layout &layout, const Mesh &mesh,
                 const Coordinates &at) const;
@@ -46,8 +62,11 @@ public:
             void *target) const;
 
 private:
-  /// Applies the parameter's transforms in order to offset, shape and strides
-  /// of the view. A cast appends a type to `types`.
+  /// Applies the transforms of `parameter` to this view, one after the other.
+  /// The transforms turn the tensor in the weight file into the parameter. Each
+  /// transform is a transpose, a slice, a reshape or a cast. A transpose, slice
+  /// or reshape changes the view's `offset`, `shape` and `strides`. A reshape
+  /// may also copy the elements. A cast appends its element type to `types`.
   void applyTransforms(const program::ParameterT &parameter);
   void transpose(const program::TransposeT &step);
   void slice(const program::SliceT &step);

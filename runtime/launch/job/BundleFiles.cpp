@@ -21,8 +21,15 @@ static bool hasRank(const std::string &bundle, int rank) {
   return access((bundle + "/" + rankFileName(rank)).c_str(), F_OK) == 0;
 }
 
-/// Tests whether the ranks 0, 1, 2, 4, 8, … have an executable, then bisects.
-/// Testing every rank would need up to 65,536 system calls.
+/// Finds the number of executables by a binary search, because a test of every
+/// rank would need up to 65,536 system calls. The function first tests the
+/// ranks 0, 1, 2, 4, 8 and so on, until a rank has no executable. Then the
+/// function bisects the interval between the last two tested ranks. The search
+/// assumes that no number between existing ranks is missing.
+///
+/// Example with 6 executables: rank 4 has an executable, and rank 8 has none.
+/// The function then tests rank 6, which has none, and rank 5, which has one.
+/// The result is 6.
 int countRanks(const std::string &bundle) {
   if (!hasRank(bundle, 0))
     return 0;
@@ -39,7 +46,9 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Reads the text of bundle.json without white space, and checks its seal.
+/// Reads the file bundle.json of the directory `bundle` into `text`, without
+/// white space. The file ends with a checksum of the text before it. Returns an
+/// error if the checksum is missing or does not match the text.
 static Status readDescription(const std::string &bundle, std::string &text) {
   PCC_RETURN_IF_ERROR(readSealedJson(bundle + "/bundle.json", text));
   std::erase_if(text, [](unsigned char c) { return std::isspace(c); });

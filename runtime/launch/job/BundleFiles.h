@@ -28,11 +28,17 @@ int countRanks(const std::string &bundle);
 /// reports the damage.
 bool isForGpus(const std::string &bundle);
 
-/// Checks that directory `bundle` (output of pcc) is complete; exit code 11 if
-/// not. In a complete bundle
+/// Checks the bundle in the directory `bundle`. A bundle is the output of pcc.
+/// It contains a description (bundle.json), one executable per rank (rank-000,
+/// rank-001, …), and the executable `run`, which starts ranks. Returns an error
+/// with exit code 11 unless both conditions hold:
 ///
-/// - the seals (checksums) of bundle.json and `run` are right;
-/// - there are as many rank executables as bundle.json records.
+/// - bundle.json and `run` are undamaged. Each of these two files ends with a
+///   checksum of its content. The function compares the checksum with the
+///   content.
+/// - The number of rank executables is the number of ranks in bundle.json.
+///
+/// The function does not read the rank executables.
 Status checkBundle(const std::string &bundle);
 
 } // namespace pcc::runtime

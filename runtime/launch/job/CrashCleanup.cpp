@@ -11,13 +11,17 @@
 
 namespace pcc::runtime {
 
-/// Detaches the helper process from its parent:
+/// Makes the helper process independent of its parent process. The parent has
+/// just forked the helper process, which must live longer than the parent.
+/// `lifeline` is the read end of a pipe. Through the pipe, the helper process
+/// learns that the parent has ended. The function does three things:
 ///
-/// - Starts a new session and blocks all signals, so that signals to the
-///   parent's process group do not end the helper.
-/// - Closes all inherited files, because other processes may wait for their
-///   end.
-/// - Moves `lifeline`, the read end of the pipe, to file descriptor 3.
+/// - Starts a new session and blocks all signals. Signals to the process group
+///   of the parent, such as Ctrl-C, then do not end the helper process.
+/// - Moves `lifeline` to file descriptor 3.
+/// - Replaces stdin, stdout and stderr by /dev/null, and closes all file
+///   descriptors above 3. Otherwise, a program that reads the stdout of the
+///   parent would get no end of file while the helper process runs.
 static void detach(int lifeline) {
   setsid();
   sigset_t all;

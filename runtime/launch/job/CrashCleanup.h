@@ -28,9 +28,11 @@ private:
   /// Id of the helper process that deletes the folders; -1 if it was not
   /// started.
   pid_t cleaner = -1;
-  /// Write end of a pipe; -1 if there is none. Child processes inherit it. The
-  /// pipe closes when this process and all child processes have ended. The
-  /// helper process then deletes the folders.
+  /// Write end of a pipe; -1 if the pipe could not be created. Child processes
+  /// of this process inherit the write end. A helper process waits at the read
+  /// end until no process holds the write end. At that time, this process and
+  /// all of its child processes have ended. The helper process then deletes the
+  /// folders that the constructor of CrashCleanup received.
   int lifeline = -1;
 };
 

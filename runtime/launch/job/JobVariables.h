@@ -11,17 +11,26 @@ inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
 /// Environment variable with the job token, the secret that the ranks of a job
 /// share, as 32 hexadecimal digits.
 inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
-/// Environment variable with a number of ranks, which makes BUNDLE/run (the
-/// executable of a bundle) start that many ranks. `pcc run` sets it for NCCL,
-/// which needs no launcher.
+/// Environment variable with the number of ranks that BUNDLE/run must start.
+/// BUNDLE/run is an executable in every bundle. Without this variable, a
+/// process of BUNDLE/run normally becomes one rank, and a launcher such as
+/// mpirun starts one process per rank. With this variable, BUNDLE/run starts
+/// one child process per rank.
+///
+/// `pcc run` sets this variable if the bundle has several ranks on GPUs. These
+/// ranks communicate by NCCL, so they do not need mpirun.
 inline constexpr const char *kLaunchVariable = "PCC_LAUNCH";
 /// Environment variable with the path of the status folder of `pcc run`. A rank
 /// that fails writes its error into this folder, and `pcc run` prints the
 /// error.
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
-/// Environment variable with the path of a folder that BUNDLE/run creates for
-/// its ranks. The first rank that fails writes its error there, so that only
-/// one rank prints an error.
+/// Environment variable with the path of a folder that the ranks of a job
+/// share. BUNDLE/run (the executable of a bundle) creates the folder if it
+/// starts the ranks itself, without `pcc run` or mpirun.
+///
+/// The first rank that fails writes its error into a file in this folder, and
+/// prints the error. A rank that fails later finds the file, and prints
+/// nothing.
 inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// Environment variable that `pcc run` sets if it displays progress. Rank 0
 /// then writes progress lines to stderr.

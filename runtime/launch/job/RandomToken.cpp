@@ -7,8 +7,13 @@
 
 namespace pcc::runtime {
 
-/// Ends the process if the kernel gives no random bytes, because a guessable
-/// secret would be worse. Needs no libsodium, which BUNDLE/run lacks.
+/// Gets the random bytes from the kernel by getentropy(). Ends the process if
+/// the kernel gives no random bytes, because another process could guess a
+/// secret that is not random.
+///
+/// Does not use the random numbers of libsodium. The function is also linked
+/// into the executable BUNDLE/run, which starts the ranks of a bundle.
+/// BUNDLE/run is not linked with libsodium.
 std::string randomDigits(size_t size) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string text;

@@ -125,9 +125,15 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads rank and world size from the variables of one launcher into `claim`.
-/// `claim` stays empty unless both are set. Without variables for the local
-/// rank and size, all ranks are assumed to be on one host.
+/// Reads the rank of this process and the number of ranks from the environment
+/// variables that `launcher` sets, and stores them in `claim`. If the rank or
+/// the number of ranks is not set, leaves `claim` unchanged. Returns an error
+/// with exit code 12 if the value of a variable is invalid.
+///
+/// Also reads the index of this process among the ranks of its host, and the
+/// number of ranks on this host. If the index is not set, the function uses the
+/// rank instead. If the number is not set, the function uses the number of all
+/// ranks instead, as if all ranks were on one host.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -170,9 +176,18 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether srun has started this process, although `claim` (rank and
-/// world size) is from Hydra's variables. srun sets Hydra's variables too, for
-/// MPI programs. Only Slurm's own variables contain the local rank.
+/// Returns whether srun, the launcher of Slurm, has set the variables from
+/// which `claim` was read. `claim` contains the rank of this process and the
+/// number of ranks. Another launcher, Hydra, sets the variables PMI_RANK and
+/// PMI_SIZE. srun also sets them, for MPI programs. The function returns true
+/// if both conditions hold:
+///
+/// - `claim` was read from variables of Hydra, such as PMI_RANK.
+/// - The variables of Slurm contain the same rank and number of ranks.
+///
+/// findIdentity() then ignores `claim`, and prefers the variables of Slurm.
+/// Under srun, only these variables contain the index of this process among the
+/// ranks of its host.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -226,8 +241,18 @@ static bool isInTables(const std::string &name) {
   return false;
 }
 
-/// Returns whether Open MPI, PMI, PMIx or pcc sets the variable `name` for the
-/// processes of a job. False for most OMPI_MCA_* names, because users set them.
+/// Returns whether `name` is an environment variable by which Open MPI, PMI,
+/// PMIx or pcc describes a job to the processes of the job. Returns false for a
+/// variable that users set as a preference. Also returns false for the
+/// variables of other launchers, which isInTables() finds. The function decides
+/// by the name alone. Examples:
+///
+///   name                      set by      result
+///   PMIX_NAMESPACE            mpirun      true
+///   OMPI_MCA_ess_base_jobid   mpirun      true
+///   PCC_STATUS_DIR            pcc run     true
+///   OMPI_MCA_btl              the user    false
+///   PMIX_MCA_gds              the user    false
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

@@ -22,7 +22,13 @@ Environment currentEnvironment();
 /// variables.
 inline constexpr int kLargestWorld = 65536;
 
-/// The place of this process within a job: its rank, and the numbers of ranks.
+/// Position of this process in its job. A job has one process per rank, on one
+/// or more hosts. The position consists of the rank and the number of ranks,
+/// first within the whole job, then within this host. For example, a launcher
+/// starts 8 ranks on two hosts, and ranks 4 to 7 are on the second host. Rank 5
+/// then has these values:
+///
+///   rank 5, worldSize 8, localRank 1, localSize 4
 struct RankIdentity {
   /// Rank: index of this process in the world, counted from 0.
   int rank = 0;
@@ -31,17 +37,21 @@ struct RankIdentity {
   /// Index of this process among the ranks of its host; equal to `rank` if the
   /// launcher sets no variable for it.
   int localRank = 0;
-  /// Number of ranks on this host; equal to `worldSize` if the launcher sets no
-  /// variable for it.
+  /// Number of ranks on this host. Most launchers pass this number in an
+  /// environment variable. If the variable is not set, `localSize` is equal to
+  /// `worldSize`, even if the ranks are on several hosts.
   int localSize = 1;
   /// Name of the launcher, such as "Open MPI"; empty if no launcher started
   /// this process.
   std::string launcher;
 };
 
-/// Sets `identity` (rank, world size and more) from the environment variables
-/// of the launcher that has started this process. Uses the first of these
-/// launchers that has set rank and world size:
+/// Sets `identity` to the rank of this process, the number of ranks, and the
+/// name of the launcher. A launcher is a program that starts one process per
+/// rank, such as mpirun. A launcher passes the rank and the number of ranks to
+/// each process in environment variables. `environment` contains the
+/// environment variables of this process. The function uses the first entry of
+/// this list whose variables contain both a rank and the number of ranks:
 ///
 /// 1. PCC_* variables, set by pcc or by the user
 /// 2. torchrun
@@ -49,8 +59,15 @@ struct RankIdentity {
 /// 4. Hydra (MPICH, Intel MPI, Cray)
 /// 5. Slurm's srun
 ///
-/// If there is none, `identity` becomes empty. Exit code 12 if a value is no
-/// valid number, or if two of launchers 1 to 4 disagree.
+/// If there is no such entry, `identity` becomes std::nullopt. Returns an error
+/// with exit code 12 in these cases:
+///
+/// - The value of a variable is not a valid number.
+/// - The variables of two of the entries 1 to 4 contain different ranks, or
+///   different numbers of ranks. For example, RANK=1 (torchrun) contradicts
+///   OMPI_COMM_WORLD_RANK=0 (Open MPI). srun also sets variables of Hydra,
+///   which do not count here.
+/// - Only one of the variables PCC_RANK and PCC_WORLD_SIZE is set.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 

@@ -12,9 +12,17 @@
 
 namespace pcc::runtime {
 
-/// Sets `name` to a text that identifies the bundle by its build of pcc and a
-/// hash of the compiled model, such as "of build pcc-17a3 with plan 5f20…". All
-/// ranks of the bundle get the same text.
+/// Sets `name` to a text that identifies the bundle of this rank. Rank 0
+/// compares the texts of all ranks, because ranks of different bundles must not
+/// run together. `image` is the program of this rank. An example of a text:
+///
+///   of build pcc-9C41D07B25E8F316 with plan 5f2089ab41c6d703
+///
+/// - 9C41D07B25E8F316 is a hash of pcc's runtime, in hexadecimal.
+/// - 5f2089ab41c6d703 is a hash of the runtime, and of the programs and the
+///   kernels of all ranks.
+///
+/// An error message contains the text after the words "has the bundle".
 static Status nameBundle(const ProgramImage &image, std::string &name) {
   OpenedProgram opened;
   PCC_RETURN_IF_ERROR(openProgram(
@@ -27,8 +35,13 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
   return Status::success();
 }
 
-/// Connects this rank to rank 0. Called before the rank opens its GPU. If there
-/// is no GPU, the rank can then send this error to all ranks.
+/// Connects the ranks by sockets: rank 0 listens, and all other ranks connect
+/// to rank 0. Stores the connections of this rank in `rendezvous`. Blocks until
+/// all ranks are connected, at most for about `start.options.loadTimeout`
+/// seconds. `start` contains the arguments with which this rank was started.
+///
+/// A rank calls meet() before the rank opens its GPU. If the rank then finds no
+/// GPU, the rank can send this error to the other ranks through `rendezvous`.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;
@@ -45,9 +58,17 @@ static Status meet(const RankStart &start,
   return status;
 }
 
-/// Gathers GPU and library versions on rank 0, which checks that all ranks can
-/// run together. All ranks receive an error of rank 0 through the rendezvous
-/// (connections between ranks).
+/// Checks that all ranks can run together. Each rank sends these facts to rank
+/// 0 through `rendezvous`: which GPU the rank uses, its version of NCCL, and
+/// its version of the CUDA driver. `rendezvous` manages the connections between
+/// the ranks. `gpu` is the GPU of this rank. `start` contains the arguments
+/// with which this rank was started.
+///
+/// Rank 0 waits for the facts of all ranks. On rank 0, the function returns an
+/// error if two ranks have different versions of NCCL. On rank 0, the function
+/// also returns an error if two ranks use the same GPU, unless
+/// `start.options.shareGpu` is true. The caller on rank 0 then sends this error
+/// to the other ranks. On the other ranks, the function does not wait.
 static Status compareGpus(const RankStart &start, const CudaContext &gpu,
                           Rendezvous &rendezvous) {
   std::string nccl, bus;
@@ -63,7 +84,15 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
   return checkGpus(facts, start.options.shareGpu);
 }
 
-/// Opens the GPU. If there are several ranks, also creates the NCCL world.
+/// Opens the GPU of this rank, and stores it in `place.device`. Then sets
+/// `place.world` to a World, the object by which this rank communicates with
+/// the other ranks. `start` contains the arguments with which this rank was
+/// started.
+///
+/// If there are several ranks, they communicate by NCCL, and the function
+/// blocks until all ranks have called it. `place.rendezvous` manages the
+/// connections between the ranks. meet() must have set `place.rendezvous`
+/// before.
 static Status openWorld(const RankStart &start, RankBackend &place) {
   CudaContext *gpu = nullptr;
   PCC_RETURN_IF_ERROR(createCudaDevice(

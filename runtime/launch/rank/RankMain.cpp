@@ -65,9 +65,14 @@ static Status findRank(const Environment &environment,
 }
 
 namespace {
-/// Reports the error of a rank that fails, once per process, and can end the
-/// process. Normally, the thread that runs the rank calls it. If that thread
-/// hangs, a thread that watches the deadlines calls it.
+/// Reports the error with which this rank fails. A process reports at most one
+/// error. There are two functions:
+///
+/// - report() reports the error and returns. The thread that runs the rank
+///   calls report().
+/// - giveUp() reports the error and ends the process. Another thread calls
+///   giveUp() if the thread that runs the rank hangs. For example, a call of
+///   NCCL does not return.
 class RankExit {
 public:
   RankExit(const RunOptions &options, const Environment &environment,
@@ -82,8 +87,23 @@ public:
   /// memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Returns `status`. If it is PeerLost (a rank is lost or late), adds the
-  /// last activities of all ranks on this host.
+  /// Returns the error `status`. If its exit code is PeerLost, adds text about
+  /// the last activity of each rank on this host. PeerLost means that another
+  /// rank has failed or is late. For example, the added text contains this
+  /// line:
+  ///
+  ///   rank 3: step 12, action 1B0, for 9.0 s
+  ///
+  /// The line says that rank 3 has executed action 1B0 of step 12 of the run
+  /// for 9.0 s. Action 1B0 is the backward (B) of microbatch 0 on stage 1.
+  ///
+  /// The function reads the activities from the folder that the ranks of this
+  /// host share. If there is no such folder, the function adds nothing.
+  ///
+  /// `lost` is the rank that was lost, if the loss caused the error; otherwise
+  /// std::nullopt. A rank is lost if its process ends too early: before the
+  /// rank has finished its work, and before the rank has sent an error to
+  /// another rank.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -91,12 +111,20 @@ public:
                : status;
   }
 
-  /// Reports the error `status`, and returns the error's exit code. If two
-  /// threads call report(), only the first call reports. `lost` is the rank
-  /// whose process ended without a message; std::nullopt if there is none.
-  /// `onAllRanks` is true if all ranks have this error.
+  /// Reports the error `status` to the user, and returns the exit code of the
+  /// error. If two threads call report(), only the first call reports an error.
+  ///
+  /// - `lost`: the rank that was lost, if the loss caused the error; otherwise
+  ///   std::nullopt. A rank is lost if its process ends too early: before the
+  ///   rank has finished its work, and before the rank has sent an error to
+  ///   another rank. For example, SIGKILL ends the process.
+  /// - `onAllRanks`: whether all ranks have this error. Ranks normally share a
+  ///   folder, by which they ensure that only one of them reports. If there is
+  ///   no such folder and `onAllRanks` is true, only rank 0 reports.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
-    // Let `pcc run` report the loss, because it knows how the process ended.
+    // If `pcc run` has started the ranks, tell `pcc run` which rank was lost,
+    // and report no error here. `pcc run` reports the error, because it knows
+    // how the process of the lost rank ended, such as by SIGKILL.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
@@ -113,9 +141,16 @@ public:
                          });
   }
 
-  /// Reports the error and ends the process. Called by a thread that watches
-  /// the thread of the rank. The rank's thread may hang and hold the lock of
-  /// stdout, so giveUp() flushes stdout only if the lock is free.
+  /// Reports the error `status` to the user, and ends this process with the
+  /// exit code of the error. `lost` is the rank that was lost, if the loss
+  /// caused the error; otherwise std::nullopt. A rank is lost if its process
+  /// ends too early: before the rank has finished its work, and before the rank
+  /// has sent an error to another rank.
+  ///
+  /// Another thread than the thread that runs the rank calls this function. The
+  /// thread that runs the rank may hang, and may hold the lock of stdout. The
+  /// function does not wait for this lock. It flushes stdout only if the lock
+  /// is free.
   [[noreturn]] void giveUp(const Status &status, std::optional<int> lost) {
     const int code = report(explain(status, lost), lost, false);
     if (ftrylockfile(stdout) == 0)
@@ -124,9 +159,18 @@ public:
   }
 
 private:
-  /// Writes the flight recorders (logs of the latest activities) to a file, and
-  /// adds a note with the path to `told`. Ranks without a shared folder write
-  /// one file each, such as "x.flight.rank-001.json".
+  /// Writes the latest activities of the ranks to a JSON file, and adds a note
+  /// with the path of the file to the error `told`. Each rank keeps a log of
+  /// its latest activities. There are two cases:
+  ///
+  /// - The ranks of this host share a folder, which contains the logs of these
+  ///   ranks. This rank writes all logs in the folder to one file, such as
+  ///   "x.flight.json".
+  /// - The ranks share no folder. This rank writes only its own log. The name
+  ///   of the file contains the rank: rank 1 writes "x.flight.rank-001.json".
+  ///
+  /// The options --save and --report determine the path. If the user gives
+  /// neither option, the function does nothing.
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -186,8 +230,10 @@ private:
     const bool isStopped = status.code() >= Stopped;
     if (status.failed() && !isStopped) {
       status = findReason(status);
-      // On a GPU, do not destroy the rank. Its destructor would wait for queued
-      // work, which may never finish after an error.
+      // On a GPU, do not call the destructor of `*rank`. The destructor would
+      // wait until the GPU has finished its queued work. After an error, the
+      // GPU may never finish this work. For example, the work may wait for data
+      // of a rank that has failed.
       if (!place.device->sharesHostMemory())
         (void)rank.release();
       return status;
@@ -208,13 +254,21 @@ private:
     return code;
   }
 
-  /// Returns the error with which the run has failed. This is the first of
+  /// Returns the error with which the run has failed. `mine` is the error that
+  /// this rank has found itself. place.rendezvous manages the connections
+  /// between ranks on GPUs; it is null for ranks on CPUs and for a single rank.
+  /// The first case that applies determines the result:
   ///
-  /// 1. the error that another rank has sent to this rank
-  /// 2. the loss of a rank that the rendezvous has detected
-  /// 3. `mine`, this rank's own error
+  /// 1. place.rendezvous is null: the result is `mine`.
+  /// 2. Another rank has sent its error to this rank: the result is that error.
+  /// 3. A rank is lost: its process has ended before the rank has finished its
+  ///    work, and before the rank has sent an error. The result is an error
+  ///    that names the lost rank.
+  /// 4. Otherwise: the result is `mine`.
   ///
-  /// In cases 2 and 3, sends the error to the other ranks.
+  /// In cases 1 and 4, the function sends the error to the other ranks. In
+  /// cases 2 and 3, the function need not send the error, because the other
+  /// ranks get it from place.rendezvous in their own processes.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -231,9 +285,18 @@ private:
     return status;
   }
 
-  /// Returns the error that the rendezvous (connections between ranks) has
-  /// received; success if there is none. If `mine` has the exit code PeerLost,
-  /// waits up to 0.2 s for such an error, because it names the lost rank.
+  /// Returns the error that has ended the run; success if place.rendezvous has
+  /// no error. place.rendezvous manages the connections between the ranks.
+  /// Two examples of its errors:
+  ///
+  /// - Another rank has failed, and has sent its error to this rank.
+  /// - The process of a rank has ended without sending an error. The error of
+  ///   place.rendezvous then names that rank.
+  ///
+  /// `mine` is the error that this rank has found itself. If its exit code is
+  /// PeerLost, another rank has failed or is late, but `mine` may not name that
+  /// rank. The function then waits up to 0.2 s for an error of
+  /// place.rendezvous.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -277,7 +340,10 @@ private:
   RankExit end;
   const RankStart start;
   RankBackend place;
-  /// Rank whose process ended without a message; std::nullopt if there is none.
+  /// Rank that was lost, if the loss caused the failure of the run; otherwise
+  /// std::nullopt. A rank is lost if its process ends too early: before the
+  /// rank has finished its work, and before the rank has sent an error to
+  /// another rank. For example, SIGKILL ends the process.
   std::optional<int> lost;
   /// Whether this rank has told the others that its work is done.
   bool hasLeft = false;

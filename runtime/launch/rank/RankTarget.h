@@ -25,17 +25,28 @@ struct RankStart {
   const Environment &environment;
   const RankIdentity &identity;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Function that reports an error and ends the process; it does not return.
-  /// `lost` is the rank whose process ended without a message; std::nullopt if
-  /// there is none. May be called from any thread.
+  /// Function that reports an error (the first argument), and then ends this
+  /// process. The function does not return. Any thread may call the function.
+  ///
+  /// `lost` is the rank that was lost, if the loss caused the error. A rank is
+  /// lost if its process ends too early: before the rank has finished its work,
+  /// and before the rank has sent an error to another rank. For example,
+  /// SIGKILL ends the process. If the error has another cause, `lost` is
+  /// std::nullopt.
   const std::function<void(const Status &, std::optional<int> lost)> giveUp;
 };
 
 /// The device and the communicator of a rank. Members are destroyed in reverse
 /// order, so a member may use the members that are declared before it.
 struct RankBackend {
-  /// Connection through which each rank detects the failure of other ranks.
-  /// Null for MPI, which ends all ranks itself, and for a world of one rank.
+  /// Connections between the ranks. Through them, a rank sends its error to the
+  /// other ranks, and detects that the process of another rank has ended. Used
+  /// only if there are several ranks on GPUs. Null in two cases:
+  ///
+  /// - There is only one rank.
+  /// - The ranks run on CPUs. They send their errors by MPI. If the process of
+  ///   a rank is killed, the launcher, such as mpirun, ends the processes of
+  ///   the other ranks.
   std::shared_ptr<Rendezvous> rendezvous = {};
   /// The device of this process.
   std::unique_ptr<Device> device = {};
@@ -44,12 +55,19 @@ struct RankBackend {
 };
 
 /// Opens the device and the communicator of this rank, and stores them in
-/// `place`. If one of them cannot be opened, returns an error; `place` keeps
-/// the other one if it is open.
+/// `place`. If this fails, returns an error. `place.rendezvous`, the connection
+/// to the other ranks, may then be open. If `place.rendezvous` is not null, the
+/// caller can send the error to the other ranks through this connection.
 ///
-/// Blocks until all ranks have started, at most for `options.loadTimeout`
-/// seconds. A rank that is missing after this time is an error. If a call of a
-/// library never returns, another thread ends the process with `start.giveUp`.
+/// If there are several ranks, blocks until all of them have started. The time
+/// limit of each wait is about `start.options.loadTimeout` seconds:
+///
+/// - On GPUs, returns an error if a rank does not start in time.
+/// - On CPUs, a call of MPI_Init waits for the other ranks. This call cannot be
+///   interrupted. If a rank does not start in time, another thread of this
+///   process calls `start.giveUp`, which reports an error and ends the process.
+/// - On GPUs, another thread also calls `start.giveUp` if one call of CUDA or
+///   NCCL does not return in time.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

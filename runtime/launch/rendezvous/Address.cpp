@@ -86,8 +86,18 @@ Status readAddress(const std::string &text, Address &address) {
   return Status::success();
 }
 
-/// Returns an abstract Unix name that is unique to the job on this host. The
-/// kernel removes the name when rank 0 ends.
+/// Returns an address by which the ranks of a job on one host connect to rank
+/// 0. The address is an abstract Unix socket: the socket has a name, but no
+/// file. Other jobs on this host get other names. The kernel removes the socket
+/// when the process of rank 0 ends.
+///
+/// - `launcher`: name of the program that has started the ranks, such as
+///   "slurm".
+/// - `job`: text that identifies the job among the jobs of the launcher. The
+///   name contains at most the last 64 characters of this text.
+///
+/// For example, user 1000, the launcher "slurm" and the job "17.0" give the
+/// name "pcc-1000-slurm-17.0".
 static Address nameOf(const std::string &launcher, const std::string &job) {
   constexpr size_t most = 64;
   std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +
@@ -106,9 +116,16 @@ public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
-  /// Tries PCC_RENDEZVOUS, MASTER_ADDR, Open MPI and Slurm, in this order. Sets
-  /// `address` from the first one whose variables are set. Exit code 12 if
-  /// there is none.
+  /// Sets `address` to the address at which rank 0 listens. The first source
+  /// that is present determines the address:
+  ///
+  /// 1. the environment variable PCC_RENDEZVOUS
+  /// 2. the environment variable MASTER_ADDR, which torchrun sets
+  /// 3. the variables of Open MPI, if mpirun has started this process
+  /// 4. the variables of Slurm, if srun has started this process
+  ///
+  /// Returns an error with exit code 12 if no source is present, or if the
+  /// value of a variable is invalid.
   Status find(Address &address) {
     if (const std::string *given = get(kRendezvousVariable))
       return readAddress(*given, address);
@@ -158,15 +175,18 @@ private:
                           "host of rank 0"});
   }
 
-  /// Derives the address from MASTER_ADDR and MASTER_PORT, by the first case
-  /// that applies:
+  /// Derives the address at which rank 0 listens from the environment variables
+  /// MASTER_ADDR (a host) and MASTER_PORT (a port, 29500 by default). The first
+  /// case that applies determines the address:
   ///
-  ///   all ranks on one host   an abstract Unix name
-  ///   under torchrun          MASTER_ADDR, port derived from MASTER_PORT
-  ///   otherwise               MASTER_ADDR, MASTER_PORT
-  ///
-  /// Under torchrun, another process may already listen at MASTER_PORT, so rank
-  /// 0 listens at a port derived from it.
+  /// 1. All ranks are on one host. The address is an abstract Unix socket. The
+  ///    socket has a name, but no file and no port.
+  /// 2. torchrun has started this process. The address has the host MASTER_ADDR
+  ///    and the TCP port 61440 + MASTER_PORT % 4096. For example, MASTER_PORT
+  ///    29500 gives port 62268. Rank 0 does not listen at MASTER_PORT itself,
+  ///    because another process, such as torchrun, may already listen there.
+  /// 3. In all other cases, the address has the host MASTER_ADDR and the TCP
+  ///    port MASTER_PORT.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);

@@ -41,17 +41,31 @@ struct Address {
 /// exit code 12 for any other text.
 Status readAddress(const std::string &text, Address &address);
 
-/// Sets `address` from the environment variables; all ranks of a job get the
-/// same address. Uses the first of these sources that is present:
+/// Sets `address` to the address at which rank 0 listens for all other ranks.
+/// Every rank of a job computes the same address. `environment` contains the
+/// environment variables of this process. `identity` contains the number of
+/// ranks and the name of the launcher, such as torchrun. The first of these
+/// sources that is present determines the address:
 ///
-///   PCC_RENDEZVOUS                the address that the user gives
-///   MASTER_ADDR, MASTER_PORT      set by torchrun or by similar scripts
-///   Open MPI's own address        mpirun's host; port from the job number
-///   Slurm's node list             its first host; port from the job number
+/// 1. PCC_RENDEZVOUS: the address is the value of this environment variable.
+/// 2. MASTER_ADDR and MASTER_PORT, which torchrun sets: the address contains
+///    the host MASTER_ADDR. Its port is MASTER_PORT, or is derived from
+///    MASTER_PORT.
+/// 3. variables of Open MPI: the address contains the host of mpirun, and a
+///    port that is derived from the job number.
+/// 4. variables of Slurm: the address contains the first host of the job step,
+///    and a port that is derived from the job number.
 ///
-/// If all ranks are on one host, the last three sources give an abstract Unix
-/// name (a socket without a file) instead. A name needs no free port and no job
-/// token (secret). Exit code 12 if there is no valid source.
+/// If all ranks are on one host, sources 2 to 4 give an abstract Unix socket
+/// instead of a TCP address. An abstract Unix socket has a name, but no file
+/// and no port.
+///
+/// Ranks that connect by TCP must know a secret, the value of PCC_JOB_TOKEN.
+/// Ranks that connect by a Unix socket need no secret, because the kernel
+/// reports to which user the other process belongs.
+///
+/// Returns an error with exit code 12 if there is no source, or if the value of
+/// a variable is invalid.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

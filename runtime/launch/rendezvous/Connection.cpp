@@ -6,8 +6,14 @@
 
 namespace pcc::runtime {
 
-/// Reads about two frames at most, so that a fast peer does not fill the
-/// memory.
+/// Appends the bytes that have arrived at the socket to `arrived`. take() later
+/// removes messages from `arrived`. The function stops when no more bytes are
+/// available, or when `arrived` contains more than 2 * `longest` bytes.
+/// `longest` is the limit for the payload of one message: 4096 bytes, or 64 KiB
+/// after a call of trust(). A fast peer thus cannot fill the memory.
+///
+/// Returns false if the peer has closed the connection, or if the socket
+/// reports an error. Otherwise returns true, even if no bytes have arrived.
 bool Connection::receive() {
   char buffer[4096];
   while (arrived.size() <= 2 * longest) {
@@ -21,8 +27,10 @@ bool Connection::receive() {
   return true;
 }
 
-/// Shuts the connection down after an incomplete send, because the peer could
-/// not read any further message.
+/// Sends `bytes` to the peer without blocking. Does nothing if the socket is
+/// closed. If the send buffer of the kernel is full, the kernel may accept only
+/// some of the bytes. The peer could then not find the beginning of the next
+/// message. In this case, the function shuts the connection down.
 void Connection::send(const std::string &bytes) {
   if (!socket.isOpen())
     return;

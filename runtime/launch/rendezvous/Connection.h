@@ -31,24 +31,40 @@ public:
 
   /// Sends a greeting, the first message of this end, without encryption.
   void send(const Greeting &greeting);
-  /// Removes a greeting (first message of the peer, not encrypted) from the
-  /// received bytes.
+  /// Removes the greeting of the peer from the received bytes, and stores it in
+  /// `greeting`. A greeting is the first message that a peer sends. A greeting
+  /// is not encrypted. The results are:
+  ///
+  /// - Parsed::Whole: `greeting` contains the greeting.
+  /// - Parsed::Partial: more bytes must arrive first.
+  /// - Parsed::OtherVersion: the peer uses another version of the protocol.
+  /// - Parsed::Garbage: the received bytes are no greeting.
   Parsed take(Greeting &greeting) { return takeGreeting(arrived, greeting); }
 
-  /// Encrypts all later messages with the keys of `made`. Rejects received
-  /// frames of more than 4096 bytes. trust() removes this limit when the peer
-  /// has proved to be a rank.
+  /// Stores `made`, which contains the keys of this connection. Must be called
+  /// when both ends have sent their greetings, and before the first frame is
+  /// sent or received. A frame is an encrypted message. send() encrypts frames
+  /// with these keys, and take() decrypts frames.
   void seal(SealedChannel made) { channel = std::move(made); }
-  /// Admits frames of any size: the peer has proved that it is a rank of the
-  /// job.
+  /// Raises the limit for the payload of a received message from 4096 bytes to
+  /// 64 KiB. No rank sends a larger payload. Must be called only if the peer
+  /// has proved that it is a rank of the job. The lower limit prevents other
+  /// processes from filling the memory of this rank.
   void trust() { longest = kLongestPayload; }
 
   /// Encrypts and sends a frame. seal() must have set the keys before. If the
   /// peer does not read and the kernel's buffer is full, shuts the connection
   /// down; receive() returns false after that.
   void send(const Frame &frame);
-  /// Removes the first frame from the received bytes, and decrypts it. seal()
-  /// must have set the keys before.
+  /// Removes the first encrypted message from the received bytes, decrypts it,
+  /// and stores its content in `frame`. seal() must have set the keys before.
+  /// The results are:
+  ///
+  /// - Parsed::Whole: `frame` contains the message.
+  /// - Parsed::Partial: more bytes must arrive first.
+  /// - Parsed::Garbage: the message cannot be decrypted, or its payload exceeds
+  ///   the limit (4096 bytes, or 64 KiB after a call of trust()). The caller
+  ///   must close the connection.
   Parsed take(Frame &frame) { return channel->open(arrived, frame, longest); }
 
 private:

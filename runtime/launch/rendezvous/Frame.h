@@ -35,8 +35,11 @@ enum class FrameKind : uint16_t {
   Ready,
   /// Data that a rank sends to rank 0, or rank 0 to another rank.
   Data,
-  /// Sent by any rank: the run ends with an error. Carries exit code, reason,
-  /// and the lost rank if there is one.
+  /// Sent by any rank: the run ends with an error. Carries the exit code and
+  /// the text of the error. If the reason for the error is a lost rank, also
+  /// carries the number of this rank. A rank is lost if its connection fails
+  /// before the rank has announced its end, for example because the process of
+  /// the rank has crashed.
   Abort,
   /// Sent to rank 0 by a rank that has finished its work and will disconnect.
   Leave,
@@ -65,8 +68,9 @@ enum class Parsed {
   Whole,
   /// The received bytes are the beginning of a message; more bytes must arrive.
   Partial,
-  /// The message has another protocol version, as another build of pcc may
-  /// send.
+  /// The message has a version number that differs from the protocol version of
+  /// this program. The sender is probably another build of pcc. The message was
+  /// not removed.
   OtherVersion,
   /// The bytes are no valid message.
   Garbage,

@@ -10,8 +10,10 @@ namespace pcc::runtime {
 
 static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
 static constexpr size_t kHeaderSize = 8;
-/// Context string with which libsodium derives keys from the secret of the job.
-/// Another protocol or version has another string, and therefore other keys.
+/// Text that is an input of every key that pcc derives from the secret of a
+/// job. libsodium calls this text a context. A program with another text gets
+/// other keys from the same secret. Each version of the protocol between ranks
+/// therefore has its own text.
 static constexpr char kContext[crypto_kdf_CONTEXTBYTES + 1] = "pccmeet2";
 
 static unsigned char *bytesOf(std::string &text) {
@@ -21,8 +23,8 @@ static const unsigned char *bytesOf(const std::string &text) {
   return reinterpret_cast<const unsigned char *>(text.data());
 }
 
-/// Initializes libsodium once per process; functions that need it call this
-/// first.
+/// Initializes the library libsodium. The second call and all later calls in a
+/// process do nothing. Must be called before any other function of libsodium.
 static void startSodium() {
   [[maybe_unused]] static const int started = sodium_init();
 }
@@ -118,9 +120,14 @@ bool isProvenKnock(const JobToken &token, const Greeting &greeting) {
          areEqual(greeting.proof, proofOfKnock(token, greeting.nonce));
 }
 
-/// Concatenates and hashes the random bytes of both ends and `session.route`
-/// (addresses of both ends). The random bytes have a fixed length, so different
-/// sessions give different texts.
+/// Computes one hash, and derives the three members of the result from this
+/// hash. The key of the hash derives from the secret `token`. The hash has
+/// three inputs: the random bytes of the connecting rank, the random bytes of
+/// rank 0, and `session.route` (the addresses of both ends of the connection).
+///
+/// The hash function reads the concatenation of the three inputs. The random
+/// bytes of each end have a fixed length. Two sessions with different inputs
+/// therefore never have the same concatenation.
 SessionKeys deriveKeys(const JobToken &token, const Session &session) {
   const std::string key =
       hashOf(session.client + session.server + session.route, keyOf(token, 2));

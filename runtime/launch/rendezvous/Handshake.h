@@ -50,7 +50,9 @@ struct Greeting {
   GreetingKind kind = GreetingKind::Knock;
   /// Random bytes of the sender, kNonceSize of them.
   std::string nonce;
-  /// Proof of the sender that it knows the job token, kProofSize bytes.
+  /// Sequence of kProofSize bytes that the sender has computed from the secret
+  /// of the job. The receiver also computes these bytes. If both results are
+  /// equal, the receiver accepts that the sender knows the secret.
   std::string proof;
 };
 inline constexpr size_t kNonceSize = 32;
@@ -63,13 +65,19 @@ std::string randomNonce();
 
 /// Returns the bytes that are sent for `greeting`.
 std::string encodeGreeting(const Greeting &greeting);
-/// Removes a complete greeting (first message of a rank) from the front of the
-/// received bytes `arrived`, and stores it in `greeting`. Does not check
-/// whether the sender knows the secret of the job.
+/// Removes a greeting from the front of the received bytes `arrived`, and
+/// stores it in `greeting`. A greeting is the first message that each end of a
+/// connection sends. Returns Parsed::Whole if `arrived` begins with a complete
+/// greeting. Otherwise, removes no bytes and returns the reason: for example,
+/// Parsed::Partial if more bytes must arrive. Does not check the proof in the
+/// greeting.
 Parsed takeGreeting(std::string &arrived, Greeting &greeting);
 
-/// Returns a Knock (first message to rank 0) with the nonce `nonce` and a proof
-/// of the token.
+/// Returns a Knock, the first message that a rank sends to rank 0. `nonce`
+/// contains random bytes, which become a part of the Knock. `token` contains
+/// the secret of the job. The Knock also contains a hash of `nonce`. The key of
+/// the hash derives from the secret, so the hash proves that the sender knows
+/// the secret. The Knock does not contain the secret.
 Greeting makeKnock(const JobToken &token, const std::string &nonce);
 /// Returns whether `greeting` is a Knock (first message to rank 0) with a right
 /// proof.

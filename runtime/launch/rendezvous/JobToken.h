@@ -12,8 +12,10 @@ namespace pcc::runtime {
 /// The secret that the ranks of a job share. The keys of all connections
 /// between ranks derive from it (Handshake.h). It is never sent.
 struct JobToken {
-  /// The secret, 16 bytes. May be empty for a Unix socket, because the kernel
-  /// reports the user of the peer, so that ranks can reject other users.
+  /// The secret of the job, which has 16 bytes. The secret may be empty only if
+  /// the ranks connect by Unix sockets. For a Unix socket, the kernel reports
+  /// which user owns the process at the other end. The ranks accept only
+  /// processes of their own user, so they do not need a secret.
   std::string bytes = {};
 };
 

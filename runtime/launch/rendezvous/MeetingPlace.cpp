@@ -41,7 +41,11 @@ static Status resolveTcp(const Address &address,
   return Status::success();
 }
 
-/// Returns the port with index `index` among those at which rank 0 may listen.
+/// Returns port `index` of the 16 ports at which rank 0 may listen. Port 0 is
+/// `address.port`, and the other ports follow it. For example, if
+/// `address.port` is 61440, port 2 is 61442. If `address.port` + `index` is
+/// greater than 65535, the result is 16 less. For example, if `address.port` is
+/// 65530, ports 5, 6 and 7 are 65535, 65520 and 65521.
 static int portOf(const Address &address, int index) {
   const int port = address.port + index;
   return port <= 65535 ? port : address.port - kNumPorts + index;
@@ -82,8 +86,14 @@ static int listenThere(const SocketAddress &address, OpenFile &listener) {
   return listens ? 0 : errno;
 }
 
-/// Tries to listen at port `port` of one of the addresses `hosts`. Returns 0 or
-/// an errno, preferably EADDRINUSE.
+/// Opens `listener`, a socket that listens at port `port`. `hosts` contains the
+/// IP addresses to which the host name in `address` resolves. Tries these IP
+/// addresses one after another until the socket can listen at one. Returns 0 if
+/// the socket listens. Otherwise, returns EADDRINUSE if the port was in use at
+/// one of the IP addresses, or else the errno of the last IP address.
+///
+/// A host name such as "node7" may resolve to a loopback address, which other
+/// hosts cannot reach. In this case, the socket listens on all interfaces.
 static int listenAtPort(const Address &address, int port,
                         const std::vector<SocketAddress> &hosts,
                         OpenFile &listener) {
@@ -102,7 +112,11 @@ static int listenAtPort(const Address &address, int port,
   return problem;
 }
 
-/// Tries each port until one is free.
+/// Opens `listener`, a TCP socket at which rank 0 listens. `address` contains a
+/// host and a port. Tries this port and 15 other ports, one after another,
+/// until one of them is not in use. Sets `place.port` to the port at which the
+/// socket listens. Exit code 12 if all 16 ports are in use, if the host does
+/// not exist, or if the socket cannot listen for another reason.
 static Status listenTcp(const Address &address, OpenFile &listener,
                         Address &place) {
   std::vector<SocketAddress> hosts;
@@ -138,8 +152,19 @@ Status PlaceSearch::resolve() {
   return resolveUnix(chooseUnix(address), ignored);
 }
 
-/// Returns the first port of a TCP address in every round (pass over all
-/// addresses), because rank 0 listens at the first port if it is free.
+/// Returns the addresses in the list `places` one after another, and null after
+/// the last address. The first call, and each call after a null result, fills
+/// the list:
+///
+/// - For Unix sockets, the list contains the addresses of the existing sockets
+///   that may be the socket of rank 0.
+/// - For TCP, the list contains each IP address of the host with the first
+///   port. After a call of widen(), the list also contains each IP address with
+///   one other port. Rank 0 listens at one of 16 ports, and the other port is a
+///   different one of them in each of the next 15 lists.
+///
+/// For TCP, the list always contains the first port, because rank 0 listens at
+/// the first port if this port is free.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];

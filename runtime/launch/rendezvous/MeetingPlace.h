@@ -64,8 +64,11 @@ private:
   std::vector<SocketAddress> places;
   size_t numReturned = 0;
   bool isWide = false;
-  /// Number of rounds (passes over all addresses) that have begun since
-  /// widen(). Each of them contains another port of rank 0.
+  /// Number of rounds that have begun since widen() was called. A round is a
+  /// pass over all addresses. The 16 ports of rank 0 have the indices 0 to 15.
+  /// Each of these rounds contains port 0 and one other port: the first round
+  /// contains port 1, the second round port 2, the 15th round port 15, and the
+  /// 16th round port 1 again.
   int numWideRounds = 0;
 };
 

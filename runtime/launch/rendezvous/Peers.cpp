@@ -75,8 +75,15 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
-/// Replaces an invalid exit code, which another process may send, by Defect
-/// (internal error).
+/// Reads these fields from the payload of `frame`:
+///
+/// - "code": the exit code of the error. If this field is missing or is not an
+///   exit code of pcc, the returned error has exit code 1 (internal error).
+/// - "reason": the text of the error.
+/// - "note0", "note1" and so on: additional lines of text.
+/// - "lost": the number of the rank whose failed connection is the reason for
+///   the error. If this field is missing or negative, there is no such rank,
+///   and the parameter `lost` is not changed.
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

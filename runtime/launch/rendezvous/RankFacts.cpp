@@ -110,7 +110,10 @@ static std::string versionsOf(const GpuFacts &facts) {
   return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
 }
 
-/// Identifies a GPU by its machine id and its PCI bus address.
+/// Compares the NCCL version of each rank with the NCCL version of rank 0. Then
+/// checks that no two ranks use one GPU, unless `mayShare` is true. Two ranks
+/// use one GPU if their facts contain the same machine id and the same PCI bus
+/// address.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
   std::map<std::pair<std::string, std::string>, size_t> taken;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

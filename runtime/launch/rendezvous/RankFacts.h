@@ -15,7 +15,11 @@ namespace pcc::runtime {
 struct RankFacts {
   int rank = 0;
   int worldSize = 1;
-  /// Text that is equal on all ranks of one bundle, made by one build of pcc.
+  /// Text that identifies the bundle of the rank. A bundle is the directory
+  /// that the compiler writes. All ranks of a job must have the same text. The
+  /// text contains two hashes: one of pcc's runtime, and one of the runtime,
+  /// the programs and the kernels of all ranks. Example: "of build
+  /// 9C41D07B25E8F316 with plan 5f2089ab41c6d703".
   std::string bundle;
   std::string host;
   /// Id of the rank's process on `host`.
@@ -35,13 +39,16 @@ struct RankFacts {
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
-/// Checks that rank `other` belongs to the job of rank 0, whose facts are
-/// `first`. Exit code 11 if the bundles differ. Exit code 12 if the world sizes
-/// differ, or if the rank of `other` is out of range.
+/// Checks that a rank belongs to the job of rank 0. `first` contains the facts
+/// of rank 0. `other` contains the facts of the rank. Returns exit code 12 if
+/// the world sizes (numbers of ranks) differ, or if `other.rank` is not one of
+/// the numbers from 1 to the world size minus 1. Returns exit code 11 if the
+/// bundles differ.
 Status checkFacts(const RankFacts &first, const RankFacts &other);
 
-/// GPU and library versions of a rank, which the rank sends to rank 0 when its
-/// GPU is open.
+/// Facts about a rank: its machine, its GPU, and its versions of NCCL and of
+/// the CUDA driver. The rank sends these facts to rank 0 after the rank has
+/// initialized its GPU.
 struct GpuFacts {
   /// Id of the machine; unique even if two machines have the same host name.
   std::string machine;

@@ -10,15 +10,27 @@ namespace pcc::runtime {
 
 /// Pause between two rounds over the addresses at which rank 0 may listen.
 static constexpr std::chrono::milliseconds kPause(20);
-/// Time without an answer after which another connection is tried as well.
-/// Linux itself repeats a dropped connection request only after a second.
+/// Time for which a rank waits for an answer of rank 0 before the rank begins
+/// another connection attempt. The previous attempt goes on. The time is less
+/// than a second, because Linux repeats a lost TCP connection request only
+/// after a second; another attempt can succeed earlier.
 static constexpr std::chrono::milliseconds kPatience(250);
-/// Shorter kPatience, used after a process that is not rank 0 has answered.
+/// Time for which a rank waits for an answer of rank 0 before the rank begins
+/// another connection attempt. This time applies after the rank has found a
+/// process that is not rank 0 or does not answer. Before that, the longer time
+/// kPatience applies.
 static constexpr std::chrono::milliseconds kPatienceWithStrangers(50);
-/// Time after which the search for rank 0 includes other ports than the first.
+/// Time after which the search for rank 0 includes more TCP ports. Rank 0
+/// listens at the first free port of 16 ports. Another rank tries only the
+/// first port at the beginning of its search. If the search has lasted for this
+/// time, the rank also tries the other 15 ports.
 static constexpr std::chrono::seconds kWideSearch(1);
-/// Longest time of a connection attempt, and of the reply to Hello (the first
-/// encrypted frame).
+/// Time limit with two uses:
+///
+/// - A connection attempt ends if rank 0 has not answered within this time.
+/// - After the answer, this rank sends Hello, the first encrypted message. If
+///   rank 0 does not reply to Hello within this time, this rank closes the
+///   connection and searches for rank 0 again.
 static constexpr std::chrono::seconds kLongestAttempt(5);
 /// Largest number of simultaneous connection attempts.
 static constexpr size_t kMostAttempts = 128;
@@ -31,7 +43,11 @@ static constexpr const char *kClosed =
     "the process that listens there closes the connection, as rank 0 of a job "
     "with another PCC_JOB_TOKEN does";
 
-/// Advances the search for rank 0, or reads its frames.
+/// Does nothing if the run has failed. If this rank has not found rank 0,
+/// continues the connection attempts and begins new ones. If this rank has
+/// found rank 0, processes the messages of rank 0 that have arrived. If rank 0
+/// does not admit this rank within 5 s (kLongestAttempt), this rank closes the
+/// connection and searches again.
 void RendezvousClient::advance() {
   if (verdict().failed())
     return;
@@ -54,9 +70,20 @@ void RendezvousClient::advance() {
 // Search
 //===----------------------------------------------------------------------===//
 
-/// Skips addresses that refuse the connection or belong to other users. Tries
-/// all Unix sockets of a round together, but TCP addresses one by one. A round
-/// that takes long is followed by a longer pause.
+/// Begins to connect to addresses at which rank 0 may listen. A round is a pass
+/// over all these addresses. Skips an address if the connection fails at once,
+/// or if the process that listens there belongs to another user.
+///
+/// - If the addresses are Unix sockets, begins to connect to all addresses of a
+///   round.
+/// - If they are TCP addresses, begins to connect to one address. The next call
+///   continues with the next address.
+///
+/// At most 128 attempts (kMostAttempts) are in progress at the same time.
+///
+/// Sets `nextAttempt`, the time before which later calls do nothing. The pause
+/// until this time is at least five times as long as this call: for example, at
+/// least 500 ms after a call of 100 ms.
 void RendezvousClient::startAttempts() {
   const Clock::time_point now = Clock::now();
   if (state != ClientState::Searching || now < nextAttempt)
@@ -94,8 +121,14 @@ void RendezvousClient::lookElsewhere() {
   search.widen();
 }
 
-/// Ends attempts after kLongestAttempt. If the maximum number is reached, ends
-/// them already after kPatience.
+/// Ends each connection attempt that has lasted for more than 5 s
+/// (kLongestAttempt). If 128 attempts (kMostAttempts) are in progress, also
+/// ends each attempt that has lasted for more than 250 ms (kPatience), so that
+/// new attempts can begin.
+///
+/// Extends the search to more ports in two cases: if the search has lasted for
+/// more than 1 s (kWideSearch), or if a process has accepted a connection but
+/// has not answered within 250 ms.
 void RendezvousClient::checkTimes() {
   const Clock::time_point now = Clock::now();
   if (now - begin > kWideSearch)
@@ -165,9 +198,16 @@ void RendezvousClient::endAttempt(uint64_t id, const std::string &why) {
     nextAttempt = std::min(nextAttempt, Clock::now() + kPause);
 }
 
-/// Tells the user early, because the search may last for minutes. Mentions a
-/// connection that was merely closed only if the search lasts, because rank 0
-/// also closes connections.
+/// Ends the connection attempt `id`, because the process at the other end is
+/// not rank 0. Extends the search for rank 0 to more ports. Prints a note that
+/// such a process was found and that the search continues. The search can last
+/// for minutes, and the note tells the user about the problem early. Each rank
+/// prints at most one note.
+///
+/// `what` describes the action of the process. If the process has only closed
+/// the connection, prints the note only if the search has lasted for at least
+/// two seconds. This delay avoids false notes, because rank 0 itself sometimes
+/// closes a connection.
 void RendezvousClient::endStranger(uint64_t id, const char *what) {
   endAttempt(id, what);
   lookElsewhere();
@@ -224,8 +264,14 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// Trusts all frames, because the keys of the connection prove that rank 0
-/// sends them.
+/// Processes `frame` by its kind. Refusal and Abort contain the error that ends
+/// the run. Welcome means that rank 0 has admitted this rank. Ready means that
+/// all ranks have connected. Data contains bytes, which wait until take()
+/// removes them.
+///
+/// Does not check that `frame` is from rank 0. The connection decrypts only
+/// frames that were encrypted with its keys, and rank 0 has proved that it
+/// knows these keys.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   if (frame.kind == FrameKind::Refusal) {

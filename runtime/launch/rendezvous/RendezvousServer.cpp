@@ -23,8 +23,13 @@ static size_t allowManyFiles() {
   return limit.rlim_cur;
 }
 
-/// Returns the largest number of connections in each class of UnknownPeers.
-/// Enough open files remain for all ranks, weights and libraries.
+/// Returns the number of connections that each of the two classes of
+/// UnknownPeers may hold. UnknownPeers holds connections from processes that
+/// may not belong to the job. Subtracts the files that the run itself needs
+/// from the largest number of open files: one for each of the `worldSize`
+/// ranks, and 512 for weights and libraries. Each class gets a quarter of the
+/// rest, but at least 16 and at most 2048 connections. For example, 4096 open
+/// files and 8 ranks give (4096 - 8 - 512) / 4 = 894.
 static size_t mostUnknownPeers(int worldSize) {
   constexpr size_t least = 16, most = 2048, others = 512;
   const size_t limit = allowManyFiles(), used = size_t(worldSize) + others;
@@ -49,8 +54,11 @@ Status RendezvousServer::listen() {
   return Status::success();
 }
 
-/// Processes messages before it accepts new connections, because a new
-/// connection may displace an old one.
+/// First reads the messages of open connections, then accepts new connections.
+/// The number of connections without a complete handshake is limited. At the
+/// limit, each new connection closes the oldest such connection. The order
+/// ensures that messages which the oldest connection has sent are read before
+/// it is closed.
 void RendezvousServer::advance() {
   for (const uint64_t id : events.take())
     if (id >= UnknownPeers::kFirst)
@@ -64,9 +72,10 @@ void RendezvousServer::advance() {
   accept();
 }
 
-/// Accepts up to 256 waiting connections. At the process's limit on open files,
-/// closes unknown peers (connections without a complete handshake). If there
-/// are none, the run ends with an error.
+/// Accepts up to 256 connections that wait at the listening socket. If the
+/// process has reached its limit on open files, closes a connection whose
+/// handshake is not complete, and tries again. If all handshakes are complete,
+/// no connection can be closed, and the run ends with an error.
 void RendezvousServer::accept() {
   constexpr int most = 256;
   for (int i = 0; i < most; ++i) {
@@ -111,7 +120,10 @@ void RendezvousServer::greet(uint64_t id) {
     readKnock(id, *stranger);
   if (isOpen || !unknownPeers.find(id))
     return;
-  // A rank closes a second connection once its first one is complete.
+  // The peer has closed this connection. A rank can open several connections to
+  // rank 0. The rank keeps the first one on which rank 0 answers, and closes
+  // the others. If rank 0 has answered on a connection, its end is therefore
+  // not counted as a rejection.
   if (stranger->isAnswered)
     unknownPeers.remove(id);
   else
@@ -137,8 +149,10 @@ void RendezvousServer::readKnock(uint64_t id, UnknownPeer &stranger) {
   unknownPeers.setAnswered(id);
 }
 
-/// Decrypts the first frame. Only a peer that knows the job token can have
-/// encrypted it.
+/// Decrypts Hello, the first encrypted message of a connection. The key derives
+/// from the secret of the job. If the decryption succeeds, the sender knows the
+/// secret, and rank 0 admits it. If the decryption fails, closes the
+/// connection.
 void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   Frame hello;
   const Parsed parsed = stranger.connection.take(hello);
@@ -155,12 +169,17 @@ void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   admit(std::move(connection), *facts);
 }
 
-/// Checks the facts of the peer. If they do not fit the job:
+/// Checks `facts`, the identity that the peer of `connection` has sent. The
+/// identity does not fit the job in these cases: the peer has another world
+/// size or another bundle, its rank is out of range, or another process is
+/// already connected as this rank. If the identity does not fit:
 ///
-/// - before all ranks are connected, the run ends;
-/// - later, the peer is refused as a stray process.
+/// - While some ranks are not connected yet, the run ends with an error.
+/// - After all ranks have connected, only this peer is rejected. The run is not
+///   affected.
 ///
-/// If the run has failed, sends the first error to the peer.
+/// If the identity fits but the run has already failed, sends the error of the
+/// run to the peer.
 void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -189,8 +208,10 @@ void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
     return;
   ready = true;
   removeFile();
-  // From here on, connections are accepted at most ten times a second, so that
-  // foreign processes do not occupy this thread.
+  // All ranks are connected, so a new connection is not urgent. A waiting
+  // connection does not wake this thread after the next line. advance(), which
+  // is called at least ten times a second, accepts it. Processes that do not
+  // belong to the job thus occupy this thread less.
   events.remove(listener.fd());
   tell({FrameKind::Ready});
 }

@@ -11,13 +11,18 @@
 
 namespace pcc::runtime {
 
-/// Rank 0's connections to all other ranks. Admits a rank if it proves that it
-/// belongs to the job:
+/// The connections of rank 0 to all other ranks. Rank 0 admits another rank
+/// after this handshake, in which time runs from left to right:
 ///
 ///   rank 0              Answer ─>                      Welcome ─>   Ready ─>
-///   rank r   Knock ─>             Hello (encrypted) ─>              (all here)
+///   rank r   Knock ─>             Hello (encrypted) ─>
 ///
-/// A connection that does not complete this handshake in time is closed.
+/// - Knock and Answer prove that their senders know the secret of the job.
+/// - Hello contains the identity of rank r, such as its rank and its bundle.
+/// - Welcome tells rank r that rank 0 has admitted it.
+/// - Ready tells every rank that rank 0 has admitted all ranks.
+///
+/// If Hello does not arrive within 5 seconds, rank 0 closes the connection.
 class RendezvousServer final : public Peers {
 public:
   /// Raises the process's limit on open files, because rank 0 has one socket
@@ -46,8 +51,11 @@ private:
     Connection connection = {};
     RankFacts facts = {};
     std::deque<std::string> messages = {};
-    /// `hasCome`: whether the rank was admitted. `hasLeft`: whether the rank
-    /// has sent Leave or Abort.
+    /// `hasCome`: whether rank 0 has admitted the rank. `hasLeft`: whether the
+    /// rank has announced its end. A rank announces its end with a Leave
+    /// message if it has finished its work, and with an Abort message if it has
+    /// failed. Both flags are also true if the rank connected only after the
+    /// run had failed.
     bool hasCome = false, hasLeft = false;
   };
 
@@ -55,33 +63,45 @@ private:
   void accept();
   /// Continues the handshake of connection `id`, which has become readable.
   void greet(uint64_t id);
-  /// Reads the Knock (first message) of a new connection. If its proof is
-  /// right, sends the Answer.
+  /// Reads the Knock, the first message of a new connection. `id` is the number
+  /// of the connection, and `stranger` is the connection. If the Knock proves
+  /// that the peer knows the secret of the job, sends a reply, the Answer.
+  /// Closes the connection if the Knock does not prove this. Does nothing if
+  /// the Knock has not arrived completely.
   void readKnock(uint64_t id, UnknownPeer &stranger);
   /// Reads the Hello (first encrypted frame) of a connection. Admits the rank
   /// if the frame can be decrypted.
   void readHello(uint64_t id, UnknownPeer &stranger);
-  /// Makes `connection`, whose peer knows the job token, the connection of rank
-  /// `facts.rank`. If `facts` do not fit the job, ends the run. After the last
-  /// rank, sends Ready to all ranks.
+  /// Admits the peer of `connection` as rank `facts.rank`. The peer has already
+  /// proved that it knows the secret of the job. `facts` is the identity that
+  /// the peer has sent. If the peer is the last missing rank, tells all ranks
+  /// that every rank is connected. Rejects the peer if `facts` do not fit the
+  /// job, for example because the peer has another world size.
   void admit(Connection connection, const RankFacts &facts);
-  /// Closes connection `id` without an answer, and records the reason `why` for
-  /// missing().
+  /// Closes connection `id` without an answer. `why` is the reason, such as "it
+  /// did not know the job's token". If a rank does not connect in time, the
+  /// error message contains the reason of the last rejected connection.
   void reject(uint64_t id, const std::string &why);
   /// Reads all frames that an admitted rank has sent, and processes them.
   void readFrom(Peer &peer);
   /// Processes one frame of an admitted rank.
   void hear(Peer &peer, const Frame &frame);
-  /// Processes the end of an admitted rank's connection. Ends the run, unless
-  /// the rank has sent Leave or Abort. `how` describes the end for the error
-  /// message.
+  /// Closes the connection of the admitted rank `peer`, because the connection
+  /// has failed or its process has ended. A rank that has finished sends a
+  /// Leave message before it ends, and a rank that has failed sends an Abort
+  /// message. If `peer` has sent neither message, ends the run with an error.
+  /// The text of the error contains `how`, such as "its process has ended".
   void lose(Peer &peer, const std::string &how);
   /// Deletes the file of the Unix socket, if there is one.
   void removeFile();
 
-  /// Files that can be read. Event numbers: 0 for the listening socket, the
-  /// rank for its connection, a number of `unknownPeers` for any other
-  /// connection.
+  /// The set of sockets that rank 0 reads, each with a number. When a socket
+  /// can be read, take() returns its number:
+  ///
+  ///   0                               the socket that accepts connections
+  ///   1 to world size - 1             the connection of the rank with this
+  ///                                   number
+  ///   UnknownPeers::kFirst or above   a connection whose rank is not known
   EventQueue events;
   /// The listening socket, and where it listens.
   OpenFile listener;

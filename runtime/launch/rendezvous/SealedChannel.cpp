@@ -38,8 +38,12 @@ std::string SealedChannel::seal(const Frame &frame) {
   return bytes + cipher;
 }
 
-/// Checks the length before the whole frame has arrived. The length is
-/// authenticated with the frame.
+/// Reads the length of the first frame in `arrived` from its first 4 bytes. A
+/// frame is a message between rank 0 and another rank. Rejects a wrong length
+/// before the whole frame has arrived, so that no memory is spent on a frame
+/// that is too long. The length is not encrypted, but the authentication tag of
+/// the frame covers it. If a third party has changed the length, the decryption
+/// fails.
 Parsed SealedChannel::open(std::string &arrived, Frame &frame, size_t longest) {
   if (arrived.size() < kLengthSize)
     return Parsed::Partial;

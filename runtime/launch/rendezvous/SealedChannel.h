@@ -43,7 +43,9 @@ public:
 
 private:
   std::string sendKey, receiveKey;
-  /// Numbers of frames that were sealed and opened.
+  /// `numSealed` is the number of frames (messages) that seal() has encrypted.
+  /// `numOpened` is the number of frames that open() has tried to decrypt. Both
+  /// ends count in the same way and use the count as the nonce of the cipher.
   uint64_t numSealed = 0, numOpened = 0;
 };
 

@@ -68,8 +68,10 @@ OpenFile connectTo(const SocketAddress &address);
 /// writable, succeeded.
 bool isConnected(int fd);
 
-/// Returns whether the peer of a Unix socket is a process of this user. Always
-/// true for TCP, where the job token authenticates the peer.
+/// Returns whether the peer of the Unix socket `fd` is a process of this user.
+/// Always returns true for a TCP socket, because the kernel does not know the
+/// user of a TCP peer. A TCP peer must prove by other means that it belongs to
+/// the job: it must know the secret of the job.
 bool isOfThisUser(int fd);
 
 /// Returns addresses and ports of both ends of a loopback TCP connection as

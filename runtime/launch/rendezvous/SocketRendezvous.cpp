@@ -15,9 +15,11 @@ namespace pcc::runtime {
 
 using Clock = Peers::Clock;
 
-/// Additional seconds for which ranks other than 0 wait for a message. Rank 0
-/// thus reports a missed deadline first; only rank 0 knows which rank is
-/// missing.
+/// Time in seconds by which the other ranks wait longer than rank 0 at
+/// start-up. For example, rank 0 waits 60 s until all ranks are connected, and
+/// each other rank waits 62 s. If a rank is missing, rank 0 thus reports the
+/// error first, and sends it to the other ranks. The error of rank 0 names the
+/// missing rank. Other ranks do not know which rank is missing.
 static constexpr double kHeadStart = 2;
 /// Longest time, in seconds, for which rank 0 continues after a failed start.
 /// Ranks that connect late still receive the error.
@@ -139,8 +141,10 @@ void SocketRendezvous::abort(const Status &why) {
   peers->end(why, {});
 }
 
-/// On rank 0, blocks until all other ranks have left, because rank 0 relays
-/// errors between the other ranks.
+/// On rank 0, blocks until all other ranks have finished or closed their
+/// connections. If a rank fails before that, the remaining ranks learn of the
+/// error only through rank 0. On other ranks, tells rank 0 that this rank has
+/// finished, and does not block.
 Status SocketRendezvous::leave() {
   if (rank != 0) {
     const std::lock_guard lock(mutex);
@@ -165,9 +169,12 @@ void SocketRendezvous::wake() {
     return;
 }
 
-/// Serves the sockets until the object is destroyed. Ends the process if a call
-/// of CUDA or NCCL hangs. Also ends the process if the run has failed and the
-/// rank does not leave within kGrace.
+/// Reads the sockets until this rank has left the run (leave()), or until the
+/// object is destroyed. Ends the process in two cases:
+///
+/// - A call of CUDA or NCCL takes longer than the deadline.
+/// - The run has failed, and after 2.5 seconds (kGrace) this rank has neither
+///   left the run nor destroyed the object.
 void SocketRendezvous::monitor() {
   std::optional<Clock::time_point> end;
   Clock::time_point last = Clock::now();
@@ -185,9 +192,10 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Waits for events without holding the lock, which the rank's thread needs.
-/// The wait is shorter before all ranks are connected, because attempts to
-/// connect need regular calls of advance().
+/// Does not hold the lock while it waits for events, because other threads need
+/// the lock. If all ranks are connected, waits at most 0.1 s. If a rank is
+/// missing, waits at most 0.01 s, because each call of advance() can begin a
+/// new connection to rank 0.
 void SocketRendezvous::attend() {
   bool isReady = false;
   {

@@ -15,17 +15,24 @@
 
 namespace pcc::runtime {
 
-/// A rendezvous over sockets that stay open, so that every rank detects when
-/// another one fails. The monitor, a thread of this object, serves the sockets.
-/// The monitor calls neither CUDA nor NCCL nor MPI, so it never hangs in them.
-/// Kinds of failures:
+/// A channel between the ranks of a run. The channel consists of sockets. Rank
+/// 0 has one connection to every other rank. The connections stay open during
+/// the run, so that all ranks learn when one rank fails. Each rank has a
+/// thread, the monitor, that reads its sockets. The monitor calls neither CUDA
+/// nor NCCL nor MPI, so a hanging call of these libraries does not block the
+/// monitor. A rank can fail in three ways:
 ///
-///   a peer's process ends   its socket to rank 0 closes ─┐
-///   a rank calls abort()    its monitor informs rank 0 ──┼─ rank 0 sends the
-///   a call does not return  its monitor informs rank 0 ──┘  error to all ranks
+///   its process ends        its socket to rank 0 closes ─┐
+///   it calls abort()        abort() informs rank 0 ──────┼─ rank 0 sends the
+///   a call of CUDA or NCCL  its monitor informs rank 0 ──┘  error to all ranks
+///   does not return
 ///
-///   all ranks:  poll() fails, so waits end, and the rank leaves by itself;
-///               if it does not leave within kGrace, the monitor calls `giveUp`
+/// After that, poll() returns the error on all ranks. Each rank then has 2.5
+/// seconds (kGrace) to stop by itself. If a rank is still running after this
+/// time, its monitor calls `giveUp`, a function that ends the process. A
+/// monitor calls `giveUp` at once if a call on its own rank does not return. If
+/// the process of rank 0 ends, all other ranks detect the end of their
+/// connections.
 class SocketRendezvous final : public Rendezvous {
 public:
   /// Time that a rank has to leave after the run has failed. Two seconds of it
@@ -36,13 +43,19 @@ public:
   /// the rank that was lost, if one was. The monitor's thread calls it.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
-  /// Connects to all ranks. Blocks until all have connected, at most for
-  /// `seconds`, which is also the first deadline of calls (setDeadline). All
-  /// ranks return the first error:
+  /// Connects this rank to the other ranks, and stores the channel in `joined`.
+  /// Blocks until all ranks are connected, for about `seconds` at most. `terms`
+  /// contains the address of rank 0, the secret of the job, and the identity of
+  /// this rank. `giveUp` ends the process; it is called if this rank hangs.
+  /// Until setDeadline() is called, one call of CUDA or NCCL may take at most
+  /// `seconds`. Errors:
   ///
-  /// - exit code 11: ranks have different bundles
-  /// - exit code 12: ranks have different world sizes, or a rank is invalid
-  /// - exit code 14: a rank does not connect
+  /// - exit code 11: Two ranks have different bundles.
+  /// - exit code 12: Two ranks have different world sizes, a rank is out of
+  ///   range, two processes have one rank, or rank 0 cannot listen at its
+  ///   address.
+  /// - exit code 14: A rank has not connected in time, or its process has
+  ///   ended.
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
   /// Stops and joins the monitor's thread.
@@ -73,8 +86,8 @@ private:
   ///   of `missing`.
   Status await(double seconds, const std::function<bool()> &isTrue,
                const std::function<std::string()> &missing);
-  /// Body of the monitor's thread, which serves the sockets until the object is
-  /// destroyed.
+  /// Body of the monitor's thread. Reads the sockets until this rank has left
+  /// the run (leave()), or until the object is destroyed.
   void monitor();
   /// Waits up to 0.1 s for events on the sockets, and processes them.
   void attend();
@@ -99,7 +112,9 @@ private:
 
   /// Guards `peers`.
   mutable std::mutex mutex;
-  /// Notified after each call of peers->advance(), which may change `peers`.
+  /// Wakes threads that wait for a change of `peers`, for example until all
+  /// ranks are connected. The monitor's thread notifies it each time after it
+  /// has read the sockets and updated `peers`.
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 

@@ -19,9 +19,12 @@ namespace pcc::runtime {
 /// Number of random bytes in the name of a socket; each has two digits.
 static constexpr size_t kRandomSize = 8;
 
-/// Returns a socket path of at most 107 characters, the kernel's limit. A
-/// longer path is replaced by one relative to its directory, which `folder`
-/// keeps open. A name without a directory stays as it is.
+/// Returns `path`, the path of a Unix socket, if it has at most 107 characters.
+/// The kernel rejects longer paths. For a longer path, opens the directory of
+/// the socket as `folder`, and returns a path through this open directory. For
+/// example, the file "meet" in open directory 5 is "/proc/self/fd/5/meet". This
+/// path is valid only while `folder` is open.
+/// Returns a path without a directory unchanged.
 static std::string shorten(const std::string &path, OpenFile &folder) {
   if (path.size() < sizeof sockaddr_un().sun_path)
     return path;
@@ -62,8 +65,11 @@ static bool isChosen(std::string_view text, const std::string &start) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Returns the abstract names that chooseUnix() may have returned for `address`
-/// and at which a process listens.
+/// Returns the abstract Unix sockets at which rank 0 may listen. An abstract
+/// socket has a name but no file. Rank 0 appends a hyphen and 16 random
+/// hexadecimal digits to the name in `address`. For example, it listens at
+/// "job7-0123456789abcdef" if the name is "job7". Returns all names of this
+/// form at which any process listens.
 static std::vector<Address> listNames(const Address &address) {
   // Flag of listening sockets (__SO_ACCEPTCON).
   static constexpr const char *listening = "00010000";
@@ -88,8 +94,11 @@ static std::filesystem::path folderOf(const Address &address) {
   return folder.empty() ? "." : folder;
 }
 
-/// Returns the socket files that chooseUnix() may have returned for `address`,
-/// also those of dead processes.
+/// Returns the socket files at which rank 0 may listen. Rank 0 appends a hyphen
+/// and 16 random hexadecimal digits to the path in `address`. For example, it
+/// listens at "/tmp/meet-0123456789abcdef" if the path is "/tmp/meet". Returns
+/// all files with a name of this form. Some of them can belong to processes
+/// that have ended.
 static std::vector<Address> listFiles(const Address &address) {
   std::vector<Address> files;
   std::error_code problem;

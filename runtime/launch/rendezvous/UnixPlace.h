@@ -18,8 +18,11 @@ Status resolveUnix(const Address &place, SocketAddress &found);
 /// after its path or name.
 Address chooseUnix(const Address &address);
 
-/// Returns the existing sockets whose addresses chooseUnix() may have returned
-/// for `address`, also those of other users.
+/// Returns the addresses of all existing Unix sockets at which rank 0 may
+/// listen. Rank 0 appends a hyphen and 16 random hexadecimal digits to
+/// `address`. For example, it listens at "/tmp/meet-0123456789abcdef" if
+/// `address` is "/tmp/meet". Another user can create a socket of this form too,
+/// so the caller must check the user.
 std::vector<SocketAddress> findUnix(const Address &address);
 
 /// Deletes socket files that killed processes have left for `address`. Exit

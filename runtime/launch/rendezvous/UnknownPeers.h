@@ -16,18 +16,25 @@ namespace pcc::runtime {
 struct UnknownPeer {
   Connection connection;
   std::chrono::steady_clock::time_point since;
-  /// Whether this peer has sent a Knock (first message) with the right proof.
+  /// Whether this peer has sent a first message which proves that the peer
+  /// knows the secret of the job. Rank 0 has answered this message.
   bool isAnswered = false;
 };
 
-/// Rank 0's connections without a complete handshake, by number, in the order
-/// of arrival. Limits the memory and files that foreign processes can occupy:
+/// Connections to rank 0 whose handshake is not complete. Each connection has a
+/// number; a later connection has a larger number. There are two classes of
+/// connections:
 ///
-/// - Each connection may stay for kLongestStay.
-/// - There are two classes, without and with a right Knock (first message with
-///   a proof of the token).
-/// - A class has at most `mostOfClass` connections. If it is full, its oldest
-///   connection is closed.
+/// - `silent`: The peer has not sent a valid first message.
+/// - `answered`: The peer has sent a first message which proves that the peer
+///   knows the secret of the job. Rank 0 has answered this message.
+///
+/// Processes that do not belong to the job can also connect to rank 0. Two
+/// limits bound the memory and the open files that these connections use:
+///
+/// - removeExpired() closes connections that are older than 5 seconds.
+/// - A class has at most `mostOfClass` connections. If a connection is added to
+///   a full class, the oldest connection of the class is closed.
 class UnknownPeers {
 public:
   using Clock = std::chrono::steady_clock;
@@ -39,12 +46,17 @@ public:
   uint64_t add(Connection connection);
   /// Returns connection `id`, or null if it was removed.
   UnknownPeer *find(uint64_t id);
-  /// Moves connection `id` to the class of connections with a right Knock.
+  /// Moves connection `id` from the class `silent` to the class `answered`,
+  /// because its first message has proved that the peer knows the secret of the
+  /// job. If the class `answered` is full, closes its oldest connection.
   void setAnswered(uint64_t id);
-  /// Removes connection `id`, and closes it unless it was moved away.
+  /// Removes connection `id`, and closes its socket. If the caller has moved
+  /// the Connection object to another place before, the socket stays open.
   void remove(uint64_t id);
-  /// Closes an old connection to free a file, preferably one without a right
-  /// Knock. Returns false if there is none.
+  /// Closes one connection, so that the process can open another file. Chooses
+  /// the oldest connection whose peer has not sent a valid first message. If
+  /// all peers have sent a valid first message, chooses the oldest connection.
+  /// Returns false if there is no connection.
   bool removeOldest();
   /// Closes all connections that have stayed too long. Returns their number.
   int removeExpired();
@@ -55,7 +67,9 @@ public:
 private:
   using Class = std::map<uint64_t, UnknownPeer>;
 
-  /// Connections without and with a right Knock.
+  /// `silent`: connections whose peer has not sent a valid first message.
+  /// `answered`: connections whose peer has proved in its first message that it
+  /// knows the secret of the job.
   Class silent, answered;
   const size_t mostOfClass;
   uint64_t next = kFirst;

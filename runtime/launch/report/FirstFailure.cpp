@@ -33,15 +33,25 @@ static void print(const Status &status) {
     return;
 }
 
-// Writes the report under a draft name, then links it to `report`. Readers thus
-// never see an incomplete report, and only the first rank's link succeeds.
+/// Writes the error into a file of this rank, such as `report.2` for rank 2.
+/// Then gives the complete file the second name `report` by link(2). This has
+/// two effects:
+///
+/// - A process that reads `report` never sees an incomplete error.
+/// - link(2) fails if `report` exists already. Only the first rank that calls
+///   link(2) thus gives its file the name `report`.
+///
+/// Finally removes the name `report.2`.
 bool leaveReport(const std::string &folder, int rank, const Status &status) {
   const std::string draft = folder + "/report." + std::to_string(rank);
   {
     std::ofstream file(draft);
     file << int(status.code()) << "\n" << linesOf(status);
     if (!file.flush())
-      // No rank can write a report into this folder, so all ranks print.
+      // The error cannot be written, for example because the disk is full. The
+      // result false would mean that another rank has written an error into
+      // `folder`, and the caller would print nothing. Return true, so that the
+      // caller can print the error.
       return true;
   }
   const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;
@@ -70,8 +80,10 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
-/// Prints nothing under `pcc run`, which prints the report in the status
-/// folder.
+/// Prints nothing if `pcc run` started this rank. leaveReport() then writes the
+/// error of the first rank that fails into the status folder of `pcc run`.
+/// After the run, `pcc run` reads the error from this folder and prints the
+/// error.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {
@@ -86,8 +98,9 @@ int reportFailure(const Status &status, const Environment &environment,
       print(told);
     }
   } else {
-    // Wait until the reporting rank has printed, because the launcher ends the
-    // job as soon as one rank ends.
+    // Another rank reports its error. Wait before this process ends: as soon as
+    // one rank ends, a launcher such as mpirun kills the other ranks. The other
+    // rank has probably reported its error after 0.1 s.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return status.code();

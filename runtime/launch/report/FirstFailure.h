@@ -29,17 +29,24 @@
 
 namespace pcc::runtime {
 
-/// Reports the error `status` of this rank, unless another rank has reported an
-/// error already. Returns the exit code of `status`. There are three cases:
+/// Reports the error `status`, with which this process (rank `rank`) fails. The
+/// user should see only one error, although many ranks fail. Returns the exit
+/// code of `status`. There are three cases:
 ///
-/// - Under `pcc run`, this rank writes the error into the status folder, and
-///   `pcc run` prints it.
-/// - Without `pcc run`, if the ranks share a folder, this rank prints the
-///   error.
-/// - Without a shared folder, every rank prints its error. If `onAllRanks` (all
-///   ranks have this error), only rank 0 prints.
+/// - `pcc run` started the ranks. The first rank that fails writes its error
+///   into the status folder, which `pcc run` has created. `pcc run` prints that
+///   error. A rank that fails later writes and prints nothing.
+/// - `pcc run` did not start the ranks, but the ranks of this host share
+///   another folder. The first rank that fails writes its error into the folder
+///   and prints the error. A rank that fails later prints nothing.
+/// - The ranks share no folder. If `onAllRanks` is false, each rank that fails
+///   prints its own error. If `onAllRanks` is true, all ranks have the same
+///   error, and only rank 0 prints the error.
 ///
-/// `beforePrinting` is called before this rank prints, and may add notes.
+/// `environment` contains the environment variables of this process. They show
+/// which case applies. `beforePrinting` may be empty. Otherwise this function
+/// calls `beforePrinting` with the error before this process prints the error.
+/// `beforePrinting` may add notes to the error.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});

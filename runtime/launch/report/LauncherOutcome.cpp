@@ -18,8 +18,10 @@ static bool isOfInterface(int code) {
          (code >= BadInput && code <= ValuesDiffer);
 }
 
-/// Appends the last eight lines of `noise` (the launcher's other output) as
-/// notes to `status`.
+/// Adds the last eight lines of `noise` to `status` as notes, and returns the
+/// result. `noise` contains the lines that the launcher, such as mpirun, wrote
+/// to stderr and that pcc did not show to the user. Empty lines and lines that
+/// contain "----" do not become notes.
 static Status withNoise(Status status, const std::deque<std::string> &noise) {
   constexpr size_t shown = 8;
   const size_t first = noise.size() > shown ? noise.size() - shown : 0;
@@ -55,13 +57,20 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Returns the rank whose process ended first, which probably caused the
-/// failure. Its exit code or signal is that of the launcher (128 plus the
-/// signal for a killed rank). Returns std::nullopt in these cases:
+/// Returns the rank whose process ended first. This rank probably caused the
+/// failure of the run.
 ///
-/// - No rank's end is known.
+/// pcc cannot read the exit status of this rank, because the launcher (such as
+/// mpirun) is the parent of the rank's process. The function uses the exit code
+/// of the launcher instead. For example, mpirun exits with code 3. The result
+/// then says that the rank exited with code 3. If mpirun exits with code 137
+/// (128 + 9), the result says that signal 9 killed the rank.
+///
+/// Returns std::nullopt in these cases:
+///
+/// - It is not known which rank ended first.
 /// - All ranks finished their work.
-/// - The launcher itself was killed.
+/// - A signal killed the launcher.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
@@ -99,8 +108,14 @@ static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the lost rank if it is certain: the only rank, or the rank that the
-/// launcher's output names. Otherwise returns std::nullopt.
+/// Returns the rank whose process ended without an error report, if there is no
+/// doubt which rank this is. There are two cases:
+///
+/// - `pcc run` started a single rank without a launcher. The result is this
+///   rank.
+/// - A message of mpirun in `outcome.noise` names the rank.
+///
+/// Otherwise returns std::nullopt.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -114,7 +129,9 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// Returns the error of stdout, with the ranks' own report as notes.
+/// Returns the error with which `pcc run` failed to write to its own stdout. If
+/// a rank wrote an error report, adds the message and the notes of the report
+/// to the returned error as notes.
 static Status describeStdout(const LauncherOutcome &outcome) {
   Status status = outcome.stdoutFailure;
   if (!outcome.reported)
@@ -151,7 +168,9 @@ Status translateOutcome(const LauncherOutcome &outcome) {
     return endedBy(outcome.askedBy);
   if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
-  // The lost rank is a guess here, so add the launcher's last output.
+  // lostFirst() guesses the lost rank: it returns the rank whose process ended
+  // first. The guess may be wrong, so also show the last lines that the
+  // launcher wrote to stderr.
   if (auto lost = lostFirst(outcome))
     return withNoise(describeLost(*lost), outcome.noise);
   return describeLauncher(outcome);

@@ -12,8 +12,16 @@
 
 namespace pcc::runtime {
 
-/// Facts about a run at the end of its launcher process (mpirun, or
-/// BUNDLE/run).
+/// Facts about one execution of a bundle by `pcc run`, at the end of the
+/// execution: how the launcher's process ended, and what is known about the
+/// ranks. From these facts, `pcc run` finds the cause of a failure.
+///
+/// The launcher is the process that starts the ranks. There are three cases:
+///
+/// - mpirun starts several ranks on CPUs.
+/// - The executable `run` in the bundle starts several ranks on GPUs.
+/// - `pcc run` starts a single rank without a launcher. The fields for the
+///   launcher's process then describe the rank's process.
 struct LauncherOutcome {
   /// Name of the launcher for messages; "rank 0" for a single rank without a
   /// launcher.
@@ -27,19 +35,39 @@ struct LauncherOutcome {
   std::optional<int> firstEnded = {};
   /// Whether every rank has recorded that it finished its work.
   bool allLeft = false;
-  /// Whether the flight recorders (activity logs) of all ranks were found and
-  /// some rank has not finished its work.
+  /// Whether at least one rank has not finished its work. Each rank has a
+  /// flight recorder, a log file of its activities, in which the rank records
+  /// that it has finished. The value is false if the flight recorder of any
+  /// rank was not found.
   bool someStay = false;
-  /// Whether all ranks are on this host, so that `started` is known.
+  /// Whether all ranks run on the host of `pcc run`. pcc assumes this unless
+  /// `pcc run` is part of a job of a batch scheduler such as Slurm.
+  ///
+  /// If the value is false, `started` may be false although a rank has started:
+  /// a rank on another host cannot write its process id into the status folder,
+  /// which is a local folder of the host of `pcc run`.
   bool isOnOneHost = true;
-  /// Launcher's missed deadline, as the rest of a sentence such as "did not
-  /// start a rank within 600 s"; empty if there is none.
+  /// Text about a deadline that the launcher missed; empty if the launcher
+  /// missed no deadline. An error message consists of the launcher's name and
+  /// this text. For example, the name is "mpirun" and the text is "did not
+  /// start a rank within 600 s".
   std::string exceeded = {};
-  /// Error of this process's stdout. Success if stdout took all lines of the
-  /// ranks, or if its reader went away.
+  /// Error with which `pcc run` failed to write the output of the ranks to its
+  /// own stdout. The value is success in two cases:
+  ///
+  /// - `pcc run` wrote all output.
+  /// - The process that read the output ended early. For example, `head` ends
+  ///   early in `pcc run BUNDLE | head`.
   Status stdoutFailure = {};
-  /// Number of the signal to `pcc run` that ended the launcher; 0 if there was
-  /// none.
+  /// Number of the signal to `pcc run`, such as SIGINT, because of which
+  /// `pcc run` ended the launcher. The value is 0 if there was no such signal.
+  /// There are two cases:
+  ///
+  /// - `pcc run` received the signal while no rank was running. `pcc run` then
+  ///   sent SIGTERM to the launcher.
+  /// - `pcc run` received a second signal while the ranks were ending.
+  ///   `pcc run` then killed the launcher. The value is the number of the first
+  ///   signal.
   int interruptedBy = 0;
   /// Number of the signal, such as SIGINT, that `pcc run` passed on to the
   /// ranks; 0 if there was none. The ranks then save and end.
@@ -59,20 +87,35 @@ struct LauncherOutcome {
 /// - A signal to `pcc run` ended the run.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
-/// Returns the one error of the run that the user sees, or success. The result
-/// is that of the first case that applies (exit codes in parentheses):
+/// Returns the error of the run that `pcc run` shows to the user, or success.
+/// The launcher is the process that starts the ranks, such as mpirun.
 ///
-/// 1. stdout that failed (7), with a report of the ranks as notes
-/// 2. the error that a rank reported
-/// 3. a deadline of the launcher that passed (14)
-/// 4. a signal for which `pcc run` ended the launcher (128 plus the signal)
-/// 5. a launcher that exited with 0: success, unless it did not start the ranks
-///    (13), or left before them (14)
-/// 6. a signal that `pcc run` passed on to the ranks (128 plus the signal)
-/// 7. a rank that was killed by a signal (14), or that ended without a report
-///    (its exit code if that is one of pcc's, else 1)
-/// 8. a launcher that ended after it had started ranks (14)
-/// 9. a launcher that did not start the ranks (13)
+/// The function tests the following conditions in this order. The first
+/// condition that is true determines the result. The number in parentheses is
+/// the exit code of the result.
+///
+/// 1. `pcc run` failed to write to its own stdout (7). If a rank wrote an error
+///    into the status folder, the message and the notes of that error become
+///    notes of the result.
+/// 2. A rank wrote an error into the status folder. The result is that error.
+/// 3. The launcher missed a deadline (14).
+/// 4. `pcc run` received a signal and ended the launcher (128 plus the number
+///    of the signal).
+/// 5. The launcher exited with code 0. There are three cases:
+///    - No rank started, although all ranks run on this host (13).
+///    - Some rank did not finish its work (14).
+///    - Otherwise the result is success.
+/// 6. `pcc run` received a signal and passed it on to the ranks (128 plus the
+///    number of the signal).
+/// 7. A rank ended without writing an error, and pcc knows or can guess which
+///    rank this is. There are two cases:
+///    - A signal killed the rank (14).
+///    - The rank exited. The exit code of the result is the rank's exit code if
+///      pcc documents this exit code. Otherwise the exit code is 1.
+/// 8. The launcher failed for another reason, and at least one rank had started
+///    (14).
+/// 9. The launcher failed for another reason, and no rank is known to have
+///    started (13).
 Status translateOutcome(const LauncherOutcome &outcome);
 
 } // namespace pcc::runtime

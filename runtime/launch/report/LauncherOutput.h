@@ -20,8 +20,9 @@ public:
   /// Filters `text`, the next piece of stderr, which may end within a line.
   /// Returns the complete lines for the user.
   std::string take(std::string_view text);
-  /// Filters the last line if it has no newline. Returns the line if it is for
-  /// the user, otherwise an empty string.
+  /// Handles the end of stderr. If the last line has no newline, take() has not
+  /// returned this line yet. takeRest() then returns the line and a newline if
+  /// the line is for the user. Otherwise returns an empty string.
   std::string takeRest();
 
   /// Returns the latest progress message that has arrived since the previous
@@ -62,9 +63,14 @@ struct LostRank {
 /// is no such message.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise);
 
-/// Returns the first paragraph of the lines `noise`, joined by spaces, at most
-/// five lines. A line without letters and digits ends a paragraph. Returns an
-/// empty string if there is none.
+/// Returns the first paragraph of `noise` as a single line. `noise` contains
+/// lines that mpirun wrote to stderr. A paragraph consists of successive lines
+/// that contain a letter or a digit. The result contains the lines of the
+/// paragraph, joined by spaces. Lines after the fifth are left out.
+///
+/// For example, `noise` has the lines "-----", "There are not enough", "slots."
+/// and "-----". The result is "There are not enough slots." If no line contains
+/// a letter or a digit, the result is an empty string.
 std::string firstStatement(const std::deque<std::string> &noise);
 
 } // namespace pcc::runtime

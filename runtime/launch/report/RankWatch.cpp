@@ -26,8 +26,10 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// Creates an empty file. Its name contains all information, so readers never
-// see an incomplete file.
+/// Creates an empty file at `path`. The name of the file contains all
+/// information for RankWatch: for example, "alive.3.4711" says that process
+/// 4711 is rank 3. The file is complete as soon as it exists, because it needs
+/// no contents. If the file cannot be created, no error is returned.
 static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
@@ -84,8 +86,10 @@ void RankWatch::watch(int rank, int pid) {
     noteEnd(rank);
 }
 
-/// Lists all files in the status folder. The inotify events are discarded,
-/// because inotify may lose events.
+/// Reads all inotify events without using them, then lists all files in the
+/// status folder. The events contain the names of new files. But the kernel
+/// drops events if too many are pending, so the events may lack a file. The
+/// list contains all files.
 void RankWatch::findNewRanks() {
   char events[4096];
   while (read(inotifyFd, events, sizeof events) > 0)

@@ -31,8 +31,13 @@ public:
   RankWatch &operator=(const RankWatch &) = delete;
   ~RankWatch();
 
-  /// Returns a file descriptor that is readable while poll() has events to
-  /// process.
+  /// Returns a file descriptor that becomes readable at two events:
+  ///
+  /// - A rank creates a file in the status folder.
+  /// - The process of a rank ends.
+  ///
+  /// The caller waits for this file descriptor, and then calls
+  /// RankWatch::poll(), which handles the event.
   int fd() const { return epollFd; }
   /// Processes all pending events without blocking: new files of ranks that
   /// have started, and ranks whose process has ended.
@@ -82,9 +87,11 @@ private:
 /// this process. RankWatch then watches the process. Every rank calls this
 /// function when it starts.
 void announceRank(const std::string &statusFolder, int rank);
-/// Creates a file in `statusFolder` for RankWatch: the process of rank
-/// `lostRank` ended without an error report. Called by the rank that noticed
-/// the loss.
+/// Reports that the process of rank `lostRank` has ended without an error
+/// report. Another rank, which has noticed this, calls the function. The
+/// function creates an empty file in `statusFolder`. The name of the file
+/// contains the rank: for example, "lost.3" means rank 3. RankWatch finds the
+/// file.
 void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime

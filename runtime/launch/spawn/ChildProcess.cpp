@@ -34,8 +34,10 @@ ChildProcess::~ChildProcess() {
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
-/// Runs in the forked child, which may allocate memory, because the parent has
-/// only one thread.
+/// Runs in the child process after fork(). The code allocates memory, which is
+/// safe only because the parent process has a single thread. If the parent had
+/// several threads, one of them could hold the lock of malloc() during fork().
+/// The child would then wait for this lock forever.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment,
                           const std::array<int, 2> &ends) {
@@ -128,9 +130,13 @@ void ChildProcess::readPipe(
   pipe = -1;
 }
 
-/// Polls output, signals, the caller's file and the child's end together. After
-/// the end, reads only available output, because descendants of the child may
-/// hold the pipe open.
+/// Waits in a single poll() for five events: output on the child's stderr,
+/// output on the child's stdout, a signal to this process, input on
+/// ChildEvents::fd, and the end of the child.
+///
+/// After the child has ended, reads the bytes that the two pipes contain at
+/// that time. Does not wait until the pipes are closed: a process that the
+/// child has started may still run, and keep the pipes open.
 int ChildProcess::wait(const ChildEvents &events) {
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {

@@ -24,11 +24,16 @@ struct ChildEvents {
   /// Receive the stderr and stdout of the child and its descendants, in pieces
   /// of any size. Not empty.
   std::function<void(std::string_view)> onStderr, onStdout;
-  /// Returns whether stdout may be read. If false, the child blocks when its
-  /// pipe is full.
+  /// Returns whether ChildProcess::wait() may read from the stdout of the child
+  /// at this time. wait() calls this function repeatedly while the child runs.
+  /// If the result is false, wait() leaves the child's output in the pipe. A
+  /// child that writes to a full pipe blocks. If this function is empty, wait()
+  /// always reads.
   std::function<bool()> takesStdout = {};
-  /// File descriptor to poll, and a function to call when it is readable and
-  /// once after the child's end. The function is not empty.
+  /// File descriptor `fd` of the caller, and the function `onReadable`.
+  /// ChildProcess::wait() calls `onReadable` whenever `fd` is readable. wait()
+  /// also calls `onReadable` once after the child has ended. If `fd` is -1,
+  /// wait() makes only this last call. `onReadable` must not be empty.
   int fd = -1;
   std::function<void()> onReadable = {};
   /// Called for the first SIGINT, SIGTERM or SIGHUP. Returns whether the signal
@@ -53,13 +58,25 @@ public:
   ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
   ChildProcess &operator=(const ChildProcess &) = delete;
-  /// Unblocks the signals. Does not wait for the child.
+  /// Unblocks SIGINT, SIGTERM and SIGHUP, which the constructor has blocked.
+  /// Does not wait for the end of the child process.
   ~ChildProcess();
 
-  /// Starts `command` (whose first entry is a path) with additional environment
-  /// variables. The child does not inherit this process's rank. stdin is empty.
-  /// With `hasPrivateNetwork`, the child gets a network of its own, if
-  /// possible. Exit code 13 if no process can be created.
+  /// Starts a child process that executes `command`. The first entry of
+  /// `command` is the path of the executable; the other entries are its
+  /// arguments.
+  ///
+  /// - The child inherits the environment variables of this process, but not
+  ///   those that launcherVariables() names. For example, the child does not
+  ///   inherit OMPI_COMM_WORLD_RANK, which contains the rank of this process.
+  ///   The variables in the parameter `environment` are added.
+  /// - The child reads its stdin from /dev/null.
+  /// - If `hasPrivateNetwork` is true, the child gets a network namespace with
+  ///   only a loopback interface. If the kernel forbids this, the child uses
+  ///   the network of this process.
+  ///
+  /// Returns an error with exit code 13 if no process or no pipe can be
+  /// created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment, bool hasPrivateNetwork);
 
@@ -70,12 +87,21 @@ public:
   /// Passes `signal` to the child.
   void send(int signal) const;
 
-  /// Returns the number of the first signal to this process, such as SIGINT.
-  /// Returns 0 if there was none, or if takenSignal() returns it.
+  /// Returns the number of the first signal (SIGINT, SIGTERM or SIGHUP) that
+  /// wait() received, in two cases:
+  ///
+  /// - ChildEvents::onSignal did not handle the signal. wait() then sent
+  ///   SIGTERM to the child.
+  /// - wait() received a second signal, and killed the child.
+  ///
+  /// Otherwise returns 0.
   int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
-  /// Returns the number of the first signal to this process if
-  /// ChildEvents::onSignal handled it. Returns 0 if there was none, or if a
-  /// second signal followed.
+  /// Returns the number of the signal (SIGINT, SIGTERM or SIGHUP) that
+  /// ChildEvents::onSignal handled. Returns 0 in three cases:
+  ///
+  /// - wait() received no signal.
+  /// - wait() received a signal, but onSignal did not handle it.
+  /// - wait() received a second signal, and killed the child.
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
@@ -103,8 +129,8 @@ private:
   int signalFd = -1;
   /// Number of the first signal that this process received; 0 if none.
   int firstSignal = 0;
-  /// Whether ChildEvents::onSignal handled the first signal, and no second one
-  /// followed.
+  /// Whether wait() received exactly one signal (SIGINT, SIGTERM or SIGHUP),
+  /// and ChildEvents::onSignal handled this signal.
   bool wasTaken = false;
 };
 

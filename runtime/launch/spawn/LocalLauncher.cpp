@@ -49,8 +49,14 @@ private:
 /// children and reaps them, so a signal never reaches a reused process id.
 class Children {
 public:
-  /// Blocks the signals that wait() reads. Creates the shared folder of the
-  /// ranks, unless there is one.
+  /// Prepares this process to start `count` ranks by start().
+  ///
+  /// Blocks SIGCHLD and the signals of endingSignals(), such as SIGINT. A
+  /// blocked signal stays pending until wait() reads it.
+  ///
+  /// Creates a folder in which the ranks write their errors and logs. Does not
+  /// create the folder if the environment names such a folder already, for
+  /// example in PCC_STATUS_DIR.
   explicit Children(int count)
       : parent(getpid()),
         meetingPlace("unix:@pcc-" + std::to_string(geteuid()) + "-run-" +
@@ -104,9 +110,20 @@ private:
   /// Time that the ranks have to save and end after a signal such as SIGINT.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Makes a forked child process rank `rank` of `count`. The child ends when
-  /// its parent ends. Its environment gets rank, address of rank 0, job token
-  /// and path of the shared folder.
+  /// Turns a child process, which fork() has just created, into the rank with
+  /// the number `rank`. `count` is the number of ranks of the job.
+  ///
+  /// Asks the kernel to kill the child when the parent process ends. Sets these
+  /// environment variables:
+  ///
+  /// - PCC_RANK, PCC_LOCAL_RANK: `rank`.
+  /// - PCC_WORLD_SIZE, PCC_LOCAL_SIZE: `count`.
+  /// - PCC_RENDEZVOUS: the address at which rank 0 listens, unless the variable
+  ///   is set already.
+  /// - PCC_JOB_TOKEN: a secret that all ranks of the job know, unless the
+  ///   variable is set already.
+  /// - PCC_SESSION_DIR: the path of the folder in which the ranks write their
+  ///   errors and logs, if the constructor has created this folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -121,7 +138,10 @@ private:
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
     setenv(kTokenVariable, token.c_str(), /*overwrite=*/0);
-    // release() keeps the child from removing the parent's folder.
+    // `session` owns the folder that all ranks share: the destructor of
+    // `session` deletes the folder. fork() has copied `session` into the child.
+    // release() gives up the ownership in the child, so that only the parent
+    // deletes the folder.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
@@ -152,11 +172,19 @@ private:
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  /// Records that a rank ended with `code`. Does nothing for code 0. After the
-  /// first failure, the other ranks have kGrace to end.
+  /// Records that a rank ended with exit code `code`. Does nothing if `code` is
+  /// 0. A rank that cannot be started counts as a rank that ended with exit
+  /// code 1.
   ///
-  /// The job's exit code is that of the first failure. A PeerLost, which only
-  /// reports that another rank was lost, is replaced by a later failure.
+  /// The first failure starts a time limit of four seconds (kGrace), unless a
+  /// signal such as SIGINT has started a time limit before. After the time
+  /// limit, wait() kills all ranks that still run.
+  ///
+  /// The exit code of the job is the exit code of the first rank that failed,
+  /// with one exception. Exit code 14 (PeerLost) says that another rank caused
+  /// the failure. The exit code of a rank that ends later therefore replaces
+  /// 14. For example, three ranks end with 14, 13 and 1, in this order. The
+  /// exit code of the job is 13.
   void fail(int code) {
     if (code == Done)
       return;
@@ -177,8 +205,10 @@ private:
       killTime = Clock::now() + kSaving;
   }
 
-  /// Kills all ranks. Their exit statuses do not change the exit code of the
-  /// job. If no rank has failed before, the exit code becomes 128 + SIGKILL.
+  /// Kills all ranks that still run. Later calls of takeEnds() ignore the exit
+  /// statuses of these ranks. The exit code of the job stays the same if a rank
+  /// has failed already. Otherwise the exit code of the job becomes 137 (128 +
+  /// SIGKILL).
   void killAll() {
     isKilling = true;
     for (const pid_t pid : pids)
@@ -191,7 +221,9 @@ private:
   /// Abstract Unix socket name, unique on this host, at which rank 0 listens.
   /// Not used if PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
-  /// Secret of the ranks, unless PCC_JOB_TOKEN is set.
+  /// Secret that all ranks of this job know. A rank that connects to rank 0
+  /// proves that it knows the secret. Not used if the environment variable
+  /// PCC_JOB_TOKEN is set: the variable then contains the secret.
   const std::string token = randomToken();
   sigset_t handled, before;
   std::unique_ptr<SessionFolder> session;

@@ -28,24 +28,45 @@ public:
   /// Returns whether over 1 MiB of text is waiting, so that the caller should
   /// add no more.
   bool isFull() const { return pending.size() > (1 << 20); }
-  /// Writes as much as possible without blocking. Fails if stdout has taken no
-  /// byte for too long.
+  /// Writes waiting text to stdout, until no text is waiting or a further write
+  /// would block.
+  ///
+  /// If a write fails, failure() returns its error from then on. A timeout has
+  /// the same effect: text is waiting, but stdout has accepted no byte for
+  /// longer than the number of seconds that the constructor received.
   void advance();
   /// Writes all text that is waiting; blocks until stdout takes it or fails.
   void finish();
 
-  /// Returns the error of stdout (exit code 7); success while it works.
+  /// Returns the error of this process's stdout, which has exit code 7. There
+  /// is an error in two cases:
+  ///
+  /// - A write to stdout failed.
+  /// - Text was waiting, but stdout accepted no byte for longer than the number
+  ///   of seconds that the constructor received.
+  ///
+  /// Otherwise returns success.
   const Status &failure() const { return error; }
   /// Returns whether stdout has failed because its reader has ended.
   bool isReaderGone() const { return readerGone; }
 
 private:
-  /// Records the result of a write, and discards all text after an error.
+  /// Handles `status`, the result of a write to stdout or the error of a
+  /// timeout. Does nothing if `status` is success. If `status` is an error,
+  /// stores the error and deletes all text that waits to be written. add() then
+  /// ignores further text. Call this function directly after the write, because
+  /// it reads `errno`: EPIPE means that the process that reads stdout has
+  /// ended.
   void note(Status status);
 
   const std::chrono::duration<double> longest;
   std::string pending;
-  /// Time of the latest write, or of adding text to an empty buffer.
+  /// Time at which the timeout of stdout last began. If the timeout passes
+  /// while text is waiting, stdout counts as failed. The timeout begins again
+  /// at two events:
+  ///
+  /// - This process writes text to stdout.
+  /// - Text is added while no other text is waiting.
   std::chrono::steady_clock::time_point latest;
   Status error;
   bool readerGone = false;

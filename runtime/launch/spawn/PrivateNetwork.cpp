@@ -52,8 +52,12 @@ static bool enter() {
          writeFile("/proc/self/gid_map", same(group)) && startLoopback();
 }
 
-/// Tries in a child process first, because a half-entered network cannot be
-/// left.
+/// Calls enter() in a child process first. enter() moves a process to a new
+/// network. If enter() succeeds in the child process, calls enter() in this
+/// process too. A direct call is not safe: enter() may move the process and
+/// then fail, for example because it cannot activate the loopback interface.
+/// This process would then stay in a network in which it cannot connect to any
+/// address.
 void enterPrivateNetwork() {
   const pid_t child = fork();
   if (child == 0)

@@ -5,11 +5,14 @@
 
 namespace pcc::runtime {
 
-/// Gives this process and its future children a network of their own, with only
-/// a loopback interface. Does nothing if the kernel forbids this. This process
-/// must have only one thread.
+/// Moves this process to a new network (Linux network namespace), which has
+/// only a loopback interface. Children that this process starts later use the
+/// new network too. Does nothing if the kernel forbids this. This process must
+/// have only one thread.
 ///
-/// Used because mpirun (PMIx 4.2) hangs if a foreign connection sends nothing.
+/// The new network protects mpirun (PMIx 4.2), which listens on TCP ports. Any
+/// process that reaches a port may connect to it. If that process sends
+/// nothing, mpirun hangs. Processes outside the new network cannot connect.
 void enterPrivateNetwork();
 
 } // namespace pcc::runtime

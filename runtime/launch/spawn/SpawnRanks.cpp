@@ -109,9 +109,13 @@ static void passOn(const std::string &lines) {
     return;
 }
 
-/// Writes the ranks' output `lines` to stderr, and their latest progress
-/// message to `request.onProgress`. Clears the displayed message before lines
-/// are printed.
+/// Prints `lines`, which the ranks wrote for the user, to stderr. Passes the
+/// latest progress message in `output` to `request.onProgress`, if a new
+/// message has arrived. onProgress displays the message on the terminal.
+///
+/// If there are `lines`, first passes an empty text to onProgress, which then
+/// removes the displayed message from the terminal. Otherwise the first of the
+/// `lines` would be printed behind this message.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   const auto progress = output.takeProgress();
@@ -169,7 +173,11 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  /// Time that a launcher without ranks has to end after a signal.
+  /// Longest time from a signal to the end of the launcher. The launcher is the
+  /// process that starts the ranks, such as mpirun. The signal is one that this
+  /// process receives, such as SIGINT. If a rank ends after the signal, the
+  /// time counts from the end of the last rank. A launcher that takes longer is
+  /// killed.
   static constexpr std::chrono::seconds kGrace{4};
 
   /// Writes the ranks' stdout. If stdout fails, asks the ranks to stop. Returns
@@ -181,7 +189,11 @@ private:
       child.send(SIGTERM);
     const bool isStarting = !ranks.started();
     const bool isEnding = ranks.numEnded() == worldSize;
-    // Ranks on other hosts do not share the status folder.
+    // The launcher has a deadline only while no rank is running: before the
+    // first rank starts, and after all ranks have ended. This process detects a
+    // rank by a file that the rank creates in a folder on this host. Ranks on
+    // other hosts cannot be detected. If there may be ranks on other hosts, the
+    // launcher therefore has no deadline.
     if (!isOnOneHost() || (!isStarting && !isEnding)) {
       latest = Clock::now();
       return false;
@@ -192,8 +204,13 @@ private:
     return !exceeded.empty() || isStuckAfterSignal();
   }
 
-  /// Returns whether no rank runs, and the launcher has had a signal to end for
-  /// kGrace.
+  /// Returns whether the launcher must be killed, because it does not end after
+  /// a signal to this process, such as SIGINT. Must be called only while no
+  /// rank is running.
+  ///
+  /// The result is true if two events were both more than kGrace (4 s) ago: the
+  /// signal, and the end of the last rank. If no rank has started, the second
+  /// event is the start of the launcher.
   bool isStuckAfterSignal() {
     if (!child.interruptedBy() && !child.takenSignal())
       return false;
@@ -215,7 +232,17 @@ private:
   ChildProcess child;
   OutputRelay relay;
   LauncherOutput output;
-  /// The latest time at which no deadline was running.
+  /// Time from which the launcher's current deadline counts. The launcher has
+  /// two deadlines, each of request.loadTimeout seconds:
+  ///
+  /// - The launcher must start the first rank. This deadline counts from the
+  ///   start of the launcher.
+  /// - The launcher must end after all ranks have ended. This deadline counts
+  ///   from the end of the last rank.
+  ///
+  /// While a rank is running, there is no deadline. If the ranks may be on
+  /// several hosts, there is never a deadline. Without a deadline, each call of
+  /// advance() sets this variable to the current time.
   Clock::time_point latest;
   /// Time at which a signal to this process was seen, if any.
   std::optional<Clock::time_point> signalled;
@@ -227,8 +254,11 @@ private:
 } // namespace
 
 /// Executes `launcher`, blocks until it has ended, and stores in `outcome` how
-/// the run ended. Passes on the ranks' stdout, and the lines of stderr for the
-/// user.
+/// the run ended. `launcher` starts `worldSize` ranks. The ranks write their
+/// error reports into the directory `folder`.
+///
+/// Passes on the output of the ranks: all of stdout, and some lines of stderr.
+/// These lines begin with "pcc:", "note:" or "rank ".
 static Status runLauncher(Launcher launcher, int worldSize,
                           LauncherOutcome &outcome, const std::string &folder,
                           const SpawnRequest &request) {
@@ -262,7 +292,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // A report of a rank contains the activities of all ranks already.
+  // If a rank has reported the error, the error already lists the last
+  // activities of the ranks. Otherwise add the last activities here.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,
@@ -271,8 +302,15 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
-/// Starts a single rank directly, several GPU ranks by BUNDLE/run with
-/// PCC_LAUNCH, and several CPU ranks by mpirun.
+/// Starts BUNDLE/run, the executable in the bundle directory, in one of three
+/// ways:
+///
+/// - One rank: this process starts BUNDLE/run, which becomes the rank.
+/// - Several GPU ranks: this process starts BUNDLE/run with the environment
+///   variable PCC_LAUNCH, the number of ranks. BUNDLE/run then starts the ranks
+///   as child processes.
+/// - Several CPU ranks: this process starts mpirun, and mpirun starts
+///   BUNDLE/run once per rank.
 Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
   std::error_code problem;
@@ -282,8 +320,10 @@ Status spawnRanks(const SpawnRequest &request) {
     return Status::error(DamagedBundle, request.bundle +
                                             " is not a bundle: it has no " +
                                             (worldSize ? "run" : "rank-000"));
-  // Helper process that deletes the folders if this process is killed. Declared
-  // before the folders, so that it is destroyed last.
+  // Helper process that deletes `folder` and `memory` if this process is
+  // killed. C++ destroys variables in reverse order of declaration. `cleanup`
+  // is declared first, so the helper process still runs while `folder` and
+  // `memory` are destroyed.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());

@@ -29,7 +29,9 @@ struct SpawnRequest {
   /// Longest time, in seconds, until the launcher starts the first rank. Also
   /// the longest time from the last rank's end to the launcher's end.
   double loadTimeout = 600;
-  /// Longest time, in seconds, in which stdout takes no byte.
+  /// Longest time, in seconds, for which stdout may accept no byte while output
+  /// is waiting. For example, stdout is a pipe, and its reader has stopped. If
+  /// stdout accepts no byte for longer, the run fails with exit code 7.
   double timeout = 30;
   /// Whether the bundle is for GPUs. BUNDLE/run then starts the ranks itself,
   /// because NCCL needs no launcher.

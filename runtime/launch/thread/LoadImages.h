@@ -11,9 +11,14 @@
 
 namespace pcc::runtime {
 
-/// Loads the executables of all ranks of `bundle` (output of pcc) as shared
-/// objects, each file once. `images[r]` becomes the image (compiled program) of
-/// rank r, valid until the process ends. Exit code 11 if a file is damaged.
+/// Loads the executables of all ranks of `bundle` as shared objects. `bundle`
+/// is the directory that the compiler writes, with one executable per rank.
+/// `worldSize` is the number of ranks. Equal executables are hard links to one
+/// file, and this file is loaded only once.
+///
+/// `images[r]` becomes the image of rank r: the compiled program in the
+/// executable. The images are valid until this process ends. Returns exit code
+/// 11 if a file is damaged.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images);
 

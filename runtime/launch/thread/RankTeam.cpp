@@ -132,8 +132,10 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Stores the error of the lowest failing rank. The task itself returns
-/// success, because an error would end the team.
+/// Calls call() with a task that executes `next` and always returns success,
+/// because an error of a task would end the team. If `next` fails on a rank,
+/// the task stores the error. If `next` fails on several ranks, the error of
+/// the rank with the lowest number is kept.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();
@@ -156,7 +158,8 @@ void RankTeam::abort(const Status &why) {
     aborted = why;
   isEnding = true;
   isGivenUp = true;
-  // Aborting one world wakes the ranks of all worlds.
+  // Each rank has its own World object. One call of World::abort() ends the
+  // waits of all ranks, so the call on the first object is enough.
   if (!worlds.empty())
     worlds.front()->abort(why);
   changed.notify_all();

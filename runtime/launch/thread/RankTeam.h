@@ -33,9 +33,13 @@ public:
   RankTeam &operator=(const RankTeam &) = delete;
   ~RankTeam() { end(); }
 
-  /// Loads the executables of the ranks, and starts one thread per rank. Must
-  /// be the first call. A later task must call Rank::open() to load the
-  /// programs. Exit code 11 if `bundle` is no complete bundle.
+  /// Loads the executables of all ranks of `bundle`, and starts one thread per
+  /// rank. Must be the first call. `bundle` is the directory that the compiler
+  /// writes. Returns exit code 11 if `bundle` is not complete.
+  ///
+  /// The ranks do not have their weights and communicators yet. The caller must
+  /// then pass a task to call(). This task calls Rank::open(), which loads the
+  /// program and the weights, or Rank::run(), which executes a whole run.
   Status start(const std::string &bundle, RunOptions options);
 
   /// Executes `task` on every rank, and blocks until all ranks have finished

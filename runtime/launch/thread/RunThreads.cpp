@@ -15,8 +15,9 @@ namespace pcc::runtime {
 
 namespace {
 
-/// First error of any rank of a job. The run is aborted on all ranks with this
-/// error.
+/// First error of any rank. Every rank is a thread. A thread calls tell() if
+/// its rank fails. The first call of tell() stores the error, and ends the run
+/// of all ranks with this error.
 class FirstError {
 public:
   /// Reports an error of the rank of `world`. Thread-safe. Ignores later

@@ -28,11 +28,12 @@ public:
 private:
   void check(const Node &node);
   void check(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks that `spec` splits no dim twice, and that each split dim gets at
-  /// least one shard.
+  /// Checks a sharding: `spec` describes how one tensor is split. No dim may be
+  /// split twice. Each split dim must have a number of shards, at least 1.
   void checkDims(const ShardingSpec &spec);
-  /// Checks the devices to which `spec` assigns shards, and its device groups.
-  /// (A group is a set of devices that hold the same shard.)
+  /// Checks the device list and the device groups of `spec`, the sharding of
+  /// one tensor. A device group is a set of devices that hold the same shard.
+  /// The device configuration has `numDevices` devices.
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
   /// Checks that the number `device` is in [0, numDevices). Checks that it is
   /// not yet in `listed`, the devices seen so far. Adds it to `listed`.
@@ -175,9 +176,10 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
-/// Checks the device list of `spec`. An entry of the list stands for the
-/// devices that hold one shard. It is a device number, or the key of a group of
-/// devices. All entries must stand for equally many devices.
+/// Checks the device list of `spec`, the sharding of one tensor. Each entry of
+/// the list stands for the devices that hold one shard. The entry is the number
+/// of a device, or the key (a number) of a group of devices. All entries must
+/// stand for equally many devices.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

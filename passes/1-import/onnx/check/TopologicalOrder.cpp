@@ -21,9 +21,11 @@ static bool isOrdered(const Producers &producers) {
   return true;
 }
 
-/// Returns the nodes of one cycle. `done` tells which nodes Kahn's algorithm
-/// has ordered. Starts at a node that is not done. Walks from there to
-/// producers that are not done, until a node repeats.
+/// Returns the nodes of one cycle. `done[i]` is true if Kahn's algorithm has
+/// placed node i in the order. Each node that is not done has a producer that
+/// is not done. The search walks from a node to such a producer, again and
+/// again, until it reaches a node for the second time. The nodes between the
+/// two visits form a cycle.
 static std::vector<uint32_t> findCycle(const Producers &producers,
                                        const std::vector<bool> &done) {
   constexpr uint32_t unseen = UINT32_MAX;

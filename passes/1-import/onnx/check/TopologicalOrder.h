@@ -14,8 +14,9 @@ struct TopologicalOrder {
   /// Indices of all nodes, each after the nodes whose results it needs; empty
   /// if there is a cycle.
   std::vector<uint32_t> order;
-  /// Indices of the nodes of one cycle, beginning with the smallest; empty if
-  /// there is an order. Each node's result is used by the next node.
+  /// Indices of the nodes of one cycle; empty if there is an order. Each node
+  /// reads a result of the node before it. The first node reads a result of the
+  /// last. The smallest index comes first.
   std::vector<uint32_t> cycle;
 };
 

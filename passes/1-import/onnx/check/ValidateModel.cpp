@@ -32,9 +32,11 @@ public:
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Adds the definition of a value by an input or an initializer. `what` is
-  /// its kind, such as "an initializer". An earlier definition of the name is
-  /// an error, unless its kind is `mayRepeat`.
+  /// Adds the definition of the value `name` by an input or an initializer.
+  /// `what` is the kind of the definition: "an input" or "an initializer".
+  /// Records an error if this graph or an enclosing graph already defines the
+  /// name. Exception: this graph defines the name, and the kind of that
+  /// definition is `mayRepeat`.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Adds the results of all nodes to the symbol table. Must be called before
@@ -56,19 +58,21 @@ private:
   /// Returns the definition of `name` in this graph, not in enclosing ones;
   /// null if there is none.
   const Definition *find(std::string_view name) const;
-  /// Adds a definition of `name`. An earlier definition, in this or an
-  /// enclosing graph, is an error. Exception: the earlier definition is in this
-  /// graph and its kind is `mayRepeat`, such as "an input".
+  /// Adds a definition of the value `name`. Records an error if this graph or
+  /// an enclosing graph already defines the name. Exception: this graph defines
+  /// the name, and the kind of that definition is `mayRepeat`. For example, an
+  /// initializer may have the name of an input: `mayRepeat` is then "an input".
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
   /// Records that `node` reads the value `name`. The effect depends on the
-  /// place of the value's definition:
+  /// definition of the value:
   ///
-  ///   node of this graph       appends the index of that node to `producers`
-  ///   input or initializer     does nothing if it belongs to this graph
-  ///   enclosing graph          appends `name` to `captures`
-  ///   nowhere                  records an error
+  ///   by a node of this graph        appends that node's index to `producers`
+  ///   by an input or initializer
+  ///     of this graph                has no effect
+  ///   in an enclosing graph          appends `name` to `captures`
+  ///   missing                        records an error
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
@@ -153,8 +157,8 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// Counts outer values as operands of `node` if a subgraph of `node` reads
-/// them.
+/// Treats a value that a subgraph of `node` reads from this graph like an
+/// operand of `node`: the node that defines the value is a producer of `node`.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -185,8 +189,9 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Finds the producers of all nodes first. Moves the nodes only afterwards,
-/// because `definitions` refers to nodes by index.
+/// Finds the producers of all nodes before it reorders the nodes. The producers
+/// are looked up in `definitions`, which stores the index of each node. The
+/// reordering changes these indices.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());

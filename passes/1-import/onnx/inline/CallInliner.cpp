@@ -100,13 +100,14 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Adds each pair (output of the function, result of the call) to the map
-/// `names`. If the map already has the output, adds the pair to `forwarded`
-/// instead; an Identity node then copies the value. Two functions with an
-/// output of this kind:
+/// Skips results that the call omits. Adds each other pair (output of the
+/// function, result of the call) to the map `names`. A name has only one entry
+/// in the map. If the map already has an entry for the output, adds the pair to
+/// `forwarded` instead. An Identity node then copies the value to the result of
+/// the call. Two examples:
 ///
-///   f(a) => (a)      the output is also an input
-///   f(a) => (b, b)   the second output is the first one again
+///   f(a) => (a)      the map has an entry for a, because a is also an input
+///   f(a) => (b, b)   the map has an entry for b from the first output
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -145,8 +146,9 @@ const Attribute *CallInliner::argument(std::string_view parameter) const {
   return nullptr;
 }
 
-/// Replaces a reference to a function parameter by the parameter's value, if
-/// there is one.
+/// Replaces an attribute that refers to a parameter of the function by the
+/// value of the parameter. The attribute keeps its own name. If the parameter
+/// has no value, the attribute remains unchanged.
 void CallInliner::bindAttribute(Attribute &attribute) {
   const Attribute *value = argument(attribute.refAttrName);
   if (!value)
@@ -181,8 +183,9 @@ void CallInliner::bindAttributes(Node &node) {
 
 /// Renames inputs and initializers before nodes, because nodes use their names.
 void CallInliner::renameGraph(Graph &graph) {
-  // Names of the graph's inputs before the renaming. An initializer with the
-  // name of an input is its default value, so both get the same new name.
+  // Names of the graph's inputs before the renaming. An initializer may have
+  // the name of an input; the initializer is then the default value of the
+  // input. The initializer and the input get the same new name.
   std::unordered_set<std::string_view> inputs;
   for (ValueInfo &input : graph.inputs) {
     inputs.insert(input.name);
@@ -207,9 +210,10 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// Renames a copied node, its operands and its results. A result that is an
-/// output of the function gets the name of the call's result. All other results
-/// get new names, as do all results in a subgraph (`inBody` is false).
+/// Renames a copied node, its operands and its results. `inBody` is true for a
+/// node of the function's body, and false for a node of a subgraph in the body.
+/// If `inBody` is true, a result that is an output of the function gets the
+/// name of the call's result. Every other result gets a new, unused name.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;
@@ -237,9 +241,10 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Copies device annotations of the function call to `node`, a node of the
-/// copied body: the pipeline stage, and the shardings of the node's operands
-/// and results. Keeps the annotations that `node` already has.
+/// Copies device annotations from the function call to `node`, a node of the
+/// copied body. Copies the pipeline stage if `node` has none. Copies the
+/// sharding of a tensor if `node` reads or defines the tensor and has no
+/// sharding for it. Treats each device configuration separately.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -284,8 +289,10 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
   nodes.push_back(std::move(node));
 }
 
-/// Copies and renames the nodes of the function. Checks before each copy that
-/// the total size of all inlined nodes stays within its limit.
+/// Copies the nodes of the function and renames the copies. The budget in
+/// `source` limits the total size of the nodes that all calls add. Before each
+/// copy, subtracts the size of the node from the budget. Returns an error if
+/// the budget is too small.
 StatusOr<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())

@@ -30,9 +30,10 @@ public:
   /// Copies `name` into memory that the model owns, and returns a view of the
   /// copy. Does not make the name unique, because names of nodes need not be.
   std::string_view keep(std::string name);
-  /// Subtracts `cost` from `budget`, the size that new nodes and names may
-  /// still have. Both count units of about 16 bytes. Returns false if the
-  /// budget is less than `cost`.
+  /// Subtracts `cost` from `budget`. `budget` is the total size of the nodes
+  /// and names that inlining may still create. `cost` is the size of a new node
+  /// or name. The unit of both is about 16 bytes. If `cost` exceeds `budget`,
+  /// sets `budget` to 0 and returns false.
   bool spend(uint64_t cost);
 
 private:
@@ -44,7 +45,8 @@ private:
   /// Value names in use.
   std::unordered_set<std::string_view> taken;
   uint64_t budget;
-  /// Number that `fresh` last appended to a name to make it unique.
+  /// Number that the function `fresh` appended last. To make a name unique,
+  /// `fresh` adds 1 to this number and appends "_" and the number to the name.
   uint64_t suffix = 0;
 };
 
@@ -69,12 +71,14 @@ public:
   StatusOr<std::vector<Node>> make();
 
 private:
-  /// Maps each input name of the function to the operand of the call; to "" if
-  /// the call omits the operand.
+  /// Adds each input name of the function to the map `names`. Maps the input
+  /// name to the name of the call's operand. If the call omits the operand,
+  /// maps the input name to the empty string.
   void bindInputs();
-  /// Adds each output of the function to the map `names`, with the name of the
-  /// call's result. If the map already has the output, for example as an input,
-  /// adds the two names to `forwarded` instead.
+  /// Maps each output name of the function to the name of the call's result, in
+  /// the map `names`. If the map already has an entry for the output name, for
+  /// example because the output is also an input, adds the pair (output name,
+  /// result name) to `forwarded` instead.
   void bindOutputs();
   /// Gives a copied node its new names, attribute values and device
   /// annotations. `inBody` is false if the node lies in a subgraph inside the
@@ -117,9 +121,11 @@ private:
   /// call has no name, its op type and node index are used, such as "Scale_3/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
-  /// Pairs (output of the function, result of the call). The inliner adds an
-  /// Identity node for each pair, which copies the output to the result. Only
-  /// outputs that are also inputs, or that repeat an earlier output, need this.
+  /// Pairs (output of the function, result of the call). For each pair, the
+  /// inliner adds an Identity node that copies the value of the output to the
+  /// result. A pair is needed only for an output that is also an input of the
+  /// function, or that the function lists twice. For any other output, the node
+  /// that computes the output gets the result's name.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Renamed copies of the function's nodes, and added Identity nodes. `make`
   /// returns this list.

@@ -41,10 +41,13 @@ private:
   /// Appends to `callees` the functions that `nodes` and their subgraphs call.
   void collect(const std::vector<Node> &nodes,
                std::vector<const Function *> &callees) const;
-  /// Returns the error for a recursive call of `function`.
+  /// Returns an error which says that `function` calls itself. The message
+  /// names the functions on the way, such as "function A calls itself, through
+  /// B" if A calls B and B calls A.
   Status circle(const Function &function) const;
-  /// Checks a chain of calls: the functions in `path`, followed by `below`
-  /// more. Returns an error if the chain has more than `depth` functions.
+  /// Checks the length of a chain of calls, in which each function calls the
+  /// next. The chain consists of the functions in `path` and of `below` more
+  /// functions. Returns an error if the chain has more than `depth` functions.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;

@@ -46,8 +46,9 @@ private:
 
 Status FunctionInliner::expand(const Node &call, const Function &function,
                                std::vector<Node> &out, int level) {
-  // The inliner may add Identity nodes, which need an opset version. If neither
-  // the function nor the model imports the standard opset, version 1 is enough.
+  // `opset` is the opset version of the Identity nodes that the inliner may
+  // add. Take the version of the standard domain that the function imports,
+  // else the version that the model imports, else version 1.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
@@ -59,7 +60,9 @@ Status FunctionInliner::expand(const Node &call, const Function &function,
 }
 
 /// Returns an error if `level` exceeds twice ReadLimits::depth. `level` is the
-/// number of inlined calls and subgraphs around the node.
+/// number of function calls and subgraphs that enclose `node`.
+/// ReadLimits::depth limits the nesting of subgraphs in the file, and the
+/// length of a chain of calls. `level` counts both.
 Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                    int level) {
   if (level > 2 * limits.depth)

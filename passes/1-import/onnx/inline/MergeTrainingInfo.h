@@ -20,8 +20,9 @@ namespace pcc::onnx {
 /// several TrainingInfos, and with 3 if the initialization has inputs.
 Status mergeTrainingInfo(Model &model);
 
-/// Returns "initialization/" followed by `output`. This is the new name of the
-/// value `output` of TrainingInfo::initialization after mergeTrainingInfo.
+/// Returns "initialization/" followed by `output`. `output` is the name of a
+/// value in the graph TrainingInfo::initialization. mergeTrainingInfo gives the
+/// value the returned name. For example, "w" becomes "initialization/w".
 std::string initializationName(std::string_view output);
 
 } // namespace pcc::onnx

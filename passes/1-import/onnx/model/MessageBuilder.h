@@ -12,9 +12,10 @@
 
 namespace pcc::onnx {
 
-/// Encodes a protocol buffer message field by field. Each add method appends
-/// one field; `field` is the field's number. `copy` appends an encoded field as
-/// a view of its bytes, so that large weights take no additional memory.
+/// Encodes a protocol buffer message field by field. Each method whose name
+/// begins with "add" appends one field; its parameter `field` is the number of
+/// the field. The method `copy` appends a field that is already encoded. `copy`
+/// stores a view of the field's bytes, so large weights take no more memory.
 class MessageBuilder {
 public:
   /// Appends a field that is already encoded, tag included. The bytes must stay

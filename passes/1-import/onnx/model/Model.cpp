@@ -55,8 +55,8 @@ std::string pcc::onnx::typeName(DataType type) {
 
 std::optional<uint64_t>
 pcc::onnx::numElements(const std::vector<int64_t> &dims) {
-  // Reject negative dims before the search for a dim of size 0: the shape [0,
-  // -1] is invalid.
+  // Check for negative dims first. The shape [0, -1] is invalid, although its
+  // dim 0 would make the number of elements 0.
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end())
@@ -92,8 +92,8 @@ const Attribute *Node::attribute(std::string_view wanted) const {
 }
 
 std::string Node::label() const {
-  // quoted() escapes and abbreviates the type, but also adds quotes: remove
-  // them.
+  // quoted() escapes and shortens the op type, and puts it in single quotes.
+  // The label shows the op type without quotes, so remove the quotes.
   std::string type = quoted(opType);
   type = type.substr(1, type.size() - 2);
   return (name.empty() ? "#" + std::to_string(index) : quoted(name)) + " (" +

@@ -26,8 +26,10 @@ namespace pcc::onnx {
 class ModelStorage;
 struct Graph;
 
-/// Element types, with the numbers of TensorProto.DataType. The parser also
-/// keeps numbers for which this list has no enumerator.
+/// Element type of a tensor. Each enumerator has the number that
+/// TensorProto.DataType gives to the type. A DataType may also hold a number
+/// that has no enumerator, such as 77: the parser does not reject element types
+/// that it does not know.
 enum class DataType : int32_t {
   Undefined = 0,
   Float = 1,
@@ -65,8 +67,10 @@ struct MetadataEntry {
 };
 using Metadata = std::vector<MetadataEntry>;
 
-/// The location of a tensor's external data (elements in another file). Offset
-/// and length are decimal text. An entry that the model lacks is empty.
+/// The location of a tensor's external data, which are elements in another
+/// file. `location` is the name of that file. `offset` and `length` are decimal
+/// text, such as "4096", as in the model file. A member is empty if the model
+/// file does not set it.
 struct ExternalLocation {
   std::string_view location;
   std::string_view offset;
@@ -115,10 +119,14 @@ struct SparseTensor {
   /// Values of the non-zero elements. `values.name` is the name of the sparse
   /// tensor.
   Tensor values;
-  /// Positions of the non-zero elements, as indices into a tensor of shape
-  /// `dims`.
+  /// Positions of the non-zero elements in the tensor of shape `dims`. Two
+  /// formats exist. With one number per element, the number is the element's
+  /// row-major index. With one row per element, the row holds an index for each
+  /// dim. Example for `dims` = [3, 4]: the position in row 1, column 2 is 6 or
+  /// [1, 2].
   Tensor indices;
-  /// Shape of the whole tensor, zero elements included.
+  /// Shape of the tensor that has all elements, both the zeros and the
+  /// non-zero elements.
   std::vector<int64_t> dims;
 };
 
@@ -164,15 +172,16 @@ struct DeviceConfiguration {
   std::vector<std::string_view> devices;
 };
 
-/// One factor of a split dim (SimpleShardedDimProto), such as 12 heads in a dim
-/// of 768 = 12 x 64. The factor's size is `dimValue` (a number) or `dimParam`
-/// (a symbol). If the file gives neither, the size follows from the tensor's
-/// shape.
+/// One factor of a dim that is split over devices (SimpleShardedDimProto). A
+/// dim is a product of factors. Example: a dim of size 768 has the factors 12
+/// (attention heads) and 64 (elements of a head). The size of the factor is
+/// `dimValue` (a number) or `dimParam` (a symbol). If the file gives neither,
+/// the size follows from the tensor's shape.
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
-  /// Number of equal parts into which this factor (such as 12 in a dim of 12 x
-  /// 64) is split.
+  /// Number of equal parts into which this factor of a dim is split. Example:
+  /// a factor of size 12 with `numShards` = 4 is split into 4 parts of size 3.
   int64_t numShards = 0;
 };
 
@@ -181,12 +190,17 @@ struct ShardedDim {
   /// Index of the dim. A negative index counts from the end: -1 is the last
   /// dim.
   int64_t axis = 0;
-  /// Factors of the dim, major to minor, such as 12 and 64 for a dim of 768.
+  /// Factors of the dim. The product of their sizes is the size of the dim.
+  /// The first factor varies slowest. Example: a dim of size 768 may have the
+  /// factors 12 and 64; index 70 of the dim is then index 1 of the factor 12
+  /// and index 6 of the factor 64.
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
-/// A group of devices that all hold the same shard (IntIntListEntryProto). The
-/// number `key` in ShardingSpec::devices stands for the group.
+/// A group of devices that all hold the same shard (IntIntListEntryProto).
+/// `devices` lists the numbers of the devices. `key` is the number of the group
+/// itself. The list ShardingSpec::devices has one entry per shard. An entry
+/// that equals `key` assigns its shard to all devices of the group.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -195,8 +209,10 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// Number of the device, or key of the device group, that holds each shard.
-  /// Shards are in row-major order.
+  /// Devices that hold the shards: one entry per shard, in row-major order of
+  /// the shards. If an entry equals the `key` of a group in `groups`, all
+  /// devices of the group hold the shard. Otherwise the entry is the number of
+  /// the one device that holds the shard.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
@@ -268,11 +284,14 @@ struct Node {
   std::string_view overload;
   /// Opset version that applies to the node; 0 until readModel sets it.
   int64_t opset = 0;
-  /// Index of the node in its graph, which identifies a node without a name. A
-  /// node of an inlined function has the index of the call.
+  /// Position of the node in the node list of its graph or function, from 0.
+  /// Error messages use the index to identify a node that has no name. If a
+  /// function call is replaced by the nodes of the function's body, each of
+  /// these nodes gets the index of the call.
   uint32_t index = 0;
-  /// Names of the operands. An omitted optional operand is ""; at the end of
-  /// the list, omitted operands have no entry.
+  /// Names of the operands. The name "" stands for an optional operand that is
+  /// omitted. The list may also be shorter than the op's list of operands; the
+  /// operands after its end are then omitted.
   std::vector<std::string_view> inputs;
   /// Names of the results. An omitted result is ""; at the end of the list,
   /// omitted results have no entry.
@@ -301,7 +320,8 @@ struct Graph {
   /// initializer as its default value.
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  /// Types of values that are neither inputs nor outputs.
+  /// Types of the values that are neither inputs nor outputs of the graph, such
+  /// as a node's result that only other nodes read. A value may have no entry.
   std::vector<ValueInfo> valueInfos;
   Metadata metadata;
 };
@@ -347,14 +367,18 @@ struct Function {
 struct TrainingInfo {
   /// Graph that computes initial values of weights. It has no inputs.
   Graph initialization;
-  /// Initial values of weights. Each entry maps the name of an initializer to
-  /// the name of an output of `initialization`.
+  /// Assigns initial values to weights. A weight is an initializer. The key of
+  /// an entry is the name of the initializer. The value of the entry is the
+  /// name of the output of the graph `initialization` that the initializer
+  /// gets as its initial value.
   Metadata initializationBinding;
   /// Graph of one training step. Its nodes may read values of the model's main
   /// graph.
   Graph algorithm;
-  /// Weights that a training step writes. Each entry maps the name of an
-  /// initializer to the name of its new value.
+  /// Assigns new values to weights after a training step. A weight is an
+  /// initializer. The key of an entry is the name of the initializer. The value
+  /// of the entry is the name of the output of the graph `algorithm` that the
+  /// initializer gets as its new value.
   Metadata updateBinding;
 };
 
@@ -382,9 +406,10 @@ struct Model {
 
   /// Stores `text` in `storage` and returns a view of the stored copy.
   std::string_view intern(std::string text);
-  /// Returns the offset of `bytes` from the start of the model file. Returns
-  /// nothing if `bytes` is empty or lies outside of the mapped file, as decoded
-  /// elements do.
+  /// Returns the offset of `bytes` from the start of the model file. `bytes` is
+  /// a view of memory. Returns nothing if `bytes` is empty, or if the memory is
+  /// not part of the model file. An example of such memory is a string that was
+  /// stored by `intern`.
   std::optional<uint64_t> fileOffset(std::string_view bytes) const;
 };
 

@@ -12,10 +12,11 @@
 
 namespace pcc::onnx {
 
-/// Owns the memory to which a Model's string views point: the mapped model
-/// file, and the strings made while the model was read. Views stay valid until
-/// the storage is destroyed. The owner must set the model file once: by `map`
-/// from a file, or by `view` from bytes in memory.
+/// Stores the memory to which the string views in a Model point. This memory
+/// is the bytes of the model file, and the strings that the reader creates. The
+/// string views stay valid until the ModelStorage is destroyed. The bytes of
+/// the model file must be set exactly once. `map` maps a file into memory;
+/// `view` uses bytes that the caller owns.
 class ModelStorage {
 public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
@@ -48,8 +49,9 @@ private:
   std::string_view content;
   /// The model file; empty if no file is mapped.
   runtime::MappedFile mapping;
-  /// Strings stored by `keep`. A deque, because views require that elements do
-  /// not move.
+  /// Strings stored by `keep`, which returns a view of each string. The views
+  /// must stay valid when `keep` adds more strings. The container is therefore
+  /// a deque: unlike a vector, a deque does not move its elements as it grows.
   std::deque<std::string> strings;
 };
 

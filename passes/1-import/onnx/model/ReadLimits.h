@@ -12,12 +12,13 @@ namespace pcc::onnx {
 /// error, so that a malformed or malicious file cannot exhaust memory or the
 /// stack.
 struct ReadLimits {
-  /// Largest nesting depth of protobuf messages, and largest length of a chain
-  /// of function calls.
+  /// Largest nesting depth of protobuf messages. Also limits how deep function
+  /// calls may be nested: function A calls B, B calls C, and so on.
   int depth = 100;
-  /// Largest number of protobuf messages in a model file. Also the largest size
-  /// of all nodes and names that function inlining creates, in units of about
-  /// 16 bytes.
+  /// Largest number of protobuf messages in a model file. Also limits the total
+  /// size of the nodes and names that the inlining of functions creates. One
+  /// unit of that size is about 16 bytes, so the default 2^24 allows about 256
+  /// MiB of nodes and names.
   uint64_t messages = 1 << 24;
   /// Largest number of functions of a model.
   size_t functions = 10000;

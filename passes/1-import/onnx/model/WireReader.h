@@ -75,8 +75,10 @@ public:
   }
 
 private:
-  /// Encodings of a field's value, with the numbers of protobuf. The deprecated
-  /// group types are errors.
+  /// Encoding of a field's value. Each enumerator has the number of the wire
+  /// type in the protobuf format. The numbers 3 and 4 (start and end of a
+  /// group) are deprecated and have no enumerator; `next` throws WireError if
+  /// it finds them.
   enum class WireType : uint8_t {
     Integer = 0,
     Fixed64 = 1,
@@ -96,7 +98,9 @@ private:
   const char *end;      ///< end of the message
   uint32_t number = 0;
   WireType kind = WireType::Integer;
-  /// Bits of the current field's value, if it is a varint or fixed-size field.
+  /// Value of the current field if the field is a varint or has a fixed size,
+  /// otherwise 0. The value of a 32-bit field is in the low 32 bits. A float is
+  /// stored as its bit pattern.
   uint64_t value = 0;
   /// Bytes of the current field's value, if it is length-delimited.
   std::string_view content;

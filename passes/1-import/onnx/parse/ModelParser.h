@@ -19,10 +19,12 @@ struct InvalidMessage {
   std::string message;
 };
 
-/// Parses an ONNX file (a ModelProto) into a Model, with one method per message
-/// type of onnx.proto. Each method parses `message` into an empty struct, and
-/// throws WireError or InvalidMessage. Unknown fields are skipped. Messages are
-/// not checked against each other.
+/// Parses an ONNX file (a ModelProto) into a Model. The parser has one method
+/// for each message type of onnx.proto. The parameter `message` of a method is
+/// the encoded message. The other parameter is an empty struct, which the
+/// method fills. An error is a WireError or an InvalidMessage exception.
+/// Unknown fields are skipped. The parser does not check whether one message
+/// agrees with another, such as whether a node's operand exists.
 class ModelParser {
 public:
   /// Prepares to parse one model. Elements and strings that must be decoded are
@@ -36,8 +38,10 @@ public:
   /// Returns whether the parser found an IR version. A file without one might
   /// not be an ONNX model.
   bool sawVersion() const { return versionSeen; }
-  /// After an error, returns whether it occurred inside a field of the
-  /// ModelProto. If so, the file is damaged; if not, it is truncated or not an
+  /// Returns whether the parser failed inside a field of the ModelProto, such
+  /// as `graph`. Call this method only after an error. The result true means
+  /// that all bytes of the field exist but cannot be parsed: the file is
+  /// damaged. The result false means that the file is truncated or is not an
   /// ONNX model.
   bool failedInside() const { return insideField; }
 
@@ -95,8 +99,8 @@ private:
   void simpleShardedDim(std::string_view message, SimpleShardedDim &dim);
   void deviceGroup(std::string_view message, DeviceGroup &group);
 
-  /// Appends an entry to `list` and calls `read` to parse the message in the
-  /// current field into it.
+  /// Appends an empty entry to `list`. Then calls `read`, which parses the
+  /// message in the current field of `wire` and fills the new entry.
   template <typename T>
   void append(const WireReader &wire, std::vector<T> &list,
               void (ModelParser::*read)(std::string_view, T &)) {
@@ -111,13 +115,16 @@ private:
   /// Number of messages parsed so far.
   uint64_t messages = 0;
   bool versionSeen = false;
-  /// Whether a field of the ModelProto is being parsed; stays true after an
-  /// error in that field.
+  /// Whether the parser is inside a field of the ModelProto, such as `graph`.
+  /// An error in the field leaves this flag true, so that `failedInside` can
+  /// report where the error occurred.
   bool insideField = false;
 };
 
-/// Scope guard around the parsing of one message. Counts messages and nesting
-/// depth, and throws InvalidMessage if either exceeds its limit.
+/// Scope guard for the parsing of one message. The constructor adds 1 to the
+/// number of parsed messages and to the nesting depth; the destructor subtracts
+/// 1 from the depth. The constructor throws InvalidMessage if the number of
+/// messages or the depth exceeds its limit in ReadLimits.
 class ModelParser::NestingLevel {
 public:
   explicit NestingLevel(ModelParser &parser) : parser(parser) {

@@ -44,8 +44,10 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// Returns whether an attribute of type tensor, graph or type has exactly one
-/// value. Returns true for other types.
+/// Returns whether `attribute` has exactly one value, if its type allows only
+/// one tensor, sparse tensor, graph or type. For example, an attribute of type
+/// Tensor must have one entry in the list `tensors`. Returns true for all other
+/// attribute types.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:
@@ -107,8 +109,11 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Stores the value in the member of `attribute` for the type `type`. A single
-/// tensor, for example, becomes an entry of the list `tensors`.
+/// Parses the value in the current field of `wire`, and stores it in a member
+/// of `attribute`. `type` is the attribute type to which the field belongs; it
+/// selects the member. For example, a value of type Int is stored in
+/// `attribute.i`. A value of type Tensor or Tensors is appended to the list
+/// `attribute.tensors`.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

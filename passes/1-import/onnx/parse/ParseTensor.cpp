@@ -14,9 +14,12 @@ struct TypedField {
   /// Field number in TensorProto; 0 for element types that are not numbers,
   /// such as strings.
   uint32_t field = 0;
-  /// Number of bytes that one value of the TensorProto field has in raw_data. A
-  /// complex element consists of two values. For 2-bit and 4-bit types, one
-  /// value is a byte that holds several elements.
+  /// Number of bytes in raw_data that correspond to one number in the field:
+  ///
+  ///   float      4   one number of float_data is one element
+  ///   int8       1   one number of int32_data is one element
+  ///   int4       1   one number of int32_data is a byte with two elements
+  ///   complex64  4   two numbers of float_data are one element
   unsigned valueBytes = 0;
   /// Whether the TensorProto field encodes each value in exactly 4 or 8 bytes,
   /// not as a varint. A list of values then has the same bytes as in raw_data.

@@ -20,9 +20,11 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Re-encodes the messages of a model file that an annotation changes. Each
-/// method returns the new encoding of one message, or appends it to the
-/// encoding of the enclosing message.
+/// Creates a copy of a model file, and adds the contents of `annotation` to the
+/// copy. The file consists of nested protobuf messages. Messages that change
+/// are encoded again; the bytes of all other messages are copied. Each method
+/// encodes one kind of message, such as NodeProto. The method returns the new
+/// message, or appends it to the message that contains it.
 class Annotator {
 public:
   Annotator(const Model &model, const Annotation &annotation)
@@ -51,20 +53,25 @@ private:
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends a ValueInfoProto with metadata to `graph` for each initializer
-  /// that `annotation.initializers` names, unless the file already has one.
+  /// Appends value infos for annotated initializers to the message `graph`. An
+  /// initializer is annotated if `annotation.initializers` has a text for it.
+  /// The new ValueInfoProto contains the initializer's name, type and text.
+  /// Skips initializers whose text is already in a value info of the copy.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
   const Annotation &annotation;
-  /// Number of nodes that `graph` has copied from the main graph. Also the
-  /// index of the next node.
+  /// Number of nodes that the method `graph` has copied until now. This is also
+  /// the index of the next node, by which `annotation.nodes` is searched.
   uint32_t numNodes = 0;
-  /// Whether `graph` has copied a GraphProto. Only the first copy gets
-  /// additional value infos for initializers.
+  /// Whether the method `graph` has been called before. A file may contain
+  /// several GraphProto messages for the main graph, which protobuf merges. The
+  /// method `graph` is called for each of these messages. Only the first call
+  /// runs addInitializerInfos, so that each value info is added once.
   bool hasGraph = false;
-  /// Names of the values to whose ValueInfoProto `valueInfo` has added
-  /// metadata.
+  /// Names of the values whose annotation text is already in the copy, because
+  /// `valueInfo` has added the text to a ValueInfoProto of the file.
+  /// addInitializerInfos skips these names.
   std::set<std::string_view> informed;
 };
 
@@ -105,8 +112,9 @@ copyOf(std::string_view message,
 // Encoding of annotations
 //===----------------------------------------------------------------------===//
 
-/// Returns the protobuf encoding of `configuration`. The other overloads encode
-/// the messages of a node's device annotation.
+/// Returns `configuration` encoded as a protobuf message. The functions
+/// messageOf below encode the other messages of device annotations, such as the
+/// sharding of one dim.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);

@@ -20,9 +20,10 @@ struct Annotation {
   /// Entries to add to metadata_props of the model. An entry of the file with
   /// the same key is replaced.
   std::map<std::string, std::string> metadata;
-  /// Device annotations of nodes, by the node's index in the main graph
-  /// (Node::index). Each one must name `configuration` as its device
-  /// configuration.
+  /// Device annotations to add to nodes of the main graph. A key is the
+  /// position of a node in the main graph (Node::index). Each annotation refers
+  /// to a device configuration by its name. This name must be that of the
+  /// member `configuration`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
   /// Key of the metadata entries that writeAnnotated adds to values, such as
   /// "pcc.sharding". `inputs`, `outputs` and `initializers` hold the entries'

@@ -40,9 +40,12 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of group_rows. Returns null if it is valid, otherwise a
-/// description of the fault. Sets the size of the workspace to one counter per
-/// token.
+/// Checks a call of group_rows. This op belongs to mixture-of-experts layers.
+/// It lists the pairs of a token and an expert that processes the token.
+/// Returns null if the call is valid, otherwise a description of the fault.
+/// Makes the workspace (scratch memory) large enough for one number per token.
+/// During the op, this number is the number of pairs that may still be listed
+/// for the token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -62,13 +65,32 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Lists the pairs (token, expert) that a mixture-of-experts layer computes,
-/// one row per pair. Rows are ordered by expert, then by token. Two kinds of
-/// pairs have no row:
+/// Lists the pairs of a token and an expert that processes the token, in a
+/// mixture-of-experts layer. Pairs are ordered by expert, then by token. The
+/// input `gate` has one number per token and expert, which is the weight of the
+/// expert for the token. A pair is not listed in two cases:
 ///
-/// - pairs whose gate (weight of the expert for the token) is 0;
-/// - pairs of a token that already has the largest number of rows. The
-///   workspace counts, per token, how many more rows are allowed.
+/// - The gate of the pair is 0.
+/// - The token of the pair already has the largest number of pairs. The integer
+///   attribute of the op is the largest number of pairs per token.
+///
+/// The workspace has one number per token: the number of pairs that may still
+/// be listed for the token. For example, let the attribute be 1, and let the
+/// gates be:
+///
+///              expert 0   expert 1
+///   token 0    0          0.5
+///   token 1    0.25       0.75
+///   token 2    0          0.125
+///
+/// The op then lists three pairs:
+///
+///   token      1   0   2
+///   expert     0   1   1
+///
+/// The pair of token 1 and expert 1 is not listed, because token 1 already has
+/// one pair. The op also writes the gate of each pair, and the number of pairs
+/// of each expert.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -110,10 +132,15 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of grouped_matmul. Returns null if it is valid, otherwise a
-/// description of the fault. For f16 and bf16, makes the workspace as large as
-/// the scratch memory of WidenedProduct. Each 64-bit word of the workspace
-/// holds two floats.
+/// Checks a call of grouped_matmul. This op belongs to mixture-of-experts
+/// layers. It multiplies each input row by the matrix of the expert to which
+/// the row belongs. Returns null if the call is valid, otherwise a description
+/// of the fault.
+///
+/// For f16 and bf16, the op computes with WidenedProduct. WidenedProduct
+/// converts the matrices to f32 in scratch memory. This function makes the
+/// workspace large enough for these floats. The workspace is a vector of 64-bit
+/// words, and each word holds two floats.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -178,9 +205,15 @@ private:
 };
 } // namespace
 
-/// Multiplies the rows of each expert by the expert's matrix. The numbers of
-/// rows per expert are input data and may be wrong. Each number is therefore
-/// limited to the rows that remain.
+/// Multiplies each input row by the matrix of the expert to which the row
+/// belongs. The rows are ordered by expert. The input `counts` has the number
+/// of rows of each expert. For example, the counts 3 and 5 mean that rows 0 to
+/// 2 belong to expert 0, and rows 3 to 7 belong to expert 1.
+///
+/// The counts are input data, and may be wrong. A count is therefore limited to
+/// the number of rows that remain. For example, if there are 6 rows in all, the
+/// counts 3 and 5 are used as 3 and 3. A negative count is used as 0. Output
+/// rows that belong to no expert are 0.
 template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);

@@ -29,9 +29,17 @@ namespace {
 enum Combination : int64_t { Set, Add, Multiply, Max, Min };
 } // namespace
 
-/// Returns the element that results from `old` and `update` for the Combination
-/// `kind`. f16 and bf16 are computed in f32. If either is NaN, Max and Min
-/// return NaN.
+/// Returns the new value of an element that a scatter changes. `old` is the
+/// present value, and `update` is the number with which the scatter changes the
+/// element. `kind` is an enumerator of Combination:
+///
+/// - Set: returns `update`
+/// - Add: returns old + update
+/// - Multiply: returns old * update
+/// - Max: returns the larger value, or NaN if a value is NaN
+/// - Min: returns the smaller value, or NaN if a value is NaN
+///
+/// f16 and bf16 are computed in f32.
 template <typename T> static T combine(int64_t kind, T old, T update) {
   using C = Computed<T>;
   const C a = static_cast<C>(old), b = static_cast<C>(update);
@@ -55,9 +63,16 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-/// Checks the requirements that scatter_elements and scatter_nd share. A valid
-/// call has `integers` integer attributes; the last one is a Combination.
-/// Returns null if valid, otherwise a description of the fault.
+/// Checks the requirements that apply to both scatter_elements and scatter_nd.
+/// Returns null if `call` meets them, otherwise a description of the fault. The
+/// requirements are:
+///
+/// - The inputs are data, indices and updates, and there is one output.
+/// - The output has the type and the shape of data. The updates have the type
+///   of data. The indices are i64 or i32.
+/// - There are as many integer attributes as the parameter `integers` says.
+/// - The last integer attribute is an enumerator of Combination: 0 (Set) to 4
+///   (Min). It says how an update is combined with the old element.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -72,8 +87,9 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
   return nullptr;
 }
 
-/// Copies the input data to the output, into which updates are then written.
-/// Does nothing if input and output are in the same memory.
+/// Copies the input `data` of a scatter to the output of the scatter. The
+/// caller then changes elements of the output. Does nothing if the input and
+/// the output are in the same memory.
 static void copyData(HostOpCall &call) {
   const HostOperand &data = call.inputs[0];
   if (call.outputs[0].data != data.data)
@@ -102,8 +118,18 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the row-major index of the element that update number `at` changes
-/// in the operand `data`. Returns -1 if the update's index is out of bounds.
+/// Returns the position of the element that one update of a scatter_elements
+/// changes. The position is a row-major index in the input `data`. `at` is the
+/// row-major index of the update in the input `updates`. The inputs `indices`
+/// and `updates` have the same shape, so each update has one index.
+///
+/// The element has the coordinates of the update, except along one dim, which
+/// is the first integer attribute. Along that dim, the coordinate of the
+/// element is the index of the update. For example, let that dim be 0, and let
+/// `data` be [4, 3]. The update with the coordinates (1, 2) and the index 3
+/// changes the element (3, 2). The function returns 3 * 3 + 2 = 11.
+///
+/// Returns -1 if the index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -138,8 +164,11 @@ static void runElements(HostOpCall &call) {
 // scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of one slice of the operand `data`. An index
-/// tuple (last dim of the operand `indices`) selects one slice.
+/// Returns the number of elements of one slice of the input `data` of a
+/// scatter_nd. The numbers along the last dim of the input `indices` form an
+/// index tuple. An index tuple has one index for each of the first dims of
+/// `data`, and selects the slice with these indices. For example, if `data` is
+/// [4, 3, 5] and a tuple has one index, a slice is [3, 5] and has 15 elements.
 static int64_t sliceSize(const HostOpCall &call) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const auto depth = size_t(call.inputs[1].shape.back());
@@ -162,9 +191,14 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Returns the row-major index of the first element of a slice of the operand
-/// `data`. Index tuple number `at` selects the slice. Returns -1 if the tuple
-/// is out of bounds.
+/// Returns the position of one slice of the input `data` of a scatter_nd. The
+/// position is the row-major index of the first element of the slice. The
+/// numbers along the last dim of the input `indices` form an index tuple. Index
+/// tuple number `at` selects the slice. For example, let `data` be [4, 3, 5].
+/// The tuple (2, 1) selects the 5 elements from (2, 1, 0) to (2, 1, 4). The
+/// function returns the row-major index of the element (2, 1, 0), which is 35.
+///
+/// Returns -1 if an index of the tuple is out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const int64_t depth = call.inputs[1].shape.back();
