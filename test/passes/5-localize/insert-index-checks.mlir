@@ -91,7 +91,8 @@ func.func @labels_of_a_loss(%p: tensor<4x7xf32>, %l: tensor<4xi64> {graph.name =
   %ignored = graph.compare eq %l, %ignore : tensor<4xi64>, tensor<i64>
   %used = graph.select %ignored, %zero, %l : tensor<4xi1>, tensor<i64>, tensor<4xi64>
   %column = graph.reshape %used : tensor<4xi64> to tensor<4x1xi64>
-  // CHECK: graph.check_indices %{{.*}} below [7] from_zero of "the classes of the loss" {graph.name = "labels"} : tensor<4x1xi64>
+  // CHECK: graph.check_indices %{{.*}} below [7] from_zero of "the classes of the loss"
+  // CHECK-SAME: {graph.name = "labels"} : tensor<4x1xi64>
   %y = graph.gather_elements %p, %column along 1 : tensor<4x7xf32>, tensor<4x1xi64>
   return %y : tensor<4x1xf32>
 }

@@ -17,7 +17,8 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.reproducible} {
     %dy = graph.mul %y, %seed : !y, tensor<f32>
     // CHECK: graph.einsum "ABC,ABD->ACD" {{.*}}shardings = ["[8@mb:2+dp:2, -, -]"]{{.*}} :
     // CHECK-SAME:   tensor<8x3x4xf32>, tensor<8x3x6xf32>
-    // CHECK: graph.reduce sum {{.*}} over [2] {{.*}}shardings = ["[2@mb:2, 2@dp:2, -, -]"]{{.*}} : tensor<2x2x2x4x6xf32>
+    // CHECK: graph.reduce sum {{.*}} over [2] {{.*}}shardings = ["[2@mb:2, 2@dp:2, -, -]"]
+    // CHECK-SAME:   : tensor<2x2x2x4x6xf32>
     // CHECK: graph.reduce sum {{.*}} over [1] {{.*}}shardings =
     // CHECK-SAME:   ["[2@mb:2, -, -] partial sum(dp:2)"]{{.*}} : tensor<2x2x4x6xf32>
     // CHECK: dist.reshard {{.*}} from "[2@mb:2, -, -] partial sum(dp:2)" to "[2@mb:2, -, -]"
