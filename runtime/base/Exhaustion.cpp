@@ -16,8 +16,11 @@
 
 namespace pcc::runtime {
 
-/// Function that the handler for uncaught exceptions calls with the error,
-/// before the handler ends the process. reportExhaustion() sets this pointer.
+/// Function that reports an uncaught exception. The terminate handler
+/// endWithError() converts the exception into a Status object and passes the
+/// Status object to this function. A Status object holds an exit code and a
+/// message. After the call endWithError() ends the process.
+/// reportExhaustion() sets this pointer.
 static void (*reporter)(const Status &) = nullptr;
 
 /// Reserved memory, freed before an error is reported: the report needs memory.

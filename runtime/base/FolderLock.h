@@ -7,12 +7,19 @@
 
 namespace pcc::runtime {
 
-/// Exclusive lock (flock) on a directory among processes. The destructor
-/// releases the lock. On a file system without locks the object does nothing.
+/// Exclusive lock on a directory, taken with flock(). While one process holds
+/// the lock, no other process can take the lock of the same directory. The
+/// destructor releases the lock.
+///
+/// If the directory cannot be opened, or if its file system does not support
+/// flock(), the object holds no lock, and isBusy() returns false.
 class FolderLock {
 public:
-  /// Takes the lock of `folder`. While another process holds the lock, retries
-  /// every 10 ms, up to `tries` times.
+  /// Tries to lock the directory `folder`. While another process holds the
+  /// lock, the constructor waits 10 ms and tries again, at most `tries` times.
+  /// For example, 100 tries take about one second. If the other process still
+  /// holds the lock after the last try, this object holds no lock, and isBusy()
+  /// returns true.
   explicit FolderLock(const std::string &folder, int tries = 100);
   ~FolderLock();
   FolderLock(const FolderLock &) = delete;

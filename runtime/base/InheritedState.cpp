@@ -29,8 +29,9 @@ void repairInheritedState() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-/// Returns whether `signal` can end this process: it is neither in the set
-/// `blocked` nor ignored.
+/// Returns whether `signal` would reach this process. A signal that the process
+/// ignores does not reach the process. A signal that the calling thread blocks
+/// does not reach the process either. `blocked` is the set of blocked signals.
 static bool isEffective(int signal, const sigset_t &blocked) {
   struct sigaction action = {};
   return sigismember(&blocked, signal) == 0 &&

@@ -22,9 +22,13 @@ namespace pcc::runtime {
 void repairInheritedState();
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
-/// process: those neither ignored nor blocked at the first call. For example,
-/// nohup starts a process with SIGHUP ignored. Call this function before
-/// blocking any of these signals.
+/// process. A signal that the process ignores or blocks cannot end the process.
+/// For example, nohup starts a process that ignores SIGHUP. The function then
+/// returns SIGINT and SIGTERM.
+///
+/// The first call computes the set of signals, and each later call returns the
+/// same set. Make the first call before the program itself ignores or blocks
+/// one of the three signals.
 sigset_t endingSignals();
 
 } // namespace pcc::runtime

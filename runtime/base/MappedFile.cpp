@@ -51,8 +51,12 @@ static int64_t modificationTime(const struct stat &info) {
          int64_t(info.st_mtim.tv_nsec);
 }
 
-/// Leaves an empty file unmapped, because mmap() rejects zero bytes. Closes the
-/// descriptor at once, so that many mapped files need no descriptors.
+/// Closes the file descriptor before returning, because a mapping stays valid
+/// without the descriptor. The number of mapped files is therefore not bounded
+/// by the limit on open descriptors (ulimit -n).
+///
+/// If the file is empty, the function succeeds but does not call mmap().
+/// mmap() would reject a length of 0 bytes. bytes() then returns an empty span.
 Status MappedFile::open(const std::string &path, MappedFile &file,
                         ExitCode unusable) {
   const int descriptor =

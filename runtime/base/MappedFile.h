@@ -34,12 +34,16 @@ public:
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 
-  /// Maps the whole regular file at `path`, and assigns the mapping to `file`.
-  /// Does not wait for the writer of a named pipe. On an error `file` is
-  /// unchanged. Exit codes:
+  /// Maps the whole regular file at `path` into memory, and assigns the mapping
+  /// to `file`. On an error `file` is unchanged. Exit codes:
   ///
-  /// - 7: the system refuses access, memory or another resource
+  /// - 7: the system denies access to the file, cannot read the file, or has no
+  ///   memory or file descriptor left
   /// - `unusable`: there is no file at `path`, or it is not a regular file
+  ///
+  /// If `path` is a named pipe, the function returns the exit code `unusable`
+  /// at once. The function does not wait until a process opens the pipe for
+  /// writing.
   static Status open(const std::string &path, MappedFile &file,
                      ExitCode unusable = InputOutput);
 
@@ -54,19 +58,23 @@ public:
   /// error with exit code `code` if the file is shorter.
   Status slice(uint64_t offset, uint64_t length, ExitCode code,
                std::span<const std::byte> &part) const;
-  /// Returns the file's modification time when it was opened, in nanoseconds
-  /// since the Unix epoch.
+  /// Returns the modification time that the file had when open() was called.
+  /// The time is in nanoseconds since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
 
-  /// Checks that the file did not change while it was mapped. Call this after
-  /// reading, before using the result. Returns an error with exit code `code`
-  /// if:
+  /// Checks that the file has not changed since open() mapped the file. Call
+  /// this function after reading bytes() and before using a result that was
+  /// computed from the bytes. Returns an error with exit code `code` in each of
+  /// these cases:
   ///
-  /// - a page could not be read;
-  /// - the file's size or modification time is not that of open().
+  /// - An access to bytes() could not read a page of the file.
+  /// - The file now has a different size than when open() was called.
+  /// - The file now has a different modification time than when open() was
+  ///   called.
   ///
-  /// Replacing the file by a rename is no error: the mapping keeps the old
-  /// content.
+  /// Another process may replace the file by renaming a new file to its path.
+  /// This replacement is no error, because the mapping keeps the content of
+  /// the old file.
   Status checkUnchanged(ExitCode code) const;
   /// Returns an error with exit code `code` if an earlier access to bytes()
   /// could not read a page of the file. For example, another process has

@@ -14,13 +14,21 @@ namespace pcc::runtime {
 
 using Range = MappingGuard::Range;
 
-/// First entry of the linked list of all ranges. Each range describes one
-/// guarded mapping, or is free for reuse.
+/// First element of the linked list of all Range objects. A Range object holds
+/// the address and the size of one memory mapping. The SIGBUS handler uses the
+/// list to find the mapping that contains a given address. After a MappingGuard
+/// object is destroyed, its Range object stays in the list. takeRange() can
+/// then return this Range object for another mapping.
 static std::atomic<Range *> ranges{nullptr};
-/// Mutex that a thread locks before it changes the list `ranges`, an entry of
-/// the list, `previous` or `pageSize`. The SIGBUS handler reads these variables
-/// without locking the mutex, because locking a mutex is not safe in a signal
-/// handler.
+/// Mutex that a thread locks before it changes one of these variables:
+///
+/// - `ranges`, a linked list of Range objects, or a Range object in the list
+/// - `previous`, the SIGBUS handler that was installed before onBusError()
+/// - `pageSize`, the size of a page in bytes
+///
+/// Locking a mutex is not safe in a signal handler. The SIGBUS handler
+/// onBusError() therefore reads these variables without locking the mutex. The
+/// handler also sets the atomic flag Range::failed without locking the mutex.
 static std::mutex rangesMutex;
 /// The SIGBUS handler that the process had before onBusError() was installed.
 static struct sigaction previous = {};
@@ -49,9 +57,19 @@ static bool replace(Range &range, const std::byte *address) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/// Passes a SIGBUS outside all guarded mappings to the previous handler.
-/// Without one, restores the default action; the access then raises SIGBUS
-/// again, which ends the process.
+/// Calls `previous`, the SIGBUS handler that was installed before onBusError().
+/// onBusError() calls this function if no MappingGuard object protects the
+/// address of the failed access, or if replacing the pages by zeros fails. The
+/// parameters are the parameters of the signal handler onBusError().
+///
+/// The function restores the default action of SIGBUS in two cases:
+///
+/// - No handler was installed before onBusError().
+/// - `previous` has called onBusError(). The two handlers would otherwise call
+///   each other forever.
+///
+/// In both cases the thread then repeats the failed access. The access raises
+/// SIGBUS again, and the default action ends the process.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
   const bool hasHandler =
@@ -86,9 +104,13 @@ static void onBusError(int signal, siginfo_t *info, void *context) {
   errno = error;
 }
 
-/// Installs onBusError() as the SIGBUS handler, and saves the present handler
-/// in `previous`. Called for each mapping, because another library may have
-/// replaced the handler since.
+/// Installs onBusError() as the SIGBUS handler of the process, unless
+/// onBusError() is installed already. Saves the replaced handler in `previous`.
+/// Also sets `pageSize`.
+///
+/// MappingGuard calls this function whenever it starts to protect a mapping.
+/// One call at the start of the process would not be enough, because another
+/// library may install its own SIGBUS handler later.
 static void install() {
   pageSize = size_t(sysconf(_SC_PAGESIZE));
   struct sigaction present = {};

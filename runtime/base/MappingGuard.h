@@ -31,13 +31,23 @@ namespace pcc::runtime {
 class MappingGuard {
 public:
   MappingGuard() = default;
-  /// Guards the mapping of `size` bytes at `data`, the start of a page.
-  /// `protection` is the mapping's protection (PROT_READ, PROT_WRITE). Installs
-  /// a SIGBUS handler. The handler passes signals outside all guarded mappings
-  /// to the previous handler.
+  /// Starts to protect a memory mapping from SIGBUS. An access to an unreadable
+  /// page of the mapping then gives zeros and does not end the process.
+  ///
+  /// - `data` is the address of the mapping, a multiple of the page size.
+  /// - `size` is the size of the mapping in bytes.
+  /// - `protection` is the protection that mmap() gave the mapping, such as
+  ///   PROT_READ. The pages of zeros get the same protection.
+  ///
+  /// The constructor installs a SIGBUS handler for the whole process. If a
+  /// SIGBUS is raised at an address outside every protected mapping, this
+  /// handler calls the SIGBUS handler that was installed before.
   MappingGuard(const void *data, size_t size, int protection);
   MappingGuard(MappingGuard &&other) noexcept { *this = std::move(other); }
-  /// Swaps the guarded mappings of the two objects.
+  /// Exchanges the mappings that the two objects protect from SIGBUS. For
+  /// example, this object protects mapping A, and `other` protects mapping B.
+  /// After the assignment this object protects mapping B, and `other` protects
+  /// mapping A.
   MappingGuard &operator=(MappingGuard &&other) noexcept {
     std::swap(range, other.range);
     return *this;
@@ -51,12 +61,17 @@ public:
   /// bytes of the mapping may be zeros instead of the file's content.
   bool hasFailed() const;
 
-  /// Address range of the mapping that one MappingGuard guards. After the
-  /// guard's release(), the Range object is free, and a later guard may use the
-  /// object for another mapping. A Range object is never deallocated. The
-  /// SIGBUS handler can therefore read all Range objects without a lock.
+  /// Description of one memory mapping that a MappingGuard object protects from
+  /// SIGBUS: the address, the size and the protection of the mapping.
+  ///
+  /// When the MappingGuard object stops protecting the mapping, `begin` becomes
+  /// null. A later MappingGuard object may then use the same Range object for
+  /// another mapping. A Range object is never deallocated. The SIGBUS handler
+  /// can therefore read all Range objects without locking a mutex.
   struct Range {
-    /// First byte of the mapping; null while this range guards no mapping.
+    /// Address of the first byte of the mapping that this Range object
+    /// describes. The address is null if this Range object describes no
+    /// mapping.
     std::atomic<const std::byte *> begin{nullptr};
     std::atomic<size_t> size{0};
     std::atomic<int> protection{0};
@@ -65,8 +80,9 @@ public:
   };
 
 private:
-  /// Address range of the mapping that this object guards; null if it guards
-  /// nothing.
+  /// The Range object that holds the address and the size of the mapping that
+  /// this MappingGuard object protects from SIGBUS. The pointer is null if this
+  /// MappingGuard object protects no mapping.
   Range *range = nullptr;
 };
 

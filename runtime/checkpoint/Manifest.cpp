@@ -146,9 +146,14 @@ static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   return end == size;
 }
 
-/// Returns whether the saved pieces (sub-tensors) form a grid that holds each
-/// element once. For example, 2 parts of the rows and 3 parts of the columns
-/// need 6 pieces.
+/// Returns whether the saved sub-tensors of `tensor` form a grid. In a grid,
+/// each dim is divided into parts that contain each index exactly once. There
+/// is exactly one sub-tensor for each combination of parts. Each element of the
+/// tensor thus lies in exactly one sub-tensor.
+///
+/// For example, the rows of a 4x6 matrix are divided into [0, 2) and [2, 4).
+/// The columns are divided into [0, 2), [2, 4) and [4, 6). The grid then has
+/// 2 x 3 = 6 sub-tensors.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<Runs, RunsBefore>> parts(numDims);

@@ -35,8 +35,10 @@ struct SavedPiece {
   uint64_t bytes = 0;
   /// 64-bit xxh3 hash of the bytes of the saved sub-tensor.
   uint64_t checksum = 0;
-  /// Indices of the sub-tensor along each dim of the whole tensor, as ascending
-  /// ranges. For example, rows 4, 5 and 8 are {[4, 6), [8, 9)}.
+  /// Indices of the sub-tensor within the whole tensor. Entry i is the list of
+  /// the index ranges along dim i, in ascending order. For example, a
+  /// sub-tensor of a matrix has rows 0 and 1, and columns 4, 5 and 8. Entry 0
+  /// is then {[0, 2)}, and entry 1 is {[4, 6), [8, 9)}.
   std::vector<Runs> runs = {};
 };
 
@@ -69,7 +71,8 @@ struct Manifest {
   TrainingPosition position = {};
   /// Number of ranks that saved the checkpoint.
   int64_t world = 1;
-  /// Canonical path of the model's file; may be empty.
+  /// Absolute path, without symbolic links, of the file of the model that was
+  /// trained. The path is empty if the file is unknown.
   std::string model = {};
   /// Canonical path of the folder of the model's weights.
   std::string weightsRoot = {};
@@ -86,18 +89,26 @@ struct Manifest {
 /// Returns the manifest as JSON that ends with a checksum of its content.
 std::string toJson(const Manifest &manifest);
 
-/// Parses the manifest file at `path` into `manifest`; the inverse of toJson().
-/// Returns exit code 7 if the file cannot be read, 11 if it is not a valid
-/// manifest:
+/// Reads the manifest file at `path`, parses its JSON text, and stores the
+/// result in `manifest`. Returns exit code 7 if the file cannot be read.
+/// Returns exit code 11 if the file is not a valid manifest, or if it changes
+/// during the read. A file is not a valid manifest in any of these cases:
 ///
-/// - it is not JSON;
-/// - its format version or checksum is wrong;
-/// - a tensor fails findFault().
+/// - The file is not JSON, or its arrays and objects are nested too deeply.
+/// - A member is missing or has another type.
+/// - The format version or the checksum is wrong.
+/// - The function findFault() reports a fault for a tensor. For example, a size
+///   in the shape of the tensor is negative.
 Status readManifest(const std::string &path, Manifest &manifest);
 
-/// Adds the tensors, pieces (sub-tensors) and files of `other`, the report of
-/// one rank, to `manifest`. Returns exit code 11 if both have a tensor of one
-/// name with different types or shapes.
+/// Adds the report `other` of one rank to `manifest`. The report lists the file
+/// that the rank has written, and the sub-tensors in this file. For example,
+/// `manifest` lists rows 0 and 1 of the tensor "w", and the report lists rows 2
+/// and 3 of "w". The function adds rows 2 and 3 to the list of `manifest`.
+///
+/// Returns exit code 11 if `manifest` and the report contradict each other
+/// about a tensor. A contradiction is another element type, another shape, or
+/// another role (trained parameter, other parameter or optimizer state).
 Status merge(Manifest &manifest, Manifest other);
 
 /// Checks the description of one saved tensor. Returns the first fault as text,
@@ -112,9 +123,16 @@ Status merge(Manifest &manifest, Manifest other);
 ///   shape than the parameter has.
 std::string findFault(const SavedTensor &tensor);
 
-/// Checks that the pieces (sub-tensors) of each tensor form a grid and hold
-/// every element once. Each tensor must have passed findFault(). Returns a
-/// description of the first fault, or an empty string.
+/// Checks that the saved sub-tensors of each tensor contain every element of
+/// the tensor exactly once, and that no two tensors have the same name. The
+/// sub-tensors of a tensor must also form a grid. In a grid, each dim is
+/// divided into parts, and there is one sub-tensor for each combination of
+/// parts. For example, 2 parts of the rows and 3 parts of the columns give 6
+/// sub-tensors. A tensor without elements must have no saved sub-tensor.
+///
+/// Returns a description of the first fault as text, or an empty string if
+/// there is no fault. The caller must first call findFault() for each tensor,
+/// and must not call this function if findFault() reports a fault.
 std::string findPiecesFault(const Manifest &manifest);
 
 } // namespace pcc::runtime

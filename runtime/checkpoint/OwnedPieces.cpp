@@ -4,7 +4,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the sub-tensor of `tensor` that this rank holds, without padding.
+/// Returns the sub-tensor of `tensor` that the rank at the mesh coordinates
+/// `at` holds. The sub-tensor does not contain padding. Padding is unused
+/// elements that make the shards of all ranks equally large.
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};

@@ -12,20 +12,30 @@
 
 namespace pcc::runtime {
 
-/// The sub-tensor of one tensor that this rank writes to a checkpoint. If
-/// several ranks hold the same elements, only one writes. The sub-tensor is
-/// empty if the rank holds only padding.
+/// Sub-tensor that this rank writes to a checkpoint. The sub-tensor consists of
+/// the elements of one tensor that this rank holds. If several ranks hold the
+/// same elements, only one of these ranks writes the elements.
+///
+/// The sub-tensor does not contain padding. Padding is unused elements of a
+/// shard, which make all shards equally large. For example, 5 rows are split
+/// over 4 ranks, and each shard has 2 rows. Rank 2 holds one row of the
+/// tensor and one row of padding. Rank 3 holds only padding, and its sub-tensor
+/// is empty.
 struct OwnedPiece {
   /// Tensor of which this rank saves a sub-tensor; borrowed.
   const StateTensor *tensor;
-  /// Indices of the sub-tensor along each dim of the whole tensor, as ranges.
+  /// Indices of the sub-tensor within the whole tensor. Entry i is the list of
+  /// the index ranges along dim i, in ascending order. For example, a
+  /// sub-tensor of a matrix has rows 0 and 1, and columns 4, 5 and 8. Entry 0
+  /// is then {[0, 2)}, and entry 1 is {[4, 6), [8, 9)}.
   std::vector<Runs> runs = {};
   /// Shape of the sub-tensor that this rank saves, without padding.
   std::vector<int64_t> shape = {};
-  /// Loop nests that copy the elements of this rank's shard to a buffer. The
-  /// buffer is dense and row-major, and has the shape `shape`. The loop nests
-  /// do not copy the padding of the shard. The list is empty if the rank holds
-  /// only padding.
+  /// Copies that fill a dense, row-major buffer of the shape `shape` with the
+  /// elements of this rank's shard. Each entry describes one loop nest: the
+  /// first offset, and the extent and the strides of each loop. The copies skip
+  /// padding, which is unused elements of the shard. The list is empty if the
+  /// shard consists only of padding.
   std::vector<StridedCopy> copies = {};
   /// Size in bytes of the sub-tensor that this rank saves, without padding.
   uint64_t bytes = 0;

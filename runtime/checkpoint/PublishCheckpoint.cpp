@@ -22,8 +22,14 @@ static bool exists(const std::string &path) {
 }
 
 namespace {
-/// Waits until each rank has written a report or an error to the folder of a
-/// save. Polls the folder every 1 ms, later every 50 ms.
+/// Waits until each rank has written one of two files to the folder of a new
+/// checkpoint. NNN is the number of the rank:
+///
+/// - rank-NNN.json: a report that lists the data that the rank has saved
+/// - rank-NNN.failed: the error message of a rank that could not save its data
+///
+/// The class checks repeatedly whether the files exist. The first pause between
+/// two checks is 1 ms. Each further pause is twice as long, but at most 50 ms.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -33,10 +39,9 @@ public:
       missing.push_back(rank);
   }
 
-  /// Blocks until each rank has ended its part of the save. A rank ends with
-  /// the file rank-NNN.json if its data is complete, or with the file
-  /// rank-NNN.failed if the rank could not save its data. NNN is the number of
-  /// the rank.
+  /// Blocks until each rank has written one of two files. NNN is the number of
+  /// the rank. A rank writes rank-NNN.json after it has saved its data. A rank
+  /// writes rank-NNN.failed if it cannot save its data.
   ///
   /// Stops waiting after `timeout` seconds, or when another thread sets
   /// `isGivenUp` to true. Returns success if each rank has written
@@ -63,14 +68,15 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether `rank` has ended its part of the save. A rank ends with
-  /// one of two files in the folder of the save, where NNN is the number of the
-  /// rank:
+  /// Returns whether the rank with the number `rank` has written one of two
+  /// files to `folder`. NNN is the number of the rank:
   ///
-  /// - rank-NNN.json: The data of the rank is complete.
+  /// - rank-NNN.json: The rank has saved its data.
   /// - rank-NNN.failed: The rank could not save its data. The file contains the
-  ///   error message. The function stores the error in `failure`, unless
-  ///   `failure` already has an error of another rank.
+  ///   error message.
+  ///
+  /// If rank-NNN.failed exists, and `failure` has no error of another rank yet,
+  /// the function stores the error of this rank in `failure`.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -80,7 +86,11 @@ private:
     return true;
   }
 
-  /// Returns the error that `rank` has written to the file at `path`.
+  /// Returns an error (exit code 7) which states that the rank with the number
+  /// `rank` cannot save its data. `path` is the path of the text file to which
+  /// the rank has written its error message. The result contains this message.
+  /// If the file is empty or cannot be read, the result contains no message of
+  /// the rank.
   static Status failureOf(int rank, const std::string &path) {
     constexpr size_t mostBytes = 1 << 16;
     std::string why;
@@ -146,8 +156,12 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 // Publication
 //===----------------------------------------------------------------------===//
 
-/// Renames an existing checkpoint at `path` to replacedName(`path`), so that a
-/// new one can take its place. The renamed checkpoint stays valid.
+/// Frees the path `path` for the folder of a new checkpoint. If an older
+/// checkpoint is at `path`, the function appends ".replaced" to the name of its
+/// folder. For example, "step-00000008" becomes "step-00000008.replaced". The
+/// content of the folder stays unchanged, and a run can still load it. If
+/// another folder already has the new name, the function deletes that folder
+/// first.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -155,12 +169,20 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// Publishes a checkpoint in three steps. Syncs each step before the next one,
-/// because a crash may come at any time:
+/// Makes a new checkpoint visible to loaders. `folder` is the path of the
+/// folder to which the ranks have written their data. `directory` is the path
+/// of the directory of all checkpoints. `step` is the final name of the folder,
+/// such as "step-00000008". The function has three steps:
 ///
-/// - write the manifest to `folder`;
-/// - rename `folder` to its final name `step`;
-/// - write `step` to the file `latest`.
+/// - Write the manifest to `folder`.
+/// - If an older checkpoint has the name `step`, append ".replaced" to the name
+///   of the older checkpoint. Then rename `folder` to `step`.
+/// - Write the name `step` to the file `latest` in `directory`. A loader first
+///   tries to load the checkpoint that the file `latest` names.
+///
+/// The function syncs the result of each step to the disk before the next step.
+/// A folder with the name `step` is therefore complete, even if the machine
+/// crashes between two steps.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {
@@ -192,8 +214,10 @@ void removeOldCheckpoints(const FileChanges &changes,
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };
-  // Keep the unfinished folders of this job: other ranks may have begun the
-  // next save.
+  // Delete the folders of unfinished saves of other training runs. Keep the
+  // folders of unfinished saves of this training run. Their names contain
+  // `job`. For example, rank 0 has just finished the save of step 8, and rank 1
+  // already writes to the folder of step 16.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)
       (void)changes.remove(pathOf(name));

@@ -49,13 +49,25 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
   }
 }
 
-/// Number of elements that reduceBlock() reduces at once. The buffers of all
-/// levels of the reduction tree fit in cache.
+/// Largest number of elements that one call of reduceBlock() reduces. The
+/// function calls itself recursively, and each level of the recursion has a
+/// buffer of this many elements. The number is small, so that the buffers of
+/// all levels fit in the CPU's cache. For example, the recursion for 8 inputs
+/// has 3 levels. With f32 elements (4 bytes each), the buffers of these levels
+/// have 3 * 512 * 4 bytes = 6 KiB.
 inline constexpr size_t reducedAtOnce = 512;
 
-/// Reduces elements [at, at + size) of all `inputs` into `block`. Recursion:
-/// reduces both halves of the inputs, then combines the two results. `size` is
-/// at most `reducedAtOnce`.
+/// Reduces the arrays `inputs` element by element: with two inputs and a sum,
+/// block[i] = inputs[0][at + i] + inputs[1][at + i]. The function reduces
+/// `size` elements of each array, from index `at`. `size` is at most
+/// `reducedAtOnce`.
+///
+/// With one input, the function copies the elements. With more inputs, the
+/// function divides the list of inputs into two parts, calls itself for each
+/// part, and then combines the results of the two parts. The number of inputs
+/// in the first part is the largest power of 2 that is less than the number of
+/// all inputs. For example, the function divides 5 inputs into inputs 0 to 3
+/// and input 4.
 template <dist::ReductionKind kind, typename T>
 void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
                  Computed<T> *block) {
@@ -74,9 +86,13 @@ void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
     block[i] = reduceTwo(kind, block[i], right[i]);
 }
 
-/// Reduces elements [begin, end) of all `inputs`, in blocks of `reducedAtOnce`
-/// elements, and writes the result to all `outputs`. T is the type of the
-/// stored elements.
+/// Reduces the arrays `inputs` element by element: with two inputs and a sum,
+/// result[i] = inputs[0][i] + inputs[1][i] for each index i in [begin, end).
+/// Writes result[i] to index i of each array in `outputs`, so all outputs get
+/// equal elements. T is the element type of all inputs and outputs.
+///
+/// The function processes at most `reducedAtOnce` elements of each array at a
+/// time.
 template <dist::ReductionKind kind, typename T>
 void reduceInTreeAs(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end) {
@@ -92,11 +108,17 @@ void reduceInTreeAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) of all `inputs`, one array per member. Writes
-/// the result to elements [begin, end) of all `outputs`. An output may be the
-/// memory of an input.
+/// Reduces the arrays `inputs` element by element: with two inputs and a sum,
+/// result[i] = inputs[0][i] + inputs[1][i] for each index i in [begin, end).
+/// Each input comes from one rank of a group. The function writes result[i] to
+/// index i of each array in `outputs`, so all outputs get equal elements. An
+/// output may be the same array as an input.
 ///
-/// - f16 and bf16: accumulate in f32, and are rounded once, at the end.
+/// `kind` is the reduction, such as a sum or a maximum. `type` is the element
+/// type of all inputs and outputs. Some types have special rules:
+///
+/// - f16 and bf16: the function computes in f32, and rounds only the final
+///   result to f16 or bf16.
 /// - Bool: a sum is a logical or, and a product is a logical and.
 inline void reduceInTree(std::span<const void *const> inputs,
                          std::span<void *const> outputs, size_t begin,

@@ -38,9 +38,16 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// Returns a call in words, such as "all_reduce of h.0 (action 0F3)": tensor
-/// h.0, and action 0F3, the forward (F) of microbatch 3 on stage 0. Empty parts
-/// are omitted.
+/// Describes the call of a communication function for an error message. For
+/// example, this text describes an all-reduce of tensor h in action 0F3, which
+/// is the forward (F) of microbatch 3 on stage 0:
+///
+///   all_reduce of h (action 0F3)
+///
+/// `call` is the function's name, `action.value` is the tensor's name, and
+/// `action.action` is the action's name. If the tensor's name is empty, the
+/// text does not contain " of h". If the action's name is empty, the text does
+/// not contain " (action 0F3)".
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())
@@ -77,8 +84,19 @@ inline Status missedDeadline(const CallSite &site, double seconds,
                            listMembers(site.members) + " did not arrive");
 }
 
-/// Returns the error (exit code 11) for a group member whose call or size
-/// differs from this rank's. `peer` is the member's world rank.
+/// Returns an error with exit code 11 for two ranks whose calls do not match.
+/// For example, one rank calls allReduce() while the other rank calls
+/// allGather(), or the two ranks pass different sizes to one function.
+///
+/// `site` describes the call of this rank. `peer` is the world rank of the
+/// other rank. A rank can also send a message to itself. If the rank then
+/// expects another size than it sends, `peer` is this rank itself.
+///
+/// In this example of an error message, 0F3 is the forward (F) of microbatch 3
+/// on stage 0:
+///
+///   rank 1: all_reduce of h (action 0F3) does not match the call of rank 3;
+///   the ranks run different programs
 inline Status mismatchedCalls(const CallSite &site, int peer) {
   return Status::error(DamagedBundle, "rank " + std::to_string(site.rank) +
                                           ": " +

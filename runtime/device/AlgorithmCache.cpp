@@ -22,8 +22,9 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
-/// `firstLine`: first line of a cache file. `lastWord`: first word of the last
-/// line, before a checksum.
+/// Fixed texts of a cache file. `firstLine` is the first line of the file.
+/// `lastWord` is the first word of the last line. For example, the last line is
+/// "checksum 2d06800538d394c2".
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
 /// Size in bytes above which a file is not read. Files with the algorithms of
@@ -39,8 +40,8 @@ static std::string hexadecimal(uint64_t number, int digits) {
   return text;
 }
 
-/// Returns the last line of a cache file. `text` is the rest of the file: all
-/// earlier lines. The last line consists of the word "checksum" and a hash of
+/// Returns the last line of a cache file. `text` contains all lines before the
+/// last line. The last line consists of the word "checksum" and a hash of
 /// `text` in 16 hexadecimal digits, for example "checksum 2d06800538d394c2".
 static std::string checksumLine(std::string_view text) {
   return std::string(lastWord) +

@@ -26,13 +26,16 @@ namespace pcc::runtime {
 /// cublasLtMatmulAlgo_t of cuBLASLt.
 using AlgorithmBytes = std::array<unsigned char, 64>;
 
-/// Cache of the algorithms that a library selected, by problem (such as one
-/// matrix product). A file in the bundle keeps the cache for later runs. Calls
-/// are made in this order:
+/// Map from a problem to the algorithm that a library selected for the problem.
+/// A problem is a text that describes one computation, such as a matrix product
+/// with its types and shapes. A file in the bundle stores the map, so that a
+/// later run uses the same algorithms. The caller calls the functions in this
+/// order:
 ///
-///   open()         reads the file
-///   find() add()   for each problem
-///   keep()         writes the file
+///   open()   reads the file
+///   find()   returns the algorithm of a problem, or null if the map has none
+///   add()    stores an algorithm that the library has newly selected
+///   keep()   writes the file
 class AlgorithmCache {
 public:
   /// Reads the cache from its file in `folder`, the directory of the bundle.
@@ -45,20 +48,29 @@ public:
   /// none. cuBLASLt (or another library) may reject the algorithm; the caller
   /// must check this. The pointer is valid until the next open() or add().
   const AlgorithmBytes *find(const std::string &problem) const;
-  /// Stores `algorithm` in the cache in memory, as the algorithm of `problem`.
-  /// It replaces an earlier algorithm of `problem`.
+  /// Sets the algorithm of `problem` to `algorithm`. `problem` is a text that
+  /// describes one computation, such as a matrix product. find() then returns
+  /// `algorithm` for this text. The cache file does not change until keep().
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes the algorithms that add() stored to the file of the cache.
-  /// Algorithms that other processes have written to this file remain in it.
-  /// Ignores errors, because a later run can select the algorithms again.
+  /// Writes the new algorithms to the cache file. An algorithm is new if add()
+  /// stored it after the last keep(). Other processes may have added algorithms
+  /// to the file after open(). The function preserves the algorithms of other
+  /// processes. If the file already has an algorithm for the same problem, the
+  /// new algorithm replaces the algorithm in the file. The function ignores
+  /// errors, because a later run can select the algorithms again.
   void keep();
 
 private:
   /// Path of the file that stores the cache in the directory of the bundle.
   std::string path;
-  /// `known`: algorithm of each problem, from the cache file or from add().
-  /// `added`: algorithms that add() stored and keep() has not yet written.
+  /// Two maps from a problem to its algorithm. A problem is a text that
+  /// describes one computation, such as a matrix product.
+  ///
+  /// - `known` contains all algorithms that find() can return: the algorithms
+  ///   from the cache file and from add().
+  /// - `added` contains only the algorithms from add() that keep() has not yet
+  ///   written to the file.
   std::map<std::string, AlgorithmBytes> known, added;
 };
 

@@ -12,7 +12,8 @@ namespace {
 /// An element that is not a valid index.
 struct InvalidIndex {
   int64_t value;
-  /// Number of elements of the indexed dim.
+  /// Number of positions in the dim from which the index selects. For example,
+  /// the size is 1000 if the index selects one of the 1000 rows of a table.
   int64_t size;
 };
 
@@ -26,8 +27,9 @@ public:
         buffer(*program.buffers[size_t(indices.buffer)]),
         type(typeOf(buffer.type)) {}
 
-  /// Checks `data`, one microbatch of the indices in host memory. Returns exit
-  /// code 10 (BadInput) if an index is not valid.
+  /// Checks all indices in an index tensor. `data` is the address of the tensor
+  /// in host memory. Returns exit code 10 (BadInput) if an index is out of
+  /// range.
   Status check(const void *data) const {
     const auto invalid = type == ElementType::I64
                              ? find(static_cast<const int64_t *>(data))
@@ -69,8 +71,13 @@ private:
   ElementType type;
 };
 
-/// Checks indices that are in host memory before run(). On a CPU, these are all
-/// index tensors. On a GPU, these are only inputs of the model.
+/// Checks an index tensor that is in host memory, such as the token numbers
+/// that a Gather reads. The check is complete when run() returns.
+///
+/// On a CPU, this class checks every index tensor. On a GPU, this class checks
+/// only the index tensors that are inputs of the model, because the host has a
+/// copy of each input. CheckOfComputed checks the index tensors that the GPU
+/// computes.
 class CheckOnHost : public Operation {
 public:
   CheckOnHost(const IndexBounds &bounds, const BufferTable &buffers,
@@ -89,9 +96,13 @@ private:
   int32_t buffer;
 };
 
-/// Checks indices that a GPU computes. run() enqueues a copy from the GPU to
-/// the host. After the step, afterStep() checks the copy. Kernels may read
-/// invalid indices before this check, and tolerate them.
+/// Checks an index tensor that a GPU computes, such as a sum of two inputs of
+/// the model. run() begins a copy of the index tensor from the GPU to the host.
+/// After the end of the step, afterStep() checks the copy on the host.
+///
+/// Kernels of the step use the indices before this check. An index that is out
+/// of range never makes a kernel access memory outside of the kernel's tensors.
+/// For example, a gather from 1000 rows reads row 999 if the index is 5000.
 class CheckOfComputed : public Operation {
 public:
   CheckOfComputed(const IndexBounds &bounds, const LoadContext &context,

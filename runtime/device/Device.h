@@ -28,9 +28,10 @@
 
 namespace pcc::runtime {
 
-/// Addresses of a program's buffers. A buffer has one or more slots (memories
-/// of one microbatch) of equal size. Microbatch m uses slot m modulo the number
-/// of slots. The table does not own the memory.
+/// Addresses of a program's buffers. A buffer consists of one or more slots of
+/// equal size. A slot is memory for one microbatch at a time. Microbatch m uses
+/// slot m modulo the number of slots. For example, if a buffer has 2 slots, the
+/// microbatches 0, 2 and 4 use slot 0. The table does not own the memory.
 class BufferTable {
 public:
   /// Creates a table with an entry for each buffer of `program`. No buffer has
@@ -40,8 +41,9 @@ public:
       entries.push_back({nullptr, buffer->slot_stride, buffer->slots});
   }
 
-  /// Sets the address of slot 0 (the memory of microbatch 0) of the buffer with
-  /// index `buffer`.
+  /// Sets the address of the buffer with index `buffer` to `base`. A buffer
+  /// consists of one or more slots. A slot is memory for one microbatch at a
+  /// time. `base` is the beginning of the first slot.
   void setBase(int32_t buffer, void *base) {
     entries[buffer].base = static_cast<char *>(base);
   }
@@ -55,7 +57,9 @@ public:
 private:
   /// Address of one buffer, and its division into slots (one per microbatch).
   struct BufferEntry {
-    /// Address of slot 0 (the memory of microbatch 0); null until setBase().
+    /// Address of the buffer, which is the beginning of its first slot. A slot
+    /// is memory for one microbatch at a time. The address is null before the
+    /// call of setBase() for the buffer.
     char *base;
     /// Bytes from the beginning of one slot (the memory of one microbatch) to
     /// the beginning of the next slot.
@@ -116,12 +120,13 @@ struct LoadContext {
   /// Addresses of the buffers in the device's memory. Buffers of parameters
   /// have no address before Device::finishLoading().
   const BufferTable &buffers;
-  /// Addresses in host memory of the model's inputs for the current step. No
-  /// other buffer needs an address in this table. If the device has its own
-  /// memory, each input is in host memory and in device memory. `hostBuffers`
-  /// then contains the address in host memory, and `buffers` contains the
-  /// address in device memory. If the device shares the host's memory,
-  /// `hostBuffers` and `buffers` are the same table.
+  /// Host addresses of the model's inputs in the current step. There are two
+  /// cases:
+  ///
+  /// - The device is a GPU. Each input is in host memory and in GPU memory.
+  ///   `hostBuffers` contains the address in host memory. `buffers` contains
+  ///   the address in GPU memory. Only inputs have an address in `hostBuffers`.
+  /// - The device is a CPU. `hostBuffers` and `buffers` are the same table.
   const BufferTable &hostBuffers;
   /// This rank's shards of the parameters. A device may copy a shard into a
   /// memory format of its own, such as oneDNN's, and free the shard.
@@ -144,9 +149,16 @@ struct RunContext {
   const std::string &action;
 };
 
-/// An instruction that Device::prepare() has made ready to run. On a device
-/// with a queue (such as a GPU stream), run() only enqueues the work.
-/// Operations run one at a time, so they share scratch memory.
+/// An instruction of the program that is ready to run, such as a matrix
+/// product. Device::prepare() creates the operation from the instruction. If
+/// the instruction is a collective, the engine creates the operation. On a CPU,
+/// run() executes the instruction. On a GPU, run() adds the work to a CUDA
+/// stream, and the GPU executes the work later. Exception: if runsOnHost()
+/// returns true, run() executes the instruction on the host.
+///
+/// A device executes one operation at a time. All operations that one device
+/// creates therefore use one common memory for temporary data (scratch
+/// memory).
 class Operation {
 public:
   virtual ~Operation() = default;
@@ -238,11 +250,13 @@ public:
   /// calls began. Does not wait for this work. Returns an error if any work has
   /// failed.
   ///
-  /// QueuedDevice::beginUpload() begins a copy from the host that overlaps with
-  /// other work. `isDone` can be true although this copy is not complete.
-  /// QueuedDevice::copyWithin() begins copies that wait for all earlier
-  /// uploads. If copyWithin() has been called after the upload, `isDone` is
-  /// true only if the upload is complete.
+  /// Exception: `isDone` ignores an upload that QueuedDevice::beginUpload() has
+  /// begun, until the next call of QueuedDevice::copyWithin(). For example:
+  ///
+  ///   beginUpload()
+  ///   poll()         `isDone` may be true before the upload is complete
+  ///   copyWithin()   begins copies that wait for the upload
+  ///   poll()         `isDone` is true only after the upload and the copies
   virtual Status poll(bool &isDone) = 0;
 
   /// Returns the interface with the functions that only a device with a queue

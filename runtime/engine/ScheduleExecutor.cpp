@@ -12,8 +12,9 @@
 
 namespace pcc::runtime {
 
-/// Calls loadCollective() for each collective instruction, and
-/// Device::prepare() for each other instruction.
+/// Converts each instruction of one function to an executable object, and
+/// appends the object to `steps`. loadCollective() converts collective
+/// instructions. Device::prepare() converts all other instructions.
 Status ScheduleExecutor::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -63,9 +64,12 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // Count the asynchronous collectives that are in progress after this Start
-  // instruction. Reserve space for as many pointers in the list `started`, so
-  // that the list allocates no memory during a step.
+  // During a step, each Start instruction appends a pointer to the list
+  // `started`, and each Finish instruction removes a pointer. Reserve memory
+  // for the list here, so that the list allocates no memory during a step. The
+  // required capacity is the number of collectives that are in progress after
+  // this Start. For example, after the instructions Start, Start, Finish and
+  // Start of one function, two collectives are in progress.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();

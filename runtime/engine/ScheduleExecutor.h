@@ -66,9 +66,13 @@ public:
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
 private:
-  /// An instruction that is ready to execute. If it starts or finishes an
-  /// asynchronous collective, it has `split`. Any other instruction has
-  /// `operation`.
+  /// An instruction that is ready to execute. Exactly one of two pointers is
+  /// set:
+  ///
+  /// - `split` is set if the instruction starts or finishes an asynchronous
+  ///   collective.
+  /// - `operation` is set for any other instruction, such as a matrix
+  ///   multiplication.
   struct BoundInstruction {
     std::unique_ptr<Operation> operation;
     /// Whether the instruction communicates with other ranks. One kind of
@@ -78,8 +82,13 @@ private:
     /// The asynchronous collective that this instruction starts or finishes.
     /// The starting and the finishing instruction share one object.
     std::shared_ptr<SplitCollective> split;
-    /// Start: the instruction begins an asynchronous collective. Finish: it
-    /// completes one. Whole: it does neither.
+    /// Kind of the instruction:
+    ///
+    /// - Start: the instruction begins an asynchronous collective.
+    /// - Finish: the instruction waits until an asynchronous collective is
+    ///   complete.
+    /// - Whole: any other instruction, such as a matrix multiplication or a
+    ///   collective that one instruction both begins and completes.
     program::CollectivePart part = program::CollectivePart::Whole;
     /// Index of the only microbatch in which the instruction runs; -1 for all.
     int32_t only = -1;
@@ -87,8 +96,10 @@ private:
   /// One end of a point-to-point message between two pipeline stages: a send or
   /// a receive of this rank.
   struct MessageEnd {
-    /// Peer of the message (index in the pipeline's group), and the local
-    /// buffer that is sent or received.
+    /// The rank to which the message is sent or from which it is received, and
+    /// the local buffer with the data of the message. The rank is given as an
+    /// index into `pipeline`, the group of ranks that differ only in their
+    /// coordinate on the pipeline axis.
     PeerBuffer piece;
     bool isSend = false;
     /// Handle of the message while it is in flight, for Group::wait().
@@ -101,14 +112,18 @@ private:
     /// messages show both.
     ActionId id;
     int64_t microbatch = 0;
-    /// Index of the function that the action executes; -1 if it only begins or
-    /// awaits messages.
+    /// Index, in the list `functions`, of the function that the action
+    /// executes. A function is a list of instructions, such as the forward pass
+    /// of one stage. The index is -1 if the action executes no function, but
+    /// only begins messages or waits for messages.
     int32_t function = -1;
     /// Messages that this action begins. Each one is an index into `ends`, the
     /// list of this rank's sends and receives.
     std::vector<size_t> posts;
-    /// Messages for which this action waits. Each one is an index into `ends`,
-    /// the list of this rank's sends and receives.
+    /// Sends and receives for which this action waits. Each element is an index
+    /// into `ends`, the list of this rank's sends and receives. For example, if
+    /// `waits` is {2, 5}, the action blocks until ends[2] and ends[5] are
+    /// complete.
     std::vector<size_t> waits;
   };
 
@@ -128,14 +143,19 @@ private:
   /// indices into `ends`, the list of this rank's sends and receives.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
-  /// Returns the index, in the list `ends`, of this rank's end of `message`:
-  /// its send if `isSend`, otherwise its receive. Appends the end if the list
-  /// lacks it.
+  /// Returns an index into `ends`, the list of this rank's sends and receives.
+  /// If `isSend` is true, the index is that of the entry that sends `message`.
+  /// Otherwise, the index is that of the entry that receives `message`. If the
+  /// list does not contain the entry, the function first appends the entry.
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
-  /// Converts a collective instruction to `step`, which can be executed. If the
-  /// instruction finishes an asynchronous collective, removes the collective
-  /// from `started`; if it starts one, adds it.
+  /// Converts the collective instruction `instruction` to the executable object
+  /// `step`. `started` has a queue for each group of ranks. The queue contains
+  /// the asynchronous collectives that an earlier instruction starts and no
+  /// earlier instruction finishes. If `instruction` starts an asynchronous
+  /// collective, the function appends the collective to the queue of its group.
+  /// If `instruction` finishes an asynchronous collective, the function removes
+  /// the oldest collective from the queue.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);
@@ -143,8 +163,9 @@ private:
   /// all actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
-  /// Executes only the operations that run on the host, which a CUDA graph does
-  /// not contain.
+  /// Executes the operations of one step that run on the host, and no others. A
+  /// CUDA graph does not contain these operations. Therefore begin() calls this
+  /// function in each step after the recording, before it launches the graph.
   Status runOnHost(const Mesh &mesh, Coordinates at);
   /// Completes a step on the host, after the device has completed the step.
   /// Calls Operation::afterStep() for all operations. For example, if a GPU has
@@ -181,20 +202,30 @@ private:
   /// `mayRecord`: whether a CUDA graph may be recorded. `isRecorded`: whether
   /// one has been recorded.
   bool mayRecord = true, isRecorded = false;
-  /// Number of steps so far; stays 0 if no CUDA graph may be recorded.
+  /// Number of steps that have begun. begin() needs this number to record the
+  /// CUDA graph in the second step. The steps are not counted if the device
+  /// cannot record CUDA graphs or if `mayRecord` is false. In this case, the
+  /// number stays 0.
   int64_t numSteps = 0;
-  /// Address and bytes of the buffers that a step first sets to zero, such as
-  /// summed gradients.
+  /// Address and size in bytes of each buffer that runActions() sets to zero
+  /// before it executes the first action. An example is a buffer that sums the
+  /// gradients of a weight over all microbatches of a training step.
   std::vector<std::pair<void *, size_t>> accumulators;
   /// Instructions of each function of the program, in program order.
   std::vector<std::vector<BoundInstruction>> functions;
   std::vector<BoundAction> acts;
   std::vector<MessageEnd> ends;
-  /// Index in the list `ends` for each send and each receive. Parts of the key:
+  /// Maps each send and each receive of this rank to its index in the list
+  /// `ends`. endOf() uses the map to avoid a second entry for the same send or
+  /// receive. The key has three parts:
   ///
-  /// - true for a send, false for a receive;
-  /// - index of the transfer (a tensor that one stage sends to another);
-  /// - number of the microbatch.
+  /// - true for a send, false for a receive
+  /// - the index of the transfer in the program (a transfer describes a tensor
+  ///   that one pipeline stage sends to another)
+  /// - the number of the microbatch
+  ///
+  /// For example, {true, 4, 2} is the key of the send of transfer 4 in
+  /// microbatch 2.
   std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
   /// Handles of the messages for which wait() blocks. They are a data member so
   /// that wait() reuses the memory.

@@ -9,9 +9,13 @@ namespace pcc::runtime {
 /// (stopRequested()). A second signal of the same kind ends the process.
 /// Signals that this process inherited as ignored stay ignored.
 ///
-/// A SIGPIPE from another process, such as `pcc run`, also requests an end. If
-/// this process writes to a pipe without a reader, the write fails with EPIPE,
-/// and the process continues.
+/// Also handles SIGPIPE, which has two possible senders:
+///
+/// - If another process, such as `pcc run`, sends SIGPIPE, the signal requests
+///   an orderly end of training.
+/// - If this process writes to a pipe without a reader, the operating system
+///   sends SIGPIPE. In this case, the signal has no effect. The write fails
+///   with the error EPIPE, and the process continues.
 void listenForStop();
 
 /// Requests an orderly end of training, as if `signal` had arrived.

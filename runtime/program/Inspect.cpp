@@ -12,8 +12,12 @@ using Json = nlohmann::ordered_json;
 namespace pcc::runtime {
 
 namespace {
-/// The mesh of bundle.json, with the microbatches as the last axis. bundle.json
-/// lacks axes of size 1.
+/// Mesh of a bundle. The class reads the mesh axes from the file bundle.json,
+/// and adds the axis "mb" as the last axis. A coordinate on the axis "mb" is
+/// the number of a microbatch. For example, a bundle with the axes {dp=2, tp=4}
+/// and 8 microbatches has the mesh {dp=2, tp=4, mb=8}. The file bundle.json
+/// does not list axes of size 1. The pipeline axis "pp" may therefore be
+/// absent.
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
@@ -61,9 +65,17 @@ public:
     return dim;
   }
 
-  /// Returns the index ranges of a dim that the rank at `at` holds, as [[begin,
-  /// end], …]. If microbatches hold different ranges, lists all of them in
-  /// order. Merges adjacent ranges.
+  /// Returns the index ranges of a dim that the rank at the coordinates `at`
+  /// holds. The result is a JSON list of pairs [begin, end], such as [[0, 8],
+  /// [16, 24]] for the ranges [0, 8) and [16, 24).
+  ///
+  /// The last entry of `at` is the number of a microbatch. The function ignores
+  /// this entry. If the dim is split over microbatches, the rank can hold other
+  /// ranges in microbatch 1 than in microbatch 0. The result then contains the
+  /// ranges of all microbatches, in the order of the microbatches. If a range
+  /// begins where the previous range ends, the function merges both ranges. For
+  /// example, if the rank holds [0, 2) in microbatch 0 and [2, 4) in microbatch
+  /// 1, the result is [[0, 4]].
   Json runsOf(const DimSharding &dim, Coordinates at) const {
     const bool isCut = isCutByMicrobatch({{dim}, {}, {}});
     Runs runs;
@@ -172,8 +184,15 @@ static void keepStages(Json &bundle, const char *list,
   bundle[list] = std::move(kept);
 }
 
-/// Replaces the list of programs by a list of ranks. If `onlyRank` is given,
-/// keeps only the stages, collectives and transfers of that rank.
+/// Returns the JSON object `bundle` with the field "ranks" in place of the
+/// field "programs". The field "programs" has one entry per coordinate on the
+/// pipeline axis, because all ranks with the same coordinate run the same
+/// program. The field "ranks" has one entry per rank. For example, if each of 2
+/// programs runs on 4 ranks, the field "ranks" has 8 entries.
+///
+/// If `onlyRank` is given, the field "ranks" has a single entry, for the rank
+/// with this number. The lists "stages", "collectives" and "transfers" then
+/// contain only the entries that belong to a pipeline stage of this rank.
 static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   const InspectMesh mesh(bundle);
   const Json programs = bundle.at("programs");

@@ -53,7 +53,11 @@ int64_t numElements(std::span<const int64_t> shape) {
 /// work for an untrusted program; layouts of pcc need far fewer.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
-/// Checks that a sub-axis exists in the mesh.
+/// Checks that the sub-axis `axis` exists in `mesh`. Returns null if it exists,
+/// otherwise a description of the fault. A sub-axis is a mesh axis or a factor
+/// of a mesh axis. For example, the sub-axis with pre = 2 and size = 4 exists
+/// in a mesh axis of size 16, because 2 · 4 divides 16. If the mesh axis is
+/// reshaped to [2, 4, 2], the sub-axis is the middle dim.
 static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
   const int index = mesh.indexOf(axis.axis);
   if (index < 0)
@@ -135,16 +139,27 @@ const char *findViewFault(const View &view, int64_t size) {
 // Parts of a rank
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the part of a factor that the rank at `at` holds. A
-/// factor is split over its axes into equal parts; the last ones may have
-/// padding.
+/// Returns the number of the part of `factor` that the rank at the coordinates
+/// `at` holds. The size of a dim is written as a product of factors. Each
+/// factor may be split over mesh axes, into one part for each combination of
+/// coordinates on these axes. The parts are numbered from 0. For example, if
+/// the factor 30 is split over the axis tp of size 4, the parts have 8, 8, 8
+/// and 6 indices. A rank with the coordinate 3 on tp holds part 3.
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
   return coordinateOf(factor.axes, mesh, at);
 }
 
-/// Appends the segment `next` (contiguous index range). Extends the last
-/// segment instead if `next` continues it in local and global indices.
+/// Appends the segment `next` to `list`. A segment is a contiguous range of
+/// indices of a dim that a rank holds. The field `global` of a segment is its
+/// first index in the whole tensor. The field `local` is its first index in the
+/// shard that the rank stores. If `next` begins where the last segment of
+/// `list` ends, both in the whole tensor and in the shard, the function extends
+/// the last segment instead.
+///
+/// For example, the last segment is [4, 6) in the whole tensor and [0, 2) in
+/// the shard. If `next` is [6, 8) in the whole tensor and [2, 4) in the shard,
+/// the last segment becomes [4, 8) in the whole tensor and [0, 4) in the shard.
 static void append(std::vector<Segment> &list, Segment next) {
   if (!list.empty()) {
     Segment &last = list.back();
@@ -308,16 +323,27 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
 /// Finds elements of one dim that a copy moves from a source to a target.
 /// Appends these elements to `common`.
 ///
-/// The target reads the dim through `view`, a windowed read such as a halo. A
-/// view has indices of its own. Each index of the view reads one element of the
-/// dim, or no element. The indices of a view form blocks of equal length. Each
-/// block contains pieces. A piece is a range of indices that read elements at a
-/// fixed step, such as the elements 3, 5, 7 and 9 for step 2.
+/// The target reads the dim through `view`. A view is a windowed read of a dim,
+/// such as a halo. For example, 4 ranks compute a convolution of 16 rows with
+/// windows of 3 rows. Each rank computes 4 rows of the result. The rank reads
+/// the 4 rows with the same indices, one row before them and one row after
+/// them. The view describes the reads of the 4 ranks as 4 blocks of 6 indices
+/// each. Block 0 has the indices 0 to 5 of the view, and block 1 has the
+/// indices 6 to 11. The indices 6 to 11 read the rows 3 to 8. Index 0 reads no
+/// element, because the dim has no row before row 0.
+///
+/// Each block contains pieces. A piece is a range of indices that read
+/// elements at a fixed step. Block 1 in the example has a single piece with
+/// step 1. A slice x[3:11:2] has a piece with step 2, which reads the elements
+/// 3, 5, 7 and 9.
 ///
 /// The function handles one piece of one block. It appends the elements that
-/// the source holds and that an index of the target reads. The parameters are:
+/// the source holds and that an index of the target reads. In the example, the
+/// source holds the rows 4 to 7, and the target holds the indices 6 to 11. The
+/// function appends the rows 4 to 7. The parameters are:
 ///
-/// - `piece`, `block`: the piece, and the number of the block;
+/// - `piece`: the piece;
+/// - `block`: the number of the block;
 /// - `indices`: a contiguous range of view indices that the target holds;
 /// - `elements`: a contiguous range of elements that the source holds.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,

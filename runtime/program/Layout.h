@@ -55,17 +55,27 @@ using dist::ViewPiece;
 /// collective's result may have views.
 using Layout = dist::Sharding;
 
-/// Returns the number of ranks of a program's mesh: the product of all axis
-/// sizes except the last. The last axis, "mb", is the microbatch. The other
-/// axes are in rank order (most significant first), beginning with the pipeline
-/// axis.
+/// Returns the number of ranks of `mesh`. The last axis of `mesh` is "mb". A
+/// coordinate on the axis "mb" is the number of a microbatch, so this axis does
+/// not add ranks. The number of ranks is the product of the sizes of all other
+/// axes. For example, the mesh {pp=2, dp=2, tp=2, mb=8} has 8 ranks. If the
+/// program has a pipeline axis, this axis is the first one. Ranks are numbered
+/// in row-major order: the first axis is the most significant one.
 int64_t numRanks(const Mesh &mesh);
-/// Returns the coordinates of the rank with number `rank`, in microbatch 0.
+/// Returns the coordinates of the rank with number `rank`. The last axis of
+/// `mesh` is "mb". A coordinate on the axis "mb" is the number of a microbatch.
+/// The function sets this last coordinate to 0. For example, rank 3 of the mesh
+/// {dp=2, tp=2, mb=8} has the coordinates {1, 1, 0}.
 Coordinates coordinatesOf(const Mesh &mesh, int64_t rank);
-/// Returns the number of the rank at the coordinates `at`. The coordinate of
-/// the microbatch is ignored.
+/// Returns the number of the rank at the coordinates `at`. The last axis of
+/// `mesh` is "mb". The coordinate on the axis "mb" is the number of a
+/// microbatch and does not change the result. For example, the coordinates
+/// {1, 1, 0} and {1, 1, 5} in the mesh {dp=2, tp=2, mb=8} both give rank 3.
 int64_t rankOf(const Mesh &mesh, const Coordinates &at);
-/// Returns a reference to the microbatch in the coordinates `at`.
+/// Returns a reference to the last entry of the coordinates `at`. The last axis
+/// of a program's mesh is "mb", so the last entry is the number of a
+/// microbatch. For example, the coordinates {1, 1, 5} in the mesh {dp=2, tp=2,
+/// mb=8} contain microbatch 5.
 inline int64_t &microbatchOf(Coordinates &at) { return at.back(); }
 
 /// Returns the layout of a tensor that is not divided: every rank holds the
@@ -90,8 +100,11 @@ int64_t numElements(std::span<const int64_t> shape);
 /// - The layout has one entry per dim of `shape`.
 /// - The product of a dim's factors is the size of the dim, and no factor is
 ///   negative.
-/// - Each sub-axis fits into an axis of `mesh`: the product of the sub-axis's
-///   fields `pre` and `size` divides the size of the axis.
+/// - Each sub-axis fits into an axis of `mesh`. A sub-axis has the fields `pre`
+///   and `size`. If an axis of size n is reshaped to [pre, size, n / (pre ·
+///   size)], the sub-axis is the dim in the middle. The product pre · size must
+///   therefore divide n. For example, pre = 2 and size = 4 fit into an axis of
+///   size 16.
 /// - No two sub-axes of the layout overlap.
 /// - In each dim, a rank holds at most a fixed number of separate index ranges.
 /// - All sizes and numbers of parts fit into 64 bits.
@@ -112,33 +125,47 @@ struct LocatedLayout {
 };
 
 /// Returns copies of all elements that both `source` and `target` hold.
-/// `source` and `target` each describe a shard that one rank holds. Both shards
-/// belong to the same tensor. The copies read the shard of the source and write
-/// the shard of the target. No element is written twice. Each copy is a nest of
-/// loops. Loops of one iteration are removed, and adjacent loops are fused
-/// where possible.
+/// `source` describes the shard of a tensor that one rank holds. `target`
+/// describes another shard of the same tensor. The copies read the memory of
+/// the source shard and write the memory of the target shard. No element of the
+/// target shard is written twice. Each copy is a nest of loops. The function
+/// removes loops of one iteration, and merges nested loops where possible.
+///
+/// For example, the source shard holds the elements [0, 12) of a vector, and
+/// the target shard holds the elements [8, 16). The result is one copy of the 4
+/// elements [8, 12). The copy reads the source memory from index 8 on and
+/// writes the target memory from index 0 on.
 ///
 /// A dim of `target` may have a view. A view is a windowed read of a dim, such
-/// as a halo or a slice. A view has indices of its own, and each index of the
-/// view reads one element of the dim or no element. The target's layout then
-/// divides the indices of the view. For example, index 0 of the view x[3:11]
-/// reads element 3 of x. A copy then writes element 3 to index 0. Views of
-/// `source` are ignored.
+/// as a halo or a slice. For example, the slice x[3:11] of a vector x is a view
+/// with 8 indices, and index 0 of the view reads element 3 of x. If the layout
+/// of `target` splits this view over 2 ranks, the first rank holds the indices
+/// 0 to 3 of the view. If the source shard holds element 3 of x, a copy writes
+/// this element to the first index of the target shard. Some indices of a view
+/// may read no element, such as the padding of a convolution. No copy writes
+/// these indices. The function ignores views of `source`.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);
 
-/// Indices of a dim that are contiguous both globally and in local memory:
-/// `length` indices from `global` on, which begin at local index `local`.
+/// Contiguous range of indices of a dim that a rank holds. `global` is the
+/// first index of the range in the whole tensor. `local` is the first index of
+/// the range in the shard that the rank stores. `length` is the number of
+/// indices. For example, a rank holds the indices [4, 6) and [12, 14) of a dim.
+/// The rank stores these indices one after another, as local indices 0 to 3.
+/// The second range then has local = 2, global = 12 and length = 2.
 struct Segment {
   int64_t local;
   int64_t global;
   int64_t length;
 };
 
-/// Part of a tensor, stored in dense row-major memory of `shape`. Entry d of
-/// `dims` lists the segments (contiguous index ranges) of dim d in ascending
-/// order. The part is the product of these lists.
+/// Part of a tensor, stored in dense row-major memory. `shape` is the shape of
+/// this memory. Entry d of `dims` lists the segments of dim d in ascending
+/// order. A segment is a contiguous range of indices. An element of the tensor
+/// belongs to the part if, for each dim d, its index is in a segment of dim d.
+/// For example, if dim 0 has the segments [0, 2) and [4, 6), and dim 1 has the
+/// segment [0, 8), the part contains the rows 0, 1, 4 and 5 of 8 columns each.
 struct LocalPart {
   std::vector<std::vector<Segment>> dims;
   std::vector<int64_t> shape;
@@ -169,7 +196,11 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether some dim of the layout is divided over microbatches.
+/// Returns whether the layout splits a dim over the mesh axis "mb". A
+/// coordinate on the axis "mb" is the number of a microbatch. If the result is
+/// true, a rank can hold different elements of the tensor in different
+/// microbatches. For example, a batch of 8 rows is split over 4 microbatches.
+/// Microbatch 0 then has rows 0 and 1, and microbatch 1 has rows 2 and 3.
 bool isCutByMicrobatch(const Layout &layout);
 
 } // namespace pcc::runtime

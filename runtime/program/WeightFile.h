@@ -21,14 +21,21 @@ namespace pcc::runtime {
 /// the file cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
-/// Checks that the file at `path` is the weight file that `file` describes.
-/// Exit code 11, with the difference, if the file is missing or has changed.
-/// Compares:
+/// Checks that a weight file has not changed since the model was compiled.
+/// `path` is the path of the weight file. `file` is the description of the
+/// weight file that the compiler wrote. Returns an error with exit code 11 if
+/// the weight file cannot be opened, differs from the description, or changes
+/// during the check. The error message states the reason.
 ///
-/// - the size;
-/// - the modification time, unless the file is inside the bundle;
-/// - the hashes of sampled pages;
-/// - the hash of the whole file, if `everything` is true and `file` has one.
+/// The function compares these properties with the description:
+///
+/// - the size in bytes;
+/// - the modification time, unless `file.in_bundle` is true, because the weight
+///   file may then be a copy with another modification time;
+/// - the hashes of at most 16 pages of 4096 bytes, which describeWeightFile()
+///   computed;
+/// - the hash of the whole weight file, if `everything` is true and the
+///   description contains this hash.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

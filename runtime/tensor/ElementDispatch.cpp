@@ -6,9 +6,12 @@
 
 namespace pcc::runtime {
 
-/// Converts `count` elements one by one. If `toBool` is true, a nonzero value
-/// becomes 1. The type `To` does not show this, because Bool and U8 share
-/// uint8_t.
+/// Converts `count` elements at `source` from the C++ type `From` to the C++
+/// type `To`. Writes the converted elements to `target`.
+///
+/// `toBool` is true if the element type of `target` is Bool. Each nonzero
+/// element then becomes 1. For example, 2.5 becomes the Bool 1 but the U8 2.
+/// `toBool` is needed because `To` is uint8_t for both Bool and U8.
 template <typename From, typename To>
 static void convert(const void *source, int64_t count, bool toBool,
                     void *target) {

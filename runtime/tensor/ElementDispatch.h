@@ -16,8 +16,13 @@ template <typename T>
 using Computed = std::conditional_t<
     std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
 
-/// Calls `visit` with a zero of the C++ type of `type` (float for F32), and
-/// returns the result. The argument only carries the type:
+/// Calls the function `visit` with one argument, and returns the result of the
+/// call. The argument is zero. The C++ type of the argument is the type that
+/// stores one element of `type`. For example, the argument has the C++ type
+/// float if `type` is F32, and uint8_t if `type` is Bool.
+///
+/// `visit` uses the C++ type of the argument and ignores the value. For
+/// example, this code calls sum<float>(data) if `type` is F32:
 ///
 ///   dispatch(type, [&](auto element) { sum<decltype(element)>(data); });
 template <typename Visitor>

@@ -41,8 +41,14 @@ static Status malformed(const std::string &path, const std::string &why) {
                        "\"" + path + "\" is not a valid .npy file: " + why);
 }
 
-/// Returns the header from the value of `key` on; std::nullopt if there is no
-/// such key. The header is a Python dictionary as text, with quoted keys.
+/// Finds the value of `key` in the header of a .npy file. `header` is the text
+/// of the header, which is a Python dictionary with quoted keys. Returns the
+/// rest of `header`, beginning with the first character of the value. Returns
+/// std::nullopt if `header` does not contain the key, or if no value follows
+/// the key.
+///
+/// For example, `header` is "{'descr': '<f4', 'shape': (2, 3), }" and `key` is
+/// "shape". The function returns "(2, 3), }".
 static std::optional<std::string_view> fieldOf(std::string_view header,
                                                std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
@@ -96,8 +102,10 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   return text.substr(begin, length);
 }
 
-/// Returns the element type that the quoted string at the beginning of `field`
-/// names, such as '<f4'; std::nullopt if the type is not supported.
+/// Returns the element type that a type name of NumPy stands for. For example,
+/// '<f4' stands for F32. `field` begins with the type name in single quotes.
+/// Other text may follow the closing quote. Returns std::nullopt if the type is
+/// not supported.
 static std::optional<ElementType> typeOf(std::string_view field) {
   for (const Description &row : descriptions)
     if (field.size() > 4 && field.substr(1, 3) == row.name)

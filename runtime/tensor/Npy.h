@@ -29,8 +29,10 @@ public:
   /// Returns the address of the elements, dense and row-major, possibly
   /// unaligned. The memory belongs to this object.
   const void *data() const { return file.bytes().data() + dataOffset; }
-  /// Returns exit code 7 if a page of the file could not be read. Elements that
-  /// were read may then be wrong.
+  /// Returns an error with exit code 7 if an earlier access to the elements
+  /// could not read a page of the file from disk. For example, another process
+  /// has truncated the file. Some elements may then have been read as zeros.
+  /// Call this function after all elements have been read.
   Status checkRead() const { return file.checkRead(InputOutput); }
 
 private:
@@ -41,8 +43,9 @@ private:
   size_t dataOffset = 0;
 };
 
-/// Returns the element type in .npy files for elements of `type`: F32 for BF16,
-/// which NumPy lacks, otherwise `type` itself.
+/// Returns the element type that a .npy file uses for a tensor. `type` is the
+/// element type of the tensor. Returns F32 if `type` is BF16, because NumPy has
+/// no bf16. Returns `type` for all other types.
 ElementType npyTypeOf(ElementType type);
 
 /// Returns the header of a .npy file of version 1. Its length is a multiple of

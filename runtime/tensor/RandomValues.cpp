@@ -47,11 +47,18 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// Calls `run` for each part of `copy`. A copy with at most
-/// RandomScalars::mostLoops loops is one part. The part's last loops are the
-/// loops of the copy. The part's first loops keep one iteration if the copy has
-/// fewer loops. A copy with more loops is split: the function calls itself once
-/// for each iteration of the outermost loop.
+/// Calls `run` with the arguments of each launch of a GPU kernel that is needed
+/// to generate random elements. `copy` is a nest of loops over these elements.
+/// One launch executes at most 4 loops (RandomScalars::mostLoops).
+///
+/// - If `copy` has at most 4 loops, the function calls `run` once. The loops of
+///   `copy` become the last of the 4 entries of RandomScalars::loops. For
+///   example, 2 loops become entries 2 and 3. Entries 0 and 1 stay loops with
+///   one iteration.
+/// - If `copy` has more than 4 loops, the function calls itself once for each
+///   iteration of the outermost loop. Each call gets a copy without this loop.
+///   The offsets of that copy are the source index and the target index at
+///   which the iteration begins.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

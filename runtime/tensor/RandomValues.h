@@ -20,8 +20,11 @@
 
 namespace pcc::runtime {
 
-/// Parameters of one random tensor. An element's value depends only on them and
-/// on its global index.
+/// Parameters of a tensor with random elements. The value of an element depends
+/// only on these parameters and on the index of the element in the whole
+/// tensor, in row-major order. For example, element [1, 2] of a 4x8 tensor has
+/// the index 1 * 8 + 2 = 10. The sharding of the tensor does not affect the
+/// value.
 struct RandomTensor {
   /// Hash of the seed and the tensor's name, from which all values are
   /// generated.
@@ -33,32 +36,59 @@ struct RandomTensor {
   int64_t indexBound = 2;
 };
 
-/// Returns the parameters of a weight with random values. Floating-point values
-/// are in [-0.05, 0.05), integers are 0 or 1.
+/// Returns the parameters from which the elements of a random weight are
+/// generated. `name` is the name of the weight, and `type` is the element type
+/// of the weight. The elements depend on `seed` and on `name`. Floating-point
+/// elements are uniform in [-0.05, 0.05). Integers are 0 or 1.
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
-/// Returns the parameters of a model input with random values. Floating-point
-/// values are in [-1, 1). Integers are in [0, bound), where bound is
+/// Returns the parameters from which the elements of a random model input are
+/// generated. `name` is the name of the model input, and `type` is the element
+/// type of the model input. The elements depend on `seed` and on `name`.
 ///
-/// - 2 if the type is Bool or `indexBound` is not positive;
-/// - min(indexBound, 127) for one-byte types;
-/// - `indexBound` for all other types.
+/// Floating-point elements are uniform in [-1, 1). Integers are uniform in [0,
+/// bound). The bound is
+///
+/// - 2 if `type` is Bool or `indexBound` is not positive;
+/// - min(indexBound, 127) if `type` is I8 or U8;
+/// - `indexBound` for all other integer types.
+///
+/// For example, `indexBound` is 32000 for an input of token ids that select
+/// rows of a table with 32000 rows.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
-/// Returns the value of the element at row-major global index `index`, before
-/// it is rounded to `tensor.type`.
+/// Returns the random value of one element of `tensor`, as a double that is not
+/// yet rounded to the element type `tensor.type`. `index` is the index of the
+/// element in the whole tensor, in row-major order. For example, element [1, 2]
+/// of a 4x8 tensor has the index 1 * 8 + 2 = 10.
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
-/// Scalar arguments of the GPU kernel that generates random elements of a
-/// tensor. They follow the address of the memory to fill, each as an i64.
+/// Arguments of a GPU kernel that generates random elements of a tensor and
+/// writes the elements to memory. The first argument of the kernel is the
+/// address of this memory. The further arguments are the numbers in the
+/// non-static fields of this struct, in the order of declaration. Each number
+/// is one i64.
 ///
-/// - Source offset and strides give an element's index in the whole tensor,
-///   which determines its value.
-/// - Target offset and strides give its index in the memory to fill.
+/// `key` is RandomTensor::key. The other numbers describe a copy from a source
+/// to a target:
+///
+/// - The source is the whole tensor. The source is never stored, because the
+///   kernel computes the value of an element from the index of the element in
+///   the source.
+/// - The target is the memory. The kernel writes the value at the index of the
+///   element in the target.
+///
+/// For example, the memory receives only rows 2 and 3 of a 4x8 tensor. Then
+/// `sourceOffset` is 2 * 8 = 16, `targetOffset` is 0, and `loops` describes 2
+/// rows of 8 elements.
 struct RandomScalars {
-  /// Number of nested loops in the kernel. Further outer loops run on the host,
-  /// with one kernel launch per iteration.
+  /// Number of nested loops that one launch of the GPU kernel executes to
+  /// generate elements. If a part of a tensor needs more loops, the host
+  /// executes the outermost loops, and launches the kernel once for each
+  /// iteration. For example, a part needs 6 loops, and the two outermost loops
+  /// have 3 and 5 iterations. The host then launches the kernel 3 * 5 = 15
+  /// times.
   static constexpr int mostLoops = 4;
   /// Number of CUDA threads per block. Each thread generates one element.
   static constexpr int threads = 256;
@@ -68,23 +98,44 @@ struct RandomScalars {
   /// the element in the whole tensor. `targetOffset` is the index of the
   /// element in the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
-  /// Nested loops over the elements to generate, outermost loop first. Each
-  /// loop has the number of iterations, the source stride and the target
-  /// stride. A copy with fewer loops uses the last entries. The other entries
-  /// stay {1, 0, 0}, which is a loop with one iteration.
+  /// Nested loops over the elements to generate, outermost loop first. A loop
+  /// has three numbers: the number of iterations, the source stride and the
+  /// target stride. From one iteration to the next, the index in the whole
+  /// tensor grows by the source stride, and the index in the memory to fill
+  /// grows by the target stride.
+  ///
+  /// If fewer than 4 loops are needed, these loops are the last entries of the
+  /// array. Each entry before these loops stays {1, 0, 0}, which is a loop with
+  /// one iteration. For example, these loops generate rows 2 and 3 of a 4x8
+  /// tensor in a memory with 2 rows of 8 elements:
+  ///
+  ///   {{1, 0, 0}, {1, 0, 0}, {2, 8, 8}, {8, 1, 1}}
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Splits `copy` into parts, and calls `run` for each part. A part has at most
-/// RandomScalars::mostLoops nested loops, which is 4. A copy with more loops is
-/// split at its outer loops. For example, a copy with 5 loops whose outermost
-/// loop has 3 iterations becomes 3 parts with 4 loops. `key` is the hash
-/// RandomTensor::key.
+/// Calls `run` once for each launch of a GPU kernel that is needed to generate
+/// random elements of a tensor. `run` receives the arguments of the kernel and
+/// launches the kernel.
+///
+/// - `key` is the hash RandomTensor::key, from which the elements are
+///   generated.
+/// - `copy` tells which elements to generate. The source indices of `copy` are
+///   the indices of the elements in the whole tensor. The target indices of
+///   `copy` are the indices of the elements in the memory to fill.
+///
+/// One launch executes at most 4 nested loops (RandomScalars::mostLoops). If
+/// `copy` has at most 4 loops, one launch is enough. If `copy` has more loops,
+/// one launch is needed for each iteration of the loops outside the 4 innermost
+/// loops. For example, `copy` has 5 loops, and the outermost loop has 3
+/// iterations. The function then calls `run` 3 times.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 
-/// Generates `count` elements of `tensor` with the global indices index, index
-/// + step, index + 2 step, …. Writes them contiguously to `target`.
+/// Generates `count` elements of `tensor`, and writes the elements to `target`
+/// without gaps. `index` is the index of the first element in the whole tensor,
+/// in row-major order. `step` is the distance between the indices of two
+/// consecutive elements. For example, if `index` is 5, `step` is 3 and `count`
+/// is 4, the function generates the elements with the indices 5, 8, 11 and 14.
 void fillRandom(const RandomTensor &tensor, uint64_t index, int64_t step,
                 int64_t count, void *target);
 

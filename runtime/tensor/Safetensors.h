@@ -29,21 +29,27 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
-/// Returns the beginning of a safetensors file: the length field and the JSON
-/// header, padded to a multiple of 64 bytes. The tensors' bytes must follow,
-/// each at the byte offsets of its entry in `entries`.
+/// Returns the first bytes of a safetensors file: the 8-byte length field and
+/// the JSON header. `entries` describes all tensors of the file. Blanks at the
+/// end of the header pad the result to a multiple of 64 bytes. The caller must
+/// write the bytes of the tensors after the result. For example, a tensor whose
+/// entry has begin = 0 and end = 16 occupies the first 16 bytes after the
+/// result.
 std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 
 /// A safetensors file that is mapped read-only into memory. Spans that
 /// bytesOf() returned must not outlive the object.
 class SafetensorsFile {
 public:
-  /// Maps the file at `path` and parses its header. `file` is unchanged after
-  /// an error. Exit code 7 if the file cannot be read. Exit code 11 if it is
-  /// malformed, for example:
+  /// Maps the file at `path` into memory, parses the header of the file, and
+  /// assigns the result to `file`. On an error, `file` stays unchanged. An
+  /// error has one of two exit codes:
   ///
-  /// - the header is longer than the file or than 100 MB;
-  /// - tensors overlap, leave gaps, or do not have the size of their shape.
+  /// - 7: the file cannot be read.
+  /// - 11: the file is not a valid safetensors file. For example, the header is
+  ///   longer than the file or longer than 100 MB, two tensors overlap, there
+  ///   is a gap between two tensors, or a tensor does not have the number of
+  ///   bytes that its shape and element type require.
   static Status open(const std::string &path, SafetensorsFile &file);
 
   /// Returns the entries of all tensors, ascending by their offset in the file.
@@ -59,8 +65,10 @@ public:
   uint64_t offsetOf(const SafetensorsEntry &entry) const {
     return dataOffset + entry.begin;
   }
-  /// Returns exit code 11 if the file changed while it was mapped. Bytes that
-  /// were read from it may then be wrong.
+  /// Checks that the file has not changed since open() mapped the file.
+  /// After a change, bytes that were read from the file can be wrong. The
+  /// function then returns an error with exit code 11. Call this function after
+  /// reading tensors and before using results that depend on the tensors.
   Status checkUnchanged() const { return file.checkUnchanged(DamagedBundle); }
   /// Releases the physical memory of the pages that hold the tensor's bytes;
   /// see MappedFile::release().

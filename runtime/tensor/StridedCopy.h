@@ -55,9 +55,21 @@ int64_t numElements(const StridedCopy &copy);
 ///   source stride and target stride.
 void simplify(StridedCopy &copy);
 
-/// Returns whether consecutive elements of the copy are adjacent in the source.
+/// Returns whether the copy reads one contiguous range of the source, from the
+/// first element to the last. For example, an outer loop has 2 iterations, and
+/// an inner loop has 8 iterations. The source stride of a loop is the distance
+/// in elements between two iterations of the loop. With the source strides 8
+/// and 1, the loops read 16 contiguous elements, and the function returns true.
+/// With the source strides 20 and 1, there is a gap of 12 elements after the
+/// first 8 elements, and the function returns false.
 bool isDenseSource(const StridedCopy &copy);
-/// Returns whether consecutive elements of the copy are adjacent in the target.
+/// Returns whether the copy writes one contiguous range of the target, from the
+/// first element to the last. For example, an outer loop has 2 iterations, and
+/// an inner loop has 8 iterations. The target stride of a loop is the distance
+/// in elements between two iterations of the loop. With the target strides 8
+/// and 1, the loops write 16 contiguous elements, and the function returns
+/// true. With the target strides 20 and 1, there is a gap of 12 elements after
+/// the first 8 elements, and the function returns false.
 bool isDenseTarget(const StridedCopy &copy);
 
 /// Executes `copy` from host memory `source` to host memory `target`, which
@@ -71,9 +83,14 @@ inline int64_t outerExtent(const StridedCopy &copy) {
   return copy.loops.empty() ? 1 : copy.loops.front().extent;
 }
 
-/// Executes iterations [begin, end) of the outermost loop of `copy`, so that
-/// threads can share a copy. A copy without loops has the single iteration [0,
-/// 1).
+/// Executes a part of `copy` from host memory `source` to host memory `target`:
+/// the iterations `begin` to `end - 1` of the outermost loop. Several threads
+/// can thus execute one copy in parallel. For example, the outermost loop has
+/// 10 iterations. One thread executes the iterations 0 to 4 (begin = 0, end =
+/// 5), and another thread executes the iterations 5 to 9 (begin = 5, end = 10).
+///
+/// A copy without loops moves one element. For this copy, `begin` must be 0 and
+/// `end` must be 1. `elementSize` is 1, 2, 4 or 8 bytes.
 void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
                  const void *source, void *target, size_t elementSize);
 

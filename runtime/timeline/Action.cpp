@@ -44,8 +44,10 @@ std::optional<int> takeNumber(std::string_view &text) {
   return number;
 }
 
-/// Largest accepted index of a stage or microbatch, because callers allocate
-/// tables of that size.
+/// Upper bound of stages and microbatches: parseAction() rejects a stage or a
+/// microbatch that is equal to this number or larger. Callers allocate tables
+/// that are indexed by stage or by microbatch. The upper bound limits the size
+/// of these tables.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace

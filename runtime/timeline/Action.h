@@ -27,24 +27,33 @@ enum class ActionKind : uint8_t {
   /// of a stage can consist of several actions, U0, U1, …, which run in this
   /// order. U1 can then use values that U0 of another stage computes.
   Update,
-  /// UNSHARD: computes the values of a stage that all microbatches use. It runs
-  /// once per step, not once per microbatch. An example of such a value is a
-  /// weight that FSDP shards and an all-gather makes whole.
+  /// UNSHARD: computes the values of a stage that are equal for all
+  /// microbatches. The action runs once per step, not once per microbatch. For
+  /// example, FSDP shards a weight over ranks, and this action gathers the
+  /// whole weight with an all-gather.
   Unshard,
-  /// RESHARD: release of gathered weights; occurs only in schedule files.
+  /// RESHARD: frees the weights that UNSHARD has gathered. Schedule files in
+  /// the format of PyTorch can contain this action. pcc drops this action when
+  /// it reads a schedule file, and never creates this action.
   Reshard,
-  /// REDUCE_GRAD: reduction of gradients over replicas; occurs only in schedule
-  /// files.
+  /// REDUCE_GRAD: adds up the gradients that the data-parallel replicas of a
+  /// stage have computed. Schedule files in the format of PyTorch can contain
+  /// this action. pcc drops this action when it reads a schedule file, and
+  /// never creates this action.
   ReduceGradient,
-  /// Sends and receives of messages between stages. Schedule files may contain
-  /// them, and timelines show them. pcc ignores the ones in schedule files: it
-  /// computes itself which messages the stages exchange.
+  /// SEND_F, the first of four kinds for messages between stages. The other
+  /// kinds are RECV_F, SEND_B and RECV_B. F stands for the forward pass, and B
+  /// for the backward pass. Timelines show these actions. Schedule files can
+  /// also contain these actions, but pcc drops these actions when it reads a
+  /// schedule file. pcc computes from the model which messages the stages
+  /// exchange.
   SendForward,
   ReceiveForward,
   SendBackward,
   ReceiveBackward,
-  /// Time in which a rank of a measured step exchanged messages or ran
-  /// collectives.
+  /// Communication of one rank in a measured step: the rank ran a collective,
+  /// or exchanged messages with other ranks. A schedule file cannot contain an
+  /// action of this kind.
   Communication,
 };
 
@@ -74,9 +83,13 @@ inline bool makesInputGradient(ActionKind kind) {
 /// Returns the spelling of an action: stage, kind, microbatch, such as "0F3" or
 /// "1UNSHARD".
 std::string print(const Action &action);
-/// Parses the spelling of an action, such as "0F3". F, B, I and W (forward,
-/// backward, input and weight gradient) must have a microbatch. Returns
-/// std::nullopt for any other text.
+/// Parses the spelling of an action: stage, kind, microbatch. For example,
+/// "0F3" has stage 0, kind F and microbatch 3. The kinds F (forward), B
+/// (backward), I (input gradient) and W (weight gradient) require a microbatch.
+/// For all other kinds, the microbatch is optional. For example, "1UNSHARD" has
+/// no microbatch, and the field `microbatch` of the result is -1. Returns
+/// std::nullopt if `text` does not have this form, or if the stage or the
+/// microbatch is 2^20 or larger.
 std::optional<Action> parseAction(std::string_view text);
 
 /// Parses an action's name that has no stage and no microbatch, such as "F" or

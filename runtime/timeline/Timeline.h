@@ -27,8 +27,11 @@ inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
 
-/// One point of a step function of memory over time: from `seconds` until the
-/// next point, `bytes` bytes are in use.
+/// Amount of memory in use from one time to the next. `bytes` bytes are in use
+/// from the time `seconds` until the time of the next point in a list. Times
+/// count from the beginning of a step. For example, the list {0, 100}, {2, 150}
+/// means that 100 bytes are in use during the first two seconds, and 150 bytes
+/// are in use during the rest of the step.
 struct MemoryPoint {
   double seconds = 0;
   int64_t bytes = 0;
@@ -44,11 +47,19 @@ struct MemoryPoint {
 ///
 /// The first index of each vector below is the number of a row.
 struct Timeline {
-  /// Names of the rows. Row N without an entry has the name "rank N".
+  /// Display names of the timeline's rows, indexed by the number of the row. A
+  /// row shows the actions of one rank, or of all ranks that run the same
+  /// pipeline stages. The vector can have fewer entries than the timeline has
+  /// rows. A row beyond the last entry has a default name: row 5 has the name
+  /// "rank 5".
   std::vector<std::string> names = {};
-  /// Actions of each row, in order of time and without overlap. After a
-  /// deadlock in a simulation, actions that cannot start are missing (see
-  /// `stuck`).
+  /// Actions of each row of the timeline, in order of time. The actions of a
+  /// row do not overlap. In a measured step, a row shows one rank. In a
+  /// simulated step, a row shows all ranks that run the same pipeline stages.
+  ///
+  /// A simulation can end in a deadlock: at least one row waits forever for the
+  /// input of an action. This action and all later actions of the row are then
+  /// missing. The field `stuck` describes the deadlock.
   std::vector<std::vector<TimedAction>> positions;
   /// Communication of each row, ordered by start time. The vector is empty if
   /// communication is unknown. Entries may overlap actions and each other.
@@ -59,8 +70,10 @@ struct Timeline {
   /// - Measured step: an entry is the time that the rank spent in one
   ///   collective, or in one wait for messages.
   std::vector<std::vector<TimedAction>> messages;
-  /// Memory in use on each row over time; empty if it was not computed
-  /// (addMemory).
+  /// Memory in use over time: one list of points for each row of the timeline.
+  /// A row shows one rank in a measured step, or all ranks that run the same
+  /// pipeline stages in a simulated step. The vector is empty until the
+  /// function addMemory() fills it.
   std::vector<std::vector<MemoryPoint>> memory;
   /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
@@ -70,7 +83,12 @@ struct Timeline {
   /// Description of a deadlock in a simulation, as text for the user. The text
   /// is empty if all actions have run. Otherwise, the text names each row that
   /// still has actions to run, and the input or message that the row waits for.
-  /// For example: "position 1 at 1F0 waits for 0F0", where position 1 is row 1.
+  /// The text calls row 1 of the timeline "position 1", because each row of a
+  /// simulation is one position of the pipeline.
+  ///
+  /// For example, "position 1 at 1F0 waits for 0F0" means that row 1 cannot
+  /// start the action 1F0, because the action 0F0 has not run. 1F0 is the
+  /// forward pass of stage 1 for microbatch 0.
   std::string stuck;
 };
 

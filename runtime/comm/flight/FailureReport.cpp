@@ -94,13 +94,19 @@ public:
     return text;
   }
 
-  /// Returns a note about the rank whose log is `flights[index]`, such as
+  /// Returns one line of text about the activity of the rank
+  /// `flights[index].rank`. For example:
   ///
   ///   rank 3: step 5, action 1F3, for 9.0 s, has not moved for 2.1 s
   ///
-  /// Action 1F3 (the forward of microbatch 3 on stage 1) began 9.0 s ago. The
-  /// last sign of life was 2.1 s ago. The note states this second time only if
-  /// it is longer than `patience` seconds.
+  /// In this example, rank 3 has executed action 1F3 for 9.0 s. Action 1F3 is
+  /// the forward (F) of microbatch 3 on stage 1. The rank was alive 2.1 s ago,
+  /// but has recorded no sign of life since then.
+  ///
+  /// The text "has not moved for 2.1 s" is present only if isStill(index,
+  /// patience) is true. For example, isStill() returns false if `patience` is
+  /// 3 s, because 2.1 s is shorter than 3 s. If the rank has finished its work,
+  /// the whole text is "rank 3: done".
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -136,10 +142,13 @@ private:
   /// earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time for which this snapshot describes the activities of the ranks, in
-  /// seconds of FlightRecorder::now(). If the constructor gets kAtTheEnd as the
-  /// time, `now` is the latest time at which any rank recorded that it is
-  /// alive.
+  /// Time in seconds of FlightRecorder::now(). This snapshot describes the
+  /// activities of the ranks at this time.
+  ///
+  /// The constructor's parameter `time` gives this time. If `time` is the
+  /// constant kAtTheEnd, this time is the latest time that any flight log
+  /// contains. A flight log lists the latest activities of one rank with their
+  /// times.
   double now = 0;
 };
 

@@ -37,8 +37,16 @@ static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
-/// Finds the last wait and the last action that began at or before `time`.
-/// Entries are ordered by their start.
+/// Searches a rank's log for the activity of the rank at `time`. The log has
+/// one entry per activity, in the order in which the activities began. The
+/// function reads the entries until an entry begins after `time`. The result
+/// refers to at most two entries:
+///
+/// - `action`: the last action that began at or before `time`. An action is one
+///   unit of work. For example, action 0F3 is the forward (F) of microbatch 3
+///   on stage 0.
+/// - `wait`: the last wait for other ranks that began at or before `time`. Null
+///   if the log has no such wait, or if this wait ended at or before `time`.
 FlightState stateAt(const FlightLog &log, double time) {
   FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
@@ -58,8 +66,16 @@ FlightState stateAt(const FlightLog &log, double time) {
   return place;
 }
 
-/// Reads one flight recorder file into `log`. Returns false if it is too short,
-/// or no flight recorder of this version.
+/// Reads the flight recorder file `path` into `log`. A flight recorder file is
+/// a log of one rank's latest activities. Returns false in these cases:
+///
+/// - The file cannot be opened or read.
+/// - The file is too short. A complete file has a header and
+///   FlightRecorder::kCapacity entries. An entry describes one activity.
+/// - The header's field `magic` differs from FlightHeader::kMagic. The file
+///   then has another format.
+/// - The header's field `capacity` differs from FlightRecorder::kCapacity. For
+///   example, the field is 0 if the rank has not yet written the whole header.
 static bool readFlight(const std::string &path, FlightLog &log) {
   MappedFile file;
   if (MappedFile::open(path, file).failed() ||
@@ -137,8 +153,11 @@ std::string flightsToJson(const std::vector<FlightLog> &flights,
                      {"entries", std::move(entries)}});
   }
   const Json json = {{"reason", reason}, {"ranks", std::move(ranks)}};
-  // An entry's text may be cut within a UTF-8 character, which dump() must
-  // replace instead of throwing.
+  // A text field of an entry may contain invalid UTF-8. For example, the
+  // beginning of a long tensor name is cut off, and the cut may be in the
+  // middle of a character. By default, dump() throws an exception for invalid
+  // UTF-8. With the argument `replace`, dump() writes the character U+FFFD
+  // instead of the invalid bytes.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -11,13 +11,19 @@
 
 namespace pcc::runtime {
 
-/// A copy of one rank's flight recorder: header fields and entries.
+/// Copy of a rank's flight recorder. A flight recorder is a log of the rank's
+/// latest activities, such as waits for other ranks. The rank may change its
+/// flight recorder at any time, but does not change this copy.
+///
+/// The data members `rank`, `step`, `moved` and `hasLeft` are copies of the
+/// data members of FlightHeader with the same names.
 struct FlightLog {
   int rank = 0;
   int64_t step = 0;
   double moved = 0;
   bool hasLeft = false;
-  /// Latest entries of the recorder, oldest first.
+  /// Latest activities of the rank, in the order in which they began. Each
+  /// element describes one activity, such as a wait for other ranks.
   std::vector<FlightEntry> entries;
 
   /// Returns a copy of a flight recorder (log of a rank's latest activities).
@@ -39,8 +45,12 @@ struct FlightState {
   /// The wait (for a collective or for messages) that was in progress at the
   /// time of this state; null if the rank did not wait.
   const FlightEntry *wait = nullptr;
-  /// The schedule action that was in progress, or else the last one that had
-  /// ended. Null if no action had begun.
+  /// The latest action that had begun at the time that this FlightState
+  /// describes. This action was still in progress at that time if `isInAction`
+  /// is true. Null if the flight log contains no such action.
+  ///
+  /// An action is one unit of work of a rank. For example, action 0F3 is the
+  /// forward (F) of microbatch 3 on stage 0.
   const FlightEntry *action = nullptr;
   /// Whether the schedule action in the data member `action` was in progress at
   /// the time of this state. False if this action had already ended, or if

@@ -52,9 +52,14 @@ static void endAlone(const NcclLibrary &library,
   library.ncclGroupEnd();
 }
 
-/// Ends the communicators on a detached thread, because NCCL may block forever.
-/// If the thread does not end in time (kPatience, kPatienceWithPeers), the
-/// GPU's resources stay allocated until the process ends.
+/// Ends all NCCL communicators of this rank on a separate thread, because an
+/// NCCL call may block forever. The caller waits until the thread has ended
+/// them. The wait lasts at most kPatienceWithPeers (10 s) after a successful
+/// run (`isSound`), and at most kPatience (2 s) after an error.
+///
+/// If the thread needs longer, the thread may still use the memory and the
+/// streams of the GPU. leaveToProcess() therefore leaves them allocated until
+/// the process ends.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -179,9 +184,15 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// Resets the counters in `done`, because each execution of a CUDA graph writes
-/// the same call numbers. For example, the graph contains calls 6 and 7 of a
-/// lane. The lane's counter becomes 5, and the GPU then writes 6 and 7.
+/// Sets the counters in `done` back before the GPU executes the CUDA graph.
+/// Each lane (communicator and stream) has one counter: the number of the
+/// latest NCCL call that the GPU has completed on the lane.
+///
+/// For example, the graph contains calls 6 and 7 of a lane. The first execution
+/// of the graph sets the lane's counter to 6 and then to 7. Before the second
+/// execution, beginReplay() sets the counter back to 5. Otherwise the counter
+/// would still be 7, and calls 6 and 7 would count as complete before the GPU
+/// executes them again.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -216,8 +227,13 @@ bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
-/// Finds completed calls in any order, because CUDA streams run independently.
-/// If calls 3 and 5 are complete and call 4 is not, `firstOpen` becomes 4.
+/// Checks all calls from index `firstOpen` on. `firstOpen` is the index of the
+/// oldest call that may be incomplete. A newer call can be complete before an
+/// older call, because the calls run on different CUDA streams.
+///
+/// For example, `firstOpen` is 3. Calls 3 and 5 are complete, and call 4 is
+/// not. closeCalls() sets the end times of calls 3 and 5 in the flight recorder
+/// (log of a rank's latest activities). `firstOpen` becomes 4.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -254,12 +270,14 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // All calls of the CUDA graph are complete. The counter of a lane is the
-    // number of the latest completed call on the lane. The graph has set the
-    // counter to the number of a call in the graph, such as 7. Calls 8 and 9 of
-    // the lane, outside the graph, may have been complete before the execution
-    // of the graph. Set the counter to the number of the latest call on the
-    // lane, 9 in this example.
+    // The GPU has completed all NCCL calls of the CUDA graph. `done[lane]` must
+    // again be the number of the latest completed NCCL call on the lane
+    // (communicator and stream). This number is `given[lane]`.
+    //
+    // For example, the graph contains calls 6 and 7 of the lane. After the
+    // capture of the graph, the rank has made calls 8 and 9 outside the graph.
+    // Then the GPU has executed the graph, and has set `done[lane]` to 7. All
+    // four calls are complete, so set `done[lane]` to 9.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
     isReplaying = false;

@@ -17,8 +17,10 @@
 
 namespace pcc::runtime {
 
-/// An NCCL communicator with the CUDA stream on which its calls run. NcclJob
-/// owns both; groups hold copies of this struct.
+/// An NCCL communicator with the CUDA stream on which its NCCL calls run. The
+/// struct stores only two handles and a number. A copy of the struct refers to
+/// the same communicator and to the same stream. NcclJob ends the communicator,
+/// and CudaContext destroys the stream.
 struct NcclLane {
   ncclComm_t comm = nullptr;
   CUstream stream = nullptr;
@@ -51,9 +53,14 @@ public:
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
-  /// Loads NCCL, and creates the communicator of all ranks. Must be the first
-  /// call. Blocks until all ranks have called. Exit code 13 without NCCL, 14 if
-  /// a rank is late.
+  /// Loads the NCCL library, and creates the NCCL communicator of all ranks.
+  /// Must be called before all other functions of this class. All ranks must
+  /// call open(). The function blocks until all ranks have called it. Errors
+  /// include:
+  ///
+  /// - exit code 13: The NCCL library is missing or too old.
+  /// - exit code 14: Another rank has not called open() within
+  ///   `deadlineSeconds`.
   Status open();
 
   /// Splits all ranks of the run into disjoint sets by ncclCommSplit, and
@@ -81,17 +88,29 @@ public:
   /// Must be called before the first step: NCCL connects two ranks at their
   /// first message, and may block the host until both take part.
   Status connectEdge(const NcclLane &lane, int self);
-  /// Connects all members of a group's lane (communicator and stream) by a
-  /// first all-reduce. All members must call, before the first step: NCCL may
-  /// block the host while it connects ranks.
+  /// Runs a first all-reduce on `lane` (communicator and stream), and waits
+  /// until the all-reduce is complete. All ranks of the communicator must call
+  /// connectAll().
+  ///
+  /// Must be called before the first training or inference step: NCCL connects
+  /// the ranks of a communicator at their first all-reduce, and may block the
+  /// host until all of them take part.
   Status connectAll(const NcclLane &lane);
 
   /// Returns the lane (communicator and stream) of all ranks.
   const NcclLane &everybody() const { return lanes.front(); }
 
-  /// Blocks until NCCL has enqueued a call on `comm`. `result` is the call's
-  /// result, `call` its name in messages. Returns an error if the call fails,
-  /// another rank ends the run, or the deadline passes.
+  /// Blocks until NCCL has finished a non-blocking call on the host. The GPU
+  /// may still have to execute the operation.
+  ///
+  /// - `result`: the value that the NCCL call returned. If the value is
+  ///   ncclInProgress, settle() asks NCCL repeatedly until NCCL has finished
+  ///   the call.
+  /// - `comm`: the communicator of the NCCL call.
+  /// - `call`: the name of the NCCL call in error messages.
+  ///
+  /// Returns an error if the NCCL call fails, if another rank ends the run, or
+  /// if the wait is longer than `deadlineSeconds`.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
   /// Announces an NCCL call, so that an error message can name the call if it
@@ -138,11 +157,15 @@ public:
   /// rank has ended the run. Does not block. Also records completed calls in
   /// the flight recorder (log of a rank's latest activities).
   Status poll() override;
-  /// Returns the error (exit code 14) of a wait that has lasted `seconds`. The
-  /// message names the oldest NCCL call that is incomplete, and the ranks that
-  /// the call needs. If all calls are complete, the message names the GPU.
+  /// Returns the error for a wait that was too long: this rank has waited for
+  /// the GPU for `seconds` seconds. The exit code is 14. The message names the
+  /// oldest NCCL call that the GPU has not completed, and the ranks for which
+  /// the call waits. If the GPU has completed all NCCL calls, the message
+  /// instead states that the GPU was not done in time.
   Status missed(double seconds) override;
-  /// Blocks until the GPU's compute stream is idle, at most for the deadline.
+  /// Blocks until the GPU has completed all work on its compute stream,
+  /// gpu.stream(). Returns an error if the wait is longer than
+  /// `deadlineSeconds`, or if the run has failed.
   Status waitForAll() { return waitFor(gpu.stream()); }
   /// Returns a counter that changes whenever the GPU completes an NCCL call.
   uint64_t progress() const override;
@@ -159,8 +182,10 @@ public:
   std::atomic<double> deadlineSeconds{600.0};
 
 private:
-  /// An NCCL call that has been enqueued, with the arguments of note(). The job
-  /// stores it to name the call if it hangs.
+  /// Description of one NCCL call. note() stores the description before this
+  /// rank makes the call. If the GPU does not complete the call in time, the
+  /// error message is made from the description. For example, the message
+  /// contains the name "all_reduce" and the ranks for which the call waits.
   struct QueuedCall {
     size_t lane = 0;            ///< number of the lane
     uint32_t number = 0;        ///< number of the call on its lane, from 1
@@ -184,8 +209,9 @@ private:
   /// Allocates the 4 bytes of GPU memory that connectEdge() and connectAll()
   /// send, and sets `word` to their address. A second call does nothing.
   Status findWord();
-  /// Blocks until `stream` is idle. Returns an error if poll() returns one, or
-  /// if the deadline passes.
+  /// Blocks until the GPU has completed all work on the CUDA stream `stream`.
+  /// Returns an error if a CUDA or NCCL call fails, if a rank ends the run by
+  /// an error, or if the wait is longer than `deadlineSeconds`.
   Status waitFor(CUstream stream);
   /// Ends all NCCL communicators of this rank. After a successful run
   /// (`isSound`), finalizes them together with the other ranks. After an error,
@@ -193,8 +219,10 @@ private:
   void end(bool isSound);
   /// Returns whether the GPU has completed the call.
   bool isDone(const QueuedCall &call) const;
-  /// Finds NCCL calls that the GPU has completed, and ends their entries in the
-  /// flight recorder (log of a rank's latest activities).
+  /// Updates the flight recorder (log of a rank's latest activities). Each NCCL
+  /// call has an entry in the log. For each call that the GPU has completed
+  /// since the previous closeCalls(), sets the end time of the call's entry to
+  /// the current time. Does not block.
   void closeCalls();
   /// Updates the flight recorder (log of a rank's latest activities) while the
   /// GPU executes a captured CUDA graph. The graph contains NCCL calls. The GPU
@@ -218,7 +246,8 @@ private:
   /// Begins an entry for `call` in the flight recorder (log of a rank's latest
   /// activities).
   void tellRecorder(QueuedCall &call);
-  /// Returns the world ranks that a call depends on.
+  /// Returns the world ranks for which `call` may be waiting. A world rank is
+  /// the number of a rank among all ranks of the run.
   std::vector<int> awaitedBy(const QueuedCall &call) const;
 
   /// Address of 4 bytes of GPU memory; null before the first findWord(). NCCL
@@ -226,14 +255,17 @@ private:
   /// connectEdge() and connectAll() therefore transfer these 4 bytes between
   /// ranks. The value of the bytes does not matter.
   void *word = nullptr;
-  /// All lanes (communicator and stream) of this rank by number. Number 0 has
-  /// all ranks.
+  /// All lanes of this rank. A lane is an NCCL communicator with a CUDA stream.
+  /// `lanes[i]` is the lane with number i. The communicator of `lanes[0]`
+  /// contains all ranks of the run. Each call of split() by which this rank
+  /// joins a set of ranks appends one lane.
   std::vector<NcclLane> lanes;
   /// Communicator handles, which ncclCommSplit sets asynchronously. A deque
   /// keeps their addresses valid.
   std::deque<ncclComm_t> splits;
-  /// Per lane (communicator and stream): number of the latest enqueued call,
-  /// from 1.
+  /// `given[i]` is the number of the latest NCCL call that note() has announced
+  /// on lane i (communicator and stream). Each lane numbers its own calls. The
+  /// first call of a lane has number 1. Before the first call, `given[i]` is 0.
   std::vector<uint32_t> given;
   /// Per lane (communicator and stream): number of the latest completed call.
   /// The GPU writes these counters in pinned host memory.
@@ -249,8 +281,12 @@ private:
   /// `firstOpen` is the index of the oldest call that may be incomplete.
   /// closeCalls() updates `firstOpen`. For example, `numCalls` is 6, and call 4
   /// is the oldest incomplete call. closeCalls() sets `firstOpen` to 4. If all
-  /// 6 calls are complete, closeCalls() sets `firstOpen` to 6. An old call that
-  /// newer calls have overwritten in `calls` counts as complete.
+  /// 6 calls are complete, closeCalls() sets `firstOpen` to 6.
+  ///
+  /// The list `calls` stores only the latest kMostCalls calls. closeCalls()
+  /// treats all older calls as complete. For example, kMostCalls is 512, and
+  /// `numCalls` is 600. The list stores calls 88 to 599. closeCalls() treats
+  /// calls 0 to 87 as complete, and sets `firstOpen` to at least 88.
   size_t numCalls = 0, firstOpen = 0;
   /// Calls of the captured CUDA graph, in order.
   std::vector<QueuedCall> recorded;

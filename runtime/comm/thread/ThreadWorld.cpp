@@ -34,14 +34,17 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of one group, and sets `group` to this view.
-  /// `members` are the world ranks of the group. If this rank is not a member,
-  /// `group` stays unchanged.
+  /// Creates an object through which this rank communicates with the other
+  /// ranks of one group. Stores the object in `group`. `members` lists the
+  /// ranks of the group. If this rank is not in the list, `group` stays
+  /// unchanged.
   ///
-  /// All ranks must create the same groups in the same order. For example, the
-  /// third call on rank 0 and the third call on rank 1 must have equal
-  /// `members`. If the lists differ, the function returns an error on the rank
-  /// that calls later. On this rank, all later calls return an error too.
+  /// Every rank must call this function for all groups, also for groups without
+  /// this rank. The order of the calls must be equal on all ranks. For example,
+  /// the third call on rank 0 and the third call on rank 1 must pass equal
+  /// lists. If the two lists differ, the later of the two calls returns an
+  /// error. After this error, all further calls on the same rank return an
+  /// error too.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     std::shared_ptr<GroupState> groupState =

@@ -25,8 +25,10 @@ struct HostOperand {
   void *data;
 };
 
-/// Operands and attributes of one call of a host op (a rare op with a
-/// hand-written loop). The files in hostops/ document them for each op.
+/// Operands and attributes of one call of a host op. A host op is a rare op
+/// that the CPU device executes with a hand-written function. The function is
+/// in one of the files in the folder hostops/. The comment at the top of that
+/// file lists the operands and attributes of the op.
 struct HostOpCall {
   std::vector<HostOperand> inputs;
   std::vector<HostOperand> outputs;
@@ -52,16 +54,24 @@ struct HostOpRow {
   void (*run)(HostOpCall &call);
 };
 
-/// Returns the table rows of the ops that sort (hostops/Sorting.cpp).
+/// Returns one HostOpRow for each host op that sorts. An example is "top_k". A
+/// HostOpRow contains the name of the op and the two functions that check and
+/// execute the op. The functions are in hostops/Sorting.cpp.
 std::span<const HostOpRow> sortingOps();
-/// Returns the table rows of the ops that scan a dim, such as a cumulative sum
-/// (hostops/Scans.cpp).
+/// Returns one HostOpRow for each host op that computes cumulative results
+/// along a dim. An example is "cumsum", the cumulative sum. A HostOpRow
+/// contains the name of the op and the two functions that check and execute the
+/// op. The functions are in hostops/Scans.cpp.
 std::span<const HostOpRow> scanOps();
-/// Returns the table rows of the ops that write elements at given indices
-/// (hostops/Scatters.cpp).
+/// Returns one HostOpRow for each host op that writes elements or slices into a
+/// tensor at given indices. An example is "scatter_elements". A HostOpRow
+/// contains the name of the op and the two functions that check and execute the
+/// op. The functions are in hostops/Scatters.cpp.
 std::span<const HostOpRow> scatterOps();
-/// Returns the table rows of the ops of mixture-of-experts layers
-/// (hostops/Experts.cpp).
+/// Returns one HostOpRow for each host op that computes a step of a
+/// mixture-of-experts layer. An example is "grouped_matmul". A HostOpRow
+/// contains the name of the op and the two functions that check and execute the
+/// op. The functions are in hostops/Experts.cpp.
 std::span<const HostOpRow> expertOps();
 
 } // namespace pcc::runtime

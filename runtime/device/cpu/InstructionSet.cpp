@@ -12,8 +12,18 @@
 namespace pcc::runtime {
 
 namespace {
-/// Translation of LLVM's name `from` into names `to` in /proc/cpuinfo. For
-/// example, "sse3" is "pni", and the level "x86-64-v3" is a list of features.
+/// Row of the table `levels` or of the table `features`. The member `from` is a
+/// name that LLVM uses. The meaning of the member `to` depends on the table:
+///
+/// - In `features`, `from` is the name of a CPU feature. `to` is the name of
+///   this feature in Linux's /proc/cpuinfo. For example, `from` is "sse3" and
+///   `to` is "pni".
+/// - In `levels`, `from` is a level of the x86-64 ABI. `to` lists the CPU
+///   features that the level requires. The list contains LLVM's names of the
+///   features, separated by commas. For example, `from` is "x86-64-v2" and `to`
+///   is "sse3,ssse3,sse4.1,sse4.2,popcnt". The list may begin with the name of
+///   a lower level. The name of a lower level stands for all features of that
+///   level.
 struct Renaming {
   std::string_view from;
   std::string_view to;

@@ -16,10 +16,20 @@ namespace pcc::runtime {
 /// is optional.
 bool hostSupports(std::string_view cpu);
 
-/// Sets `kernels` to the last variant in `image` that the host's processor
-/// supports. A variant is a compilation of all kernels for one instruction set.
-/// Later variants are better. Exit code 13 (NoDevice) if the processor supports
-/// no variant. A program without kernels (`numKernels` is 0) needs no variant.
+/// Chooses the compiled functions that suit the host's processor. A kernel is a
+/// function that pcc has compiled. A variant contains all kernels of the
+/// program, compiled for one instruction set. `image` contains a list of
+/// variants. The last variant in the list needs the most capable instruction
+/// set.
+///
+/// Sets `kernels` to the array of functions of the last variant that the
+/// processor supports. For example, suppose that the variants are "x86-64-v3"
+/// and "x86-64-v4". A processor without AVX-512 gets the variant "x86-64-v3".
+///
+/// If the processor supports no variant, sets `kernels` to null. In this case,
+/// chooseVariant() returns an error with exit code 13 (NoDevice), except if the
+/// program has no kernels. `numKernels` is the number of kernels in the
+/// program.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

@@ -193,9 +193,11 @@ private:
            problem.batch.size() <= 4;
   }
 
-  /// Returns the number of bytes from the beginning of an operand's buffer to
-  /// the operand's first matrix. `matrix` is the location of the operand. For
-  /// example, the result is 12 if `matrix.offset` is 3 and the type is f32.
+  /// Returns the offset in bytes at which an operand begins in its buffer. An
+  /// operand is a matrix or a batch of matrices. `matrix` contains the offset
+  /// and the strides of the operand, in elements. For example, if
+  /// `matrix.offset` is 3 and the element type is f32, the result is 3 * 4 = 12
+  /// bytes.
   size_t bytesTo(const MatrixStrides &matrix) const {
     return size_t(matrix.offset) * sizeOf(problem.type);
   }
@@ -245,8 +247,22 @@ private:
     return ops;
   }
 
-  /// Adds the operands of the primitive to the member `call`. Packs the weight
-  /// into oneDNN's memory format if possible.
+  /// Prepares the member `call`, which executes a oneDNN primitive in each run.
+  /// The primitive multiplies the matrices a and b, and writes the result to
+  /// the matrix c. `description` is oneDNN's description of the primitive.
+  ///
+  /// - Adds the matrices a, b and c to the operands of `call`.
+  /// - Adds the bias to the operands if the product has a bias. The bias is a
+  ///   vector that is added to each row of the product.
+  /// - Adds the residual to the operands if the primitive adds the residual.
+  ///   The residual is a matrix that is added after the activation.
+  /// - Replaces the matrix b by a copy in another memory format if
+  ///   `description` requires that format.
+  /// - Creates the primitive.
+  ///
+  /// `a`, `b` and `c` are oneDNN's descriptions of the matrices in the buffers
+  /// of the program. Each description contains the shape, the element type and
+  /// the strides. `type` is the element type of the bias and the residual.
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -309,13 +325,17 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // Each thread computes whole products in two cases:
+    // The batch contains one or more matrix products. In two cases, the
+    // products are divided over the threads, and each product is computed by
+    // one thread:
     //
-    // - The bits of a product must not depend on the batch (`oneByOne`).
+    // - The product must have the same bits for every batch size. The member
+    //   `oneByOne` is true in this case.
     // - There are at least as many products as threads.
     //
-    // Otherwise sgemm divides each product over the threads, which may change
-    // the order of additions.
+    // In all other cases, the products are computed one after another. sgemm
+    // may divide each product over the threads. This may change the order of
+    // additions, and thus the bits of the product.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -336,8 +356,14 @@ private:
            (matrix.row == 1 && matrix.column >= std::max<int64_t>(rows, 1));
   }
 
-  /// Computes the product with index `batch`. sgemm expects row-major matrices;
-  /// a column-major matrix is passed as the transpose ('T') of a row-major one.
+  /// Computes one matrix product of the batch. `batch` is the index of the
+  /// product. `at` contains the addresses of the operands' buffers.
+  ///
+  /// The product is computed by oneDNN's sgemm. sgemm reads row-major matrices
+  /// only, but can transpose each factor (argument 'T'). A column-major matrix
+  /// is the transpose of a row-major matrix in the same memory. Therefore 'T'
+  /// is passed for each factor that is column-major, and 'N' (not transposed)
+  /// is passed for each factor that is row-major.
   void runBatch(const MatmulAddresses &at, int64_t batch) const {
     const BatchOffsets from = offsetsOf(problem, batch);
     const bool turnsA = problem.a.column != 1, turnsB = problem.b.column != 1;
@@ -518,9 +544,17 @@ public:
 };
 } // namespace
 
-/// Sets `operation` to a product by a oneDNN primitive. The residual is added
-/// by the primitive if oneDNN supports that, otherwise by a loop. Leaves
-/// `operation` null if oneDNN has no fast implementation of the product.
+/// Sets `operation` to a DnnlMatmul. A DnnlMatmul computes the matrix product
+/// `problem` with a oneDNN primitive. A residual is a matrix that is added to
+/// the product. If the product has a residual, there are two attempts:
+///
+/// 1. The primitive adds the residual to the product.
+/// 2. A loop adds the residual after the primitive.
+///
+/// The second attempt is made only if oneDNN has no fast implementation for the
+/// first attempt. If the product has no residual, there is one attempt. If all
+/// attempts fail because oneDNN has no fast implementation, `operation` is not
+/// changed, and the function returns success.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

@@ -10,8 +10,18 @@
 namespace pcc::runtime {
 
 namespace {
-/// One spatial dim of a pool. There are always three; missing dims have size 1
-/// and window 1. `before` and `after` are the padding at both ends of the dim.
+/// One spatial dim of a pool. A pool has at most three spatial dims.
+/// PoolOperation always stores three spatial dims. If the pool has fewer,
+/// PoolOperation adds dims of size 1 in front. For example, the spatial dims
+/// [6, 8] are stored as [1, 6, 8].
+///
+/// - `in` is the size of the dim in the input.
+/// - `out` is the size of the dim in the output.
+/// - `window`, `stride` and `dilation` are those of the pool along this dim.
+/// - `before` is the number of padding elements before the first input element.
+/// - `after` is the number of padding elements after the last input element.
+///
+/// The default values are those of an added dim.
 struct PoolDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
           after = 0;
@@ -38,8 +48,11 @@ struct SumOf {
   template <typename T> static T add(T sum, T value) { return sum + value; }
 };
 
-/// Executes a pool of x [batch, channels, spatial …] into y. The threads share
-/// the planes (elements of one batch index and channel).
+/// Executes a pool: reduces each window of the input x to one element of the
+/// output y. The dims of x and y are a batch dim, a channel dim, and at most
+/// three spatial dims. A plane contains all elements of a tensor that have the
+/// same batch index and the same channel. The planes are divided over the
+/// threads. Each plane of y is computed by one thread.
 class PoolOperation : public Operation {
 public:
   PoolOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -114,9 +127,14 @@ private:
     }
     return count;
   }
-  /// Returns the number of elements of a window along one dim that are inside
-  /// the input or its padding. `at` is the index of the output element along
-  /// this dim. Elements beyond the padding at the end of the dim do not count.
+  /// Returns how many elements of a window are in the input or in its padding,
+  /// along one dim. `at` is the index of the output element along this dim. The
+  /// last windows of the dim may extend beyond the padding. Elements beyond the
+  /// padding do not count.
+  ///
+  /// For example, the input has the elements 0 to 3, and element 4 is padding.
+  /// A window of the elements 3, 4 and 5 gives 2, because element 5 is beyond
+  /// the padding.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)

@@ -42,16 +42,32 @@ struct CublasLibrary {
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, which the cuBLASLt function `call` returned, to a
-  /// Status. Exit code 13 (NoDevice) if the library cannot use the GPU or has
-  /// no memory. Exit code 1 (Defect) for any other error.
+  /// Converts `result` to a Status. `call` is the name of the cuBLASLt function
+  /// that returned `result`. A Status is either a success, or an error with an
+  /// exit code for the process:
+  ///
+  /// - CUBLAS_STATUS_SUCCESS becomes a success.
+  /// - An error of the machine becomes an error with exit code 13 (NoDevice).
+  ///   There are three errors of the machine: cuBLASLt is not initialized,
+  ///   cuBLASLt cannot allocate memory, or cuBLASLt does not support the
+  ///   architecture of the GPU.
+  /// - Any other error of cuBLASLt becomes an error with exit code 1 (Defect).
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens cuBLASLt and sets the pointers of `library`. Wraps each function with
-/// watchCalls(), which detects calls that do not return. Exit code 13
-/// (NoDevice) if the library is absent, or if pcc was compiled for another
-/// major version.
+/// Opens the cuBLASLt library, and sets each member of `library` to the address
+/// of a wrapper of one cuBLASLt function. watchCalls() creates the wrapper. The
+/// wrapper calls the cuBLASLt function, and counts the calls that begin and the
+/// calls that end. Another thread can compare the two counts to detect a call
+/// that does not return.
+///
+/// The function returns an error with exit code 13 (NoDevice) in each of these
+/// cases:
+///
+/// - The library cannot be opened.
+/// - The library lacks a function that pcc calls.
+/// - The major version of the library differs from the major version of the
+///   cuBLASLt headers with which pcc was compiled.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

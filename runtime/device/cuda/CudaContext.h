@@ -25,18 +25,25 @@ public:
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
 
-  /// Opens the driver and selects a GPU for the calling thread: index `number`
-  /// modulo the number of visible GPUs. Exit code 13 (NoDevice) if there is no
-  /// driver or no GPU.
+  /// Opens the CUDA driver, and selects one GPU for the CUDA calls of the
+  /// calling thread. The index of the GPU is `number` modulo the number of
+  /// visible GPUs. For example, with 4 visible GPUs, `number` 5 selects GPU 1.
+  /// If there is no driver or no GPU, the function returns an error with exit
+  /// code 13 (NoDevice).
   Status open(int number);
   /// Makes the destructor free nothing: the operating system frees everything
   /// when the process ends. Used if another thread may still be inside a call
   /// that needs the memory or the streams.
   void leaveToProcess() { isLeft = true; }
 
-  /// Sets `data` to `bytes` bytes of new GPU memory, aligned to 256 bytes; null
-  /// for 0 bytes. Enqueues a memset to 0 on stream(). This object owns the
-  /// memory. Exit code 13 (NoDevice) if there is not enough memory.
+  /// Allocates `bytes` bytes of GPU memory, and sets `data` to the address of
+  /// the memory. The address is a multiple of 256. Enqueues a memset on
+  /// stream() that sets all bytes of the memory to 0. The destructor of this
+  /// object frees the memory.
+  ///
+  /// If `bytes` is 0, the function allocates no memory, and sets `data` to
+  /// null. If the GPU has too little free memory, the function returns an error
+  /// with exit code 13 (NoDevice).
   Status allocate(size_t bytes, void *&data);
   /// Sets `data` to `bytes` bytes of new, zeroed, page-locked host memory, or
   /// to null if `bytes` is 0. Transfers between such memory and the GPU can be
@@ -68,8 +75,11 @@ public:
   /// Sets `isDone` to whether `stream` has completed all its work. Does not
   /// block. Returns an error if any of the work has failed.
   Status poll(CUstream stream, bool &isDone) const;
-  /// Blocks until `stream` has completed all its work. There is no timeout, so
-  /// the work must not wait for another rank.
+  /// Blocks the calling thread until `stream` has completed all its work.
+  /// Returns an error if any of the work has failed. The function has no
+  /// timeout. The work on `stream` must therefore not depend on another rank. A
+  /// rank is one process of the run. If the work depended on another rank, and
+  /// the other rank had crashed, the function might never return.
   Status waitFor(CUstream stream) const;
 
   /// Returns the functions of the driver.
@@ -79,8 +89,11 @@ public:
   Status check(CUresult result, const char *call) const {
     return functions.check(result, call);
   }
-  /// Returns the compute stream, on which kernels, library calls and copies are
-  /// executed in order. Communicators enqueue on other streams.
+  /// Returns the compute stream. The compute stream executes kernels, calls of
+  /// libraries such as cuBLASLt, and copies, in the order in which they were
+  /// enqueued. Two kinds of work are enqueued on other streams: NCCL calls, and
+  /// copies of model inputs from host memory to GPU memory that overlap with
+  /// kernels.
   CUstream stream() const { return computeStream; }
   /// Returns the model of the GPU, such as "NVIDIA H100 80GB HBM3".
   const std::string &name() const { return model; }

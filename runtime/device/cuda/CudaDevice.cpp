@@ -11,26 +11,40 @@
 
 namespace pcc::runtime {
 
-/// Sets `operation` to a new operation for `instruction`. An operation is an
-/// object whose run() executes one instruction of the program. This instruction
-/// is of kind CheckIndices. The operation checks that all elements of an index
-/// tensor are in range. For example, token numbers must be less than the size
-/// of the vocabulary. The host does the check. Indices that the GPU computes
-/// are first copied to the host. The first parameter is not used, because the
-/// check needs no GPU library.
+/// Sets `operation` to a new object. The function run() of the object executes
+/// `instruction`, which is one instruction of the program of this rank. The
+/// instruction checks that all elements of an index tensor are in range. For
+/// example, a token number must be less than the size of the vocabulary. The
+/// host compares the elements with the range.
+///
+/// - If the index tensor is an input of the model, run() does the comparison.
+/// - If the GPU computes the index tensor, run() enqueues a copy of the tensor
+///   from the GPU to the host. The host does the comparison at the end of the
+///   step. A step is one execution of the program.
+///
+/// `context` contains the program and the addresses of its tensors. The first
+/// parameter contains the GPU and its libraries. The function does not use the
+/// first parameter, because the comparison needs no GPU library.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
   return prepareCheckIndices(context, instruction, operation);
 }
 
-/// Table with one function per kind of instruction, in the order of
-/// program::InstructionBody. The function creates an object whose run()
-/// executes one instruction of that kind. For example, entry 2 is
-/// prepareMatmul(), because program::InstructionBody::Matmul is 2. An entry is
-/// null if CudaDevice does not execute instructions of that kind. Examples are
-/// convolutions, which this device does not support, and collectives, which the
-/// engine executes.
+/// Table of functions, with one entry for each kind of instruction. Examples of
+/// kinds are Matmul (a matrix product) and Copy. The enumeration
+/// program::InstructionBody assigns a number to each kind. The number is the
+/// index of the entry in this table. For example, Matmul has number 2, so entry
+/// 2 is the function prepareMatmul(). Each function in the table creates an
+/// object. The function run() of the object executes one instruction of the
+/// kind.
+///
+/// An entry is null if CudaDevice does not execute instructions of the kind.
+/// Two examples are:
+///
+/// - Conv: CudaDevice does not support convolutions.
+/// - Collective: an all-reduce is an example of a collective. The code in the
+///   folder runtime/engine/collective executes collectives.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
@@ -87,12 +101,17 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  /// Enqueues the copies in the list `copies` on the compute stream. Each copy
-  /// is from GPU memory to GPU memory. The copies read data that beginUpload()
-  /// has transferred to the GPU. The GPU therefore executes the copies after
-  /// the uploads of all earlier beginUpload() calls. A later beginUpload() call
-  /// may overwrite the same data. The GPU therefore executes the uploads of
-  /// later calls after the copies.
+  /// Enqueues the copies in the list `copies` on the compute stream. Source and
+  /// target of each copy are in GPU memory. The source is a temporary buffer.
+  /// beginUpload() fills the temporary buffer with data from host memory, on
+  /// another stream: the stream `uploads`. Two waits order the work of the two
+  /// streams:
+  ///
+  /// - The compute stream waits until `uploads` has executed all uploads that
+  ///   were enqueued before this call. The copies therefore read complete data.
+  /// - The stream `uploads` waits until the compute stream has executed the
+  ///   copies. An upload that is enqueued after this call therefore does not
+  ///   overwrite data that a copy still reads.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       PCC_RETURN_IF_ERROR(gpu.order(uploads, gpu.stream(), order));
@@ -170,8 +189,15 @@ public:
 
   QueuedDevice *queued() override { return this; }
 
-  /// Begins to capture this thread's work on the compute stream. Another stream
-  /// joins the capture when it waits for an event of the compute stream.
+  /// Begins to capture a CUDA graph. Until endRecording() is called, CUDA does
+  /// not execute work that is enqueued on the compute stream. CUDA adds the
+  /// work to the graph instead.
+  ///
+  /// If another stream waits for an event that was recorded on the compute
+  /// stream during the capture, CUDA also adds the later work of the other
+  /// stream to the graph. For example, NCCL calls run on other streams. Before
+  /// each NCCL call, the stream of the call waits for an event of the compute
+  /// stream. The graph therefore contains the NCCL calls.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
@@ -229,8 +255,11 @@ private:
   CUgraphExec step = nullptr;
   /// Stream on which beginUpload() copies; null before its first call.
   CUstream uploads = nullptr;
-  /// Event with which one of two streams waits for the other: the compute
-  /// stream and the stream `uploads`.
+  /// Event for waits between the compute stream and the stream `uploads`. In
+  /// each wait, one stream records the event, and the other stream waits for
+  /// the event. copyWithin() first makes the compute stream wait for `uploads`,
+  /// and later makes `uploads` wait for the compute stream. Null before the
+  /// first call of beginUpload().
   CUevent order = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();

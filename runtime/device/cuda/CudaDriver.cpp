@@ -10,8 +10,12 @@ namespace pcc::runtime {
 
 static constexpr const char *soname = "libcuda.so.1";
 
-/// Expands to the name of a driver function as a string: "cuMemAlloc_v2" for
-/// cuMemAlloc. Macros of cuda.h in `function` are expanded first.
+/// Expands to the name of a driver function as a string. For example,
+/// PCC_SYMBOL(cuInit) expands to "cuInit". Some names of driver functions are
+/// macros of cuda.h. For example, cuMemAlloc is a macro that expands to
+/// cuMemAlloc_v2. PCC_SYMBOL(cuMemAlloc) expands to "cuMemAlloc_v2". A second
+/// macro, PCC_TEXT, makes the string. PCC_SYMBOL cannot make the string,
+/// because the operator # does not expand macros in its operand.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
@@ -37,8 +41,11 @@ static std::string versionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
-/// Initializes the driver. Fails if the driver is too old or finds no GPU. The
-/// version is checked first, because cuInit reports a less helpful error.
+/// Initializes the driver by a call of cuInit. Returns an error if the driver
+/// is too old, finds no GPU, or cannot be initialized. The function checks the
+/// version of the driver before it calls cuInit. If the driver is too old, the
+/// error message contains the version of the driver and the version that pcc
+/// needs. The error of cuInit would contain neither version.
 static Status start(const CudaDriver &driver) {
   int version = 0;
   if (driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&

@@ -77,15 +77,33 @@ struct CudaDriver {
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, which the driver function `call` returned, to a Status.
-  /// Exit code 13 (NoDevice) if the GPU or its memory is unavailable or the GPU
-  /// cannot execute the code. Exit code 1 (Defect) for any other error.
+  /// Converts `result` to a Status. `call` is the name of the driver function
+  /// that returned `result`. A Status is either a success, or an error with an
+  /// exit code for the process:
+  ///
+  /// - CUDA_SUCCESS becomes a success.
+  /// - An error of the machine becomes an error with exit code 13 (NoDevice).
+  ///   For example, the GPU has too little free memory, the GPU is not
+  ///   available, or a module contains no machine code for this GPU.
+  /// - Any other error of the driver becomes an error with exit code 1
+  ///   (Defect).
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens the driver and sets the pointers of `driver`. Each function is wrapped
-/// with watchCalls(), which detects calls that do not return. Exit code 13
-/// (NoDevice) if the driver is absent or too old, or finds no GPU.
+/// Opens the driver library, and sets each member of `driver` to the address of
+/// a wrapper of one driver function. watchCalls() creates the wrapper. The
+/// wrapper calls the driver function, and counts the calls that begin and the
+/// calls that end. Another thread can compare the two counts to detect a call
+/// that does not return.
+///
+/// The function returns an error with exit code 13 (NoDevice) in each of these
+/// cases:
+///
+/// - The driver library cannot be opened.
+/// - The driver library lacks a function that pcc calls.
+/// - The driver is too old. For example, if pcc was compiled with CUDA 13.1,
+///   the driver must support CUDA 13.0 or later.
+/// - The driver cannot be initialized, or finds no GPU.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

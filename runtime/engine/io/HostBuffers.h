@@ -29,9 +29,14 @@ public:
         buffers(buffers), copies(program), spare(program), arrived(program),
         copied(program.buffers.size()) {}
 
-  /// Allocates two pinned host copies and a device staging buffer per input,
-  /// unless the device shares the host's memory. Exit code 13 if memory is
-  /// short.
+  /// Allocates three buffers on a GPU for each input that this rank reads:
+  ///
+  /// - a page-locked buffer in host memory for the current step
+  /// - a page-locked buffer in host memory for the next step
+  /// - a buffer in device memory, to which the next step's input is uploaded
+  ///
+  /// Returns exit code 13 if there is not enough memory. Allocates nothing if
+  /// the device shares the host's memory.
   Status open();
 
   /// Returns the host addresses of the inputs of the current step.
@@ -46,8 +51,12 @@ public:
   /// in device memory. The host must not change these inputs before
   /// beginStep().
   Status send();
-  /// Begins the next step: makes its uploaded inputs the current inputs, on the
-  /// device and in inputs().
+  /// Begins the next step. Before this call, send() must have begun to upload
+  /// the inputs of the next step to staging buffers in device memory. This
+  /// function enqueues copies from the staging buffers to the input buffers
+  /// that the device reads. After this call, inputs() returns the host
+  /// addresses of these inputs. Does nothing if the device shares the host's
+  /// memory.
   Status beginStep();
 
   /// Sets `data` to the host address of an output buffer in one microbatch.
@@ -75,8 +84,17 @@ private:
   /// The queue interface of a GPU; null if the device shares the host's memory.
   QueuedDevice *const queue;
   const BufferTable &buffers;
-  /// Memory of the inputs: pinned host copies for the current step (`copies`)
-  /// and the next one (`spare`), and staging buffers on the device (`arrived`).
+  /// Three tables of buffer addresses. On a GPU, each table has the address of
+  /// one buffer for each input that this rank reads. On a device that shares
+  /// the host's memory, the tables have no addresses.
+  ///
+  /// - `copies` has the addresses of page-locked buffers in host memory. These
+  ///   buffers hold the inputs of the current step.
+  /// - `spare` has the addresses of other page-locked buffers in host memory.
+  ///   These buffers hold the inputs of the next step.
+  /// - `arrived` has the addresses of buffers in device memory. send() uploads
+  ///   the inputs of the next step from `spare` to `arrived`. beginStep() then
+  ///   copies the inputs to the buffers that the device reads.
   BufferTable copies, spare, arrived;
   /// Host copies of output buffers, by buffer index. read() allocates the copy
   /// of a buffer.

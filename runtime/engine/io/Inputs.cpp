@@ -50,24 +50,42 @@ namespace {
 /// input of shape [2, 3], element 4 is at row 1, column 1.
 class InputSource {
 public:
-  /// Creates a source of elements in memory. Element i of the source is element
-  /// `(base + i) % count + shift` of `data`. The source thus repeats after
-  /// `count` elements.
+  /// Creates a source of the elements of one step. The source reads the array
+  /// `data`, whose elements have type `type`. Element i of the source is
+  /// element `(base + i) % count + shift` of `data`:
+  ///
+  /// - `count` is the number of elements after which the array is read again
+  ///   from its start.
+  /// - `base` is the index of the first element of the step. `base` may be
+  ///   larger than `count`, because the array is read again and again.
+  /// - `shift` is 1 for labels in a file of token ids, because the label of a
+  ///   token is the next token. Otherwise `shift` is 0.
+  ///
+  /// For example, `data` has tokens 0 to 100. `base` is 96, `count` is 100 and
+  /// `shift` is 1. Elements 0 to 3 of the source are tokens 97 to 100. Element
+  /// 4 of the source is token 1.
   InputSource(const void *data, ElementType type, int64_t base, int64_t count,
               int64_t shift = 0)
       : data(static_cast<const char *>(data)), type(type), base(base),
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Copies elements of this source to `target`, and converts the elements to
-  /// type `wanted`. `loops` is a loop nest, outermost loop first. Each
-  /// innermost iteration copies one element. A loop has a number of iterations,
-  /// a source stride and a target stride. The first iteration copies the
-  /// element with index `from` in this source to index `to` in `target`.
+  /// Copies elements of this source to the array `target`, and converts the
+  /// elements to type `wanted`. `loops` is a nest of loops. The first loop is
+  /// the outermost loop. Each iteration of the innermost loop copies one
+  /// element. The first copied element has index `from` in this source, and
+  /// index `to` in `target`.
   ///
-  /// For example, `from` is 8 and `to` is 0. One loop has 3 iterations, source
-  /// stride 4 and target stride 1. copy() then copies elements 8, 12 and 16 of
-  /// the source to indices 0, 1 and 2 of `target`.
+  /// Every loop has a source stride and a target stride. Each further iteration
+  /// of the loop adds the source stride to the index in this source. Each
+  /// further iteration also adds the target stride to the index in `target`.
+  ///
+  /// For example, `from` is 8 and `to` is 0. `loops` has one loop with 3
+  /// iterations, source stride 4 and target stride 1. The function then copies
+  /// three elements:
+  ///
+  ///   index in this source   8  12  16
+  ///   index in `target`      0   1   2
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -89,11 +107,13 @@ public:
 private:
   /// Copies `extent` consecutive elements of this source to the address
   /// `place`. Converts the elements to type `wanted`. `from` is the index of
-  /// the first element in this source.
+  /// the first copied element in this source.
   ///
-  /// The source begins again after `count` elements. For example, `count` is
-  /// 10, `base` and `shift` are 0, `from` is 8 and `extent` is 4. copyRun()
-  /// then copies elements 8, 9, 0 and 1 of `data`.
+  /// Element i of this source is element `(base + i) % count + shift` of the
+  /// array `data`. The array is thus read again from its start after `count`
+  /// elements. For example, `base` and `shift` are 0, and `count` is 10. `from`
+  /// is 8 and `extent` is 4. The function then copies elements 8, 9, 0 and 1 of
+  /// `data`.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -114,8 +134,15 @@ private:
 };
 } // namespace
 
-/// Fills one input's buffer, in all microbatches, with the elements that this
-/// rank's layout selects. Padding becomes zero.
+/// Fills the buffer of one input on this rank, for all microbatches. `source`
+/// has the elements of the whole input. The input may be sharded over ranks and
+/// over microbatches. The function copies only the elements that this rank
+/// holds in each microbatch. `at` is the position of this rank in the mesh.
+///
+/// A buffer may have space for more elements than the rank holds. The function
+/// sets this space to zero. For example, an input of 7 elements is sharded over
+/// 2 ranks, and both ranks have buffers of 4 elements. Rank 1 then gets 3
+/// elements and one zero.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
                        Coordinates at, const InputSource &source,
@@ -306,8 +333,11 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // readAhead() may have begun to upload inputs of another sample. Complete
-  // this upload before write() changes the host memory of inputs.
+  // This step begins with sample number `sample`. readAhead() may have prepared
+  // a step that begins with another sample, and have begun to upload the inputs
+  // of that step. The upload may still read one of the two host buffers of each
+  // input. beginStep() exchanges these two buffers. write() below then changes
+  // only the buffer that the upload does not read.
   if (ahead && ahead != sample)
     PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)

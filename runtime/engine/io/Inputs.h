@@ -16,7 +16,9 @@
 
 namespace pcc::runtime {
 
-/// An input tensor in the caller's memory: dense and row-major. Borrowed.
+/// An input tensor in the caller's memory. The elements at the address `data`
+/// are dense and in row-major order. This struct does not own the elements. The
+/// caller must keep them in memory until all steps that read them are complete.
 struct InputArray {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
@@ -47,12 +49,18 @@ public:
       : program(program), mesh(mesh), at(at), options(options),
         buffers(buffers) {}
 
-  /// Opens the source of every input (array, file, token stream or generator).
-  /// Exit code 10 if a name, shape or type is wrong. All inputs of the model
-  /// are checked on all ranks.
+  /// Opens the source of every input of the model. If `given` has an array for
+  /// an input, this array is the source. Otherwise the command-line options
+  /// name the source: a .npy file, a file of token ids or a random generator.
   ///
-  /// An array in `given` replaces the source that the options name. The arrays
-  /// are borrowed for all steps. A second call replaces the arrays.
+  /// Every rank checks all inputs of the model, even an input that the rank
+  /// does not read. The function returns exit code 10 if an input has no
+  /// source, if an array or a file has a wrong type or a wrong shape, or if the
+  /// model has no input with a given name.
+  ///
+  /// The function does not copy the elements of the arrays. The caller must
+  /// keep the elements in memory until the last step that reads them is
+  /// complete. A second call removes all arrays of the first call.
   Status open(const InputArrays &given = {});
 
   /// Returns exit code 10 if training cannot continue with sample number
@@ -96,24 +104,35 @@ private:
     int64_t numSteps = 0;
     /// Parameters of the generator of --random-inputs.
     RandomTensor random = {};
-    /// Set only for inputs from the token stream: 0 for the token ids, 1 for
-    /// the labels, which begin one token later.
+    /// Distance in tokens between the start of a training sample and the first
+    /// element of this input in the sample. Set only if the elements come from
+    /// a file of token ids. The distance is 0 for the input that has the token
+    /// ids, and 1 for the input that has the labels. For example, a sample
+    /// begins at token 8 of the file and has 4 token ids. The token ids are
+    /// tokens 8 to 11, and the labels are tokens 9 to 12.
     std::optional<int64_t> shift = {};
-    /// Whether the source that the options name has been opened.
+    /// True after open() has opened the source that the command-line options
+    /// name for this input. For example, the option --input names a .npy file.
     bool isOpen = false;
-    /// The caller's array, if any; replaces the source that the options name.
+    /// Array that the caller has passed for this input. Empty if the caller has
+    /// passed no array for this input. If there is an array, the input gets its
+    /// elements from the array, even if a command-line option names a file.
     std::optional<InputArray> array;
   };
 
   /// Returns an error, with the names of all inputs, if the model has no input
   /// `name`.
   Status checkName(const std::string &name) const;
-  /// Opens the source that the options name for one input.
+  /// Opens the source of the elements of `input`, and stores it in `source`.
+  /// The command-line options name the source: a .npy file (--input, --data), a
+  /// file of token ids (--tokens) or a random generator (--random-inputs).
   Status open(const program::InputT &input, Source &source) const;
   /// Fills all inputs that this rank reads, for the step that begins with
   /// sample number `sample`.
   void fill(int64_t sample) const;
-  /// Returns exit code 7 if a file of inputs could not be read completely.
+  /// Returns exit code 7 if an earlier read of an input file failed. The files
+  /// are memory-mapped, so a read itself cannot return an error. For example, a
+  /// read fails if another process has truncated the file.
   Status checkFiles() const;
   /// Fills one input in all microbatches, for the step that begins with sample
   /// number `sample`.

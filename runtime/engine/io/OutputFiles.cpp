@@ -44,8 +44,12 @@ class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
 
-  /// Writes to the file of output number `output`. `offset` is in bytes from
-  /// the first element; the header has negative offsets.
+  /// Writes `size` bytes from the address `data` to the .npy file of one
+  /// output. `output` is the number of this output in the program. `offset` is
+  /// the place in the file, in bytes after the start of the first element. The
+  /// header of the file is before the first element, so a negative `offset` is
+  /// a place in the header. For example, a header of 128 bytes begins at offset
+  /// -128.
   Status write(size_t output, int64_t offset, const void *data,
                size_t size) override {
     OutputFile &file = files[output];
@@ -68,8 +72,13 @@ private:
   std::vector<OutputFile> &files;
 };
 
-/// Appends elements of outputs to a message for rank 0. Each entry is {output,
-/// offset, size} as int64, then `size` bytes.
+/// Collects elements of the model's outputs in one message, which this rank
+/// later sends to rank 0. Each call of write() appends a range of the bytes of
+/// one output. In the message, three int64 values come before the bytes:
+///
+/// - the number of the output in the program
+/// - the offset of the range from the first element of this output, in bytes
+/// - the size of the range in bytes
 class MessageSink : public OutputSink {
 public:
   Status write(size_t output, int64_t offset, const void *data,
@@ -142,7 +151,9 @@ private:
                           "another rank cannot write its part of the outputs");
   }
 
-  /// Sets `flag` on all ranks to whether it is true on any rank.
+  /// Sets `flag` to true on all ranks if `flag` is true on at least one rank.
+  /// Otherwise `flag` remains false on all ranks. All ranks must call this
+  /// function.
   Status anyOf(bool &flag) {
     int32_t value = flag;
     Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
@@ -251,8 +262,14 @@ private:
     return status.failed() ? status : left;
   }
 
-  /// Sends every rank's elements to rank 0, one rank after the other to save
-  /// memory. After a failed write, rank 0 still receives the other messages.
+  /// Sends the output elements of all ranks to rank 0, which writes them to the
+  /// files. Every rank except rank 0 sends one message with all its elements.
+  /// The ranks send their messages one after the other, so that rank 0 needs
+  /// memory for only one received message.
+  ///
+  /// If rank 0 cannot write the elements of a message to the files, rank 0
+  /// still receives the messages of the following ranks, because each of these
+  /// ranks waits until rank 0 has received its message.
   Status writeThroughRoot() {
     MessageSink sink;
     PCC_RETURN_IF_ERROR(parts.write(sink));
@@ -287,8 +304,12 @@ private:
     return status;
   }
 
-  /// Writes the elements in `message` to the output files. Each entry of the
-  /// message is {output, offset, size} as int64, then `size` bytes of elements.
+  /// Writes the elements in `message` to the output files. The message is a
+  /// list of byte ranges. Each range has three int64 values before its bytes:
+  ///
+  /// - the number of the output in the program
+  /// - the offset of the range from the first element of this output, in bytes
+  /// - the size of the range in bytes
   Status unpack(const std::vector<char> &message) {
     for (size_t next = 0; next < message.size();) {
       std::array<int64_t, 3> head;

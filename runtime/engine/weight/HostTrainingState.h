@@ -59,10 +59,16 @@ public:
 
 private:
   Device &device;
-  /// One entry for each device buffer of a weight or optimizer state that
-  /// training changes. The first `once` entries have different names. Each
-  /// later entry is a further buffer of one of these tensors. After open(),
-  /// `StateTensor::data` is the address of the shard in host memory.
+  /// One entry for each device buffer of the tensors that training changes. The
+  /// tensors are weights and optimizer state. A tensor may have several
+  /// buffers. For example, the tensor `w` has two buffers, and the tensor `b`
+  /// has one buffer:
+  ///
+  ///   pieces   first buffer of w, first buffer of b, second buffer of w
+  ///
+  /// The member `once` is the number of tensors, which is 2 in the example. The
+  /// first `once` entries are the first buffers of the tensors. After open(),
+  /// `StateTensor::data` of each entry is an address in host memory.
   std::vector<StateTensor> pieces;
   /// Size in bytes of each entry of `pieces`.
   std::vector<int64_t> bytes;

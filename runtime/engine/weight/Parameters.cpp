@@ -60,8 +60,14 @@ static void noteUnhashed(const std::string &path) {
                printable(path).c_str());
 }
 
-/// Checks each weight file by its size, modification time and sampled pages,
-/// then maps it. Only rank 0 prints notes.
+/// Calls checkWeightFile() for each weight file, which returns an error if the
+/// file has changed since the model was compiled. Then maps the file into
+/// memory.
+///
+/// With the option --check-weights, checkWeightFile() also compares a hash of
+/// the whole file. If the compiler has not recorded this hash, noteUnhashed()
+/// prints a note. Only a rank whose mesh coordinates are all 0 prints the note.
+/// Otherwise each rank would print the same note.
 Status Parameters::openFiles(const RunOptions &options) {
   const bool isFirst =
       std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
@@ -71,8 +77,10 @@ Status Parameters::openFiles(const RunOptions &options) {
     const std::string path =
         join(file->in_bundle ? options.bundle : root, file->path);
     // The option --weights names a directory with copies of the weight files. A
-    // copy may have another modification time than the original file. The flag
-    // `in_bundle` makes checkWeightFile() ignore the modification time.
+    // copy may have another modification time than the original file. The next
+    // lines therefore set `in_bundle` to true if the user gave the option. If
+    // `in_bundle` is true, checkWeightFile() does not compare the modification
+    // time.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
     PCC_RETURN_IF_ERROR(checkWeightFile(path, expected, options.checkWeights));
@@ -88,8 +96,13 @@ Status Parameters::openFiles(const RunOptions &options) {
   return Status::success();
 }
 
-/// Checks all weight files until all weights are loaded. After loading, checks
-/// only the files whose mapped pages instructions read.
+/// Returns an error if a mapped weight file has changed since openFiles().
+///
+/// - The first call comes at the end of loading, in fillBases(). This call
+///   checks all weight files, because loading may have read any of them.
+/// - Later calls check only the weight files for which `isReadInPlace` is true.
+///   Instructions may read weights directly from the mapped pages of these
+///   files.
 Status Parameters::checkFiles() const {
   for (size_t i = 0; i < files.size(); ++i)
     if (!isLoaded || isReadInPlace[i])
@@ -115,8 +128,11 @@ Status Parameters::allocate(const program::ParameterT &parameter,
                                      " bytes for \"" + parameter.name + "\"");
 }
 
-/// Copies a trainable parameter to memory even if the mapped file has its exact
-/// bytes, because training writes to the parameter.
+/// Copies the shard of a trainable parameter to host memory in any case.
+/// Training writes to this parameter, and the mapped file is read-only. For any
+/// other parameter, findInPlace() first tests whether instructions can read the
+/// shard in the mapped file. The function copies the shard only if instructions
+/// cannot read the shard there.
 Status Parameters::readFile(const program::ParameterT &parameter,
                             LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];

@@ -12,15 +12,23 @@
 
 namespace pcc::runtime {
 
-/// Loads this rank's shards of the parameters (weights and optimizer state) on
-/// first use. A shard is in one of these places:
+/// Loads this rank's shards of the parameters. A parameter is a weight or a
+/// tensor of the optimizer state. acquire() loads a shard when it is called for
+/// the parameter for the first time. The shard is then in one of these places:
 ///
-/// - pages of the mapped weight file, if the file has exactly these bytes
-/// - a copy in host memory
-/// - only the device's own copy (often in another memory format), after drop()
+/// - In the memory-mapped weight file. Instructions read the shard there
+///   without a copy. This is only possible if the shard is one contiguous range
+///   of bytes in the file, and if training does not change the parameter.
+/// - In a copy in host memory, in all other cases.
+///
+/// A device may make its own copy of the shard, often in another memory format.
+/// The copy in host memory is then not needed any more, and drop() frees it.
 class Parameters : public ParameterSource {
 public:
-  /// Borrows all arguments. Opens no file.
+  /// Prepares to load the shards of the rank with the mesh coordinates `at`.
+  /// The object keeps references to `program`, `mesh` and `at`. These three
+  /// arguments must outlive the object. The constructor opens no weight file;
+  /// openFiles() opens the weight files.
   Parameters(const program::ProgramT &program, const Mesh &mesh,
              const Coordinates &at);
 
@@ -28,8 +36,9 @@ public:
   /// compilation.
   Status openFiles(const RunOptions &options);
 
-  /// Returns whether only one operand of one instruction uses the parameter.
-  /// Only then may a device replace it by a copy in another memory format.
+  /// Returns whether the program uses the parameter exactly once and training
+  /// does not change the parameter. Only in this case, a device may convert the
+  /// parameter to another memory format and free the original.
   bool isExclusive(int32_t parameter) const override;
   /// Sets `data` to the address of this rank's dense shard of parameter number
   /// `parameter`. The first call for a parameter reads or generates the shard.

@@ -68,13 +68,21 @@ void WeightView::reshape(const program::ReshapeT &step) {
   }
 }
 
-/// Matches groups of old dims with groups of new dims that have equally many
-/// elements, as NumPy does. Returns false if the dims of an old group are not
-/// contiguous in memory, because the reshape then needs a copy. Example with
-/// old shape [6, 4] and strides [8, 1]:
+/// Computes the strides of the new shape `wanted`. The function divides the old
+/// dims and the new dims into groups, as NumPy does. Each group of old dims has
+/// a group of new dims with the same number of elements. A group of several old
+/// dims must be contiguous in memory. Otherwise the reshape needs a copy, and
+/// the function returns false.
 ///
-///   new [2, 3, 4]   groups 6 = 2·3 and 4 = 4: true
-///   new [24]        group 6·4 = 24: false, 4 unused elements after every 4
+/// Example: the old shape is [6, 4], and the old strides are [8, 1]. The tensor
+/// has 6 rows of 4 elements. A row begins 8 elements after the previous row, so
+/// 4 unused elements lie between two rows.
+///
+///   new shape [2, 3, 4]   The old dim 6 becomes the new dims 2 and 3. The dim
+///                         4 does not change. The new strides are [24, 8, 1].
+///   new shape [24]        The old dims 6 and 4 become the new dim 24. The
+///                         unused elements lie inside this dim, so the
+///                         function returns false.
 bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   std::vector<int64_t> result(wanted.size(), 1);
   if (numElements(wanted) == 0) {
@@ -112,7 +120,10 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Copies the whole tensor, not only this rank's shard, to dense memory.
+/// Reads all elements of the view, not only the elements of this rank's shard.
+/// Writes the elements to the new array `owned`, in row-major order and without
+/// gaps. Afterwards the view refers to this array instead of the weight file or
+/// the random generator.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -142,8 +153,16 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
   return list;
 }
 
-/// Returns an address only if the shard is a single contiguous range of the
-/// file.
+/// Returns the address of this rank's shard in the mapped weight file, so that
+/// instructions can read the shard without a copy. Returns null unless all of
+/// these conditions hold:
+///
+/// - The elements are in the mapped file. They are not randomly generated, and
+///   materialize() has not copied them to the array `owned`.
+/// - All casts of the parameter keep the element type.
+/// - The shard is one contiguous range of the file, in row-major order.
+/// - The shard has no padding.
+/// - The address is a multiple of the element size.
 const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
                                     const Coordinates &at) const {
   if (!stored || !owned.empty())
@@ -169,8 +188,13 @@ WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
   return copies(layout, mesh, at);
 }
 
-/// Copies elements directly if they are in memory and the parameter has no
-/// cast. Otherwise generates or casts them row by row (readCopy).
+/// Copies the elements of this rank's shard to `target`. Two cases exist:
+///
+/// - The elements are in memory, and the program does not convert the elements
+///   to another type. runCopy() then copies the bytes directly.
+/// - The elements are randomly generated, or the program converts the elements
+///   to another type. readCopy() then generates or converts up to 1024 elements
+///   at a time.
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());
@@ -222,8 +246,13 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// Applies the parameter's casts one after the other, alternating between two
-/// temporary buffers. The last cast writes to `target`.
+/// Reads or generates `count` elements of the stored tensor: the elements with
+/// the indices `from`, `from + stride`, `from + 2 * stride` and so on. Then
+/// applies the casts of the parameter. A cast converts the elements to another
+/// element type, such as float32 to bfloat16. Each cast except the last one
+/// writes to one of two temporary arrays. The casts use the two arrays
+/// alternately. The last cast writes to `target`. If the parameter has no cast,
+/// the elements are written to `target` directly.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, size_t{8} * 1024>, 2> stages;

@@ -27,8 +27,10 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// Ensures that `onTimeout` is not called from now on. If it is running,
-  /// waits for its end.
+  /// Cancels the deadline. `onTimeout` is the function that a thread of this
+  /// object calls at the deadline. If the thread is executing `onTimeout`,
+  /// waits until `onTimeout` returns. After the destructor has returned,
+  /// `onTimeout` is not called.
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex);

@@ -54,8 +54,11 @@ static std::optional<int> portIn(std::string_view text) {
              : std::nullopt;
 }
 
-/// Returns a port for the job number, so that jobs on one host rarely collide.
-/// The ports are above Linux's ephemeral ports (32768 to 60999).
+/// Returns the TCP port 61440 + `job` % 4096. `job` is a number that identifies
+/// the job, such as the id of a Slurm job. For example, job 5000 gives port
+/// 62344. Two jobs on one host rarely get the same port. By default, Linux
+/// assigns only ports from 32768 to 60999 to outgoing connections, so these
+/// connections do not occupy a port that this function returns.
 static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
 
 static Status notAnAddress(const std::string &text) {
@@ -156,9 +159,13 @@ private:
     return value ? *value : otherwise;
   }
 
-  /// Returns whether the launcher says that all ranks are on one host.
-  /// `localSize` is the name of the launcher's variable with the number of
-  /// ranks on this host. Returns false if the variable is unset.
+  /// Returns true if the number of ranks on this host is equal to the number of
+  /// ranks of the job. All ranks are then on this host. The launcher (the
+  /// program that has started the ranks, such as torchrun) passes the number of
+  /// ranks on this host in an environment variable. `localSize` is the name of
+  /// this variable, such as "LOCAL_WORLD_SIZE". Returns false if the variable
+  /// is unset or empty, because the number of ranks on this host is then
+  /// unknown.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
@@ -207,10 +214,25 @@ private:
                : wrong("MASTER_ADDR");
   }
 
-  /// Derives the address from mpirun's URI, such as
-  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…". The URI contains the
-  /// job number and the addresses of mpirun's host. By default, mpirun starts
-  /// rank 0 on its own host.
+  /// Derives the address at which rank 0 listens from the environment variables
+  /// of Open MPI. The first case that applies determines the address:
+  ///
+  /// 1. All ranks are on one host, and the variable PMIX_NAMESPACE or the
+  ///    variable OMPI_MCA_ess_base_jobid contains the id of the job. The
+  ///    address is an abstract Unix socket. The socket has a name, but no file
+  ///    and no port.
+  /// 2. The variable OMPI_MCA_orte_hnp_uri is set. Its value begins with a
+  ///    number N. The value also contains the IPv4 addresses of the host on
+  ///    which mpirun runs. By default, mpirun starts rank 0 on this host. The
+  ///    derived address has the first IPv4 address as its host. It has the TCP
+  ///    port 61440 + N / 4096 % 4096 (integer division).
+  ///
+  /// For example, the value "2883584000.0;tcp://10.0.0.1,192.168.0.1:41000"
+  /// gives the host 10.0.0.1 and the port 65024. The port 41000 belongs to
+  /// mpirun and is not used.
+  ///
+  /// Returns an error with exit code 12 if neither case applies, or if the
+  /// value of the variable cannot be parsed.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");

@@ -24,7 +24,12 @@ struct Address {
     Tcp,
   };
   Kind kind = Kind::Name;
-  /// The socket's path, its abstract name, or the host, depending on the kind.
+  /// Location of the socket. The member `kind` determines the meaning:
+  ///
+  /// - Kind::File: path of a Unix socket, such as "/run/job/meet".
+  /// - Kind::Name: name of an abstract Unix socket, such as
+  ///   "pcc-1000-slurm-17.0". The socket has a name, but no file.
+  /// - Kind::Tcp: host name or IP address, such as "node7" or "::1".
   std::string place;
   /// TCP port; used for Kind::Tcp only.
   int port = 0;
@@ -32,13 +37,24 @@ struct Address {
   /// Returns the address as text that readAddress() parses, such as
   /// "tcp://node7:61440", "unix:/run/job/meet" or "unix:@pcc-1000-slurm-17.0".
   std::string text() const;
-  /// Returns whether the host is a loopback address, which only processes of
-  /// this host can reach. False for Unix sockets.
+  /// Returns true if this is a TCP address with the host "localhost", the host
+  /// "::1", or a host that begins with "127.". Only processes on the same host
+  /// can connect to such an address. Returns false for all other TCP addresses
+  /// and for Unix sockets.
   bool isLoopback() const;
 };
 
-/// Parses "tcp://HOST:PORT", "tcp://[::1]:PORT", "unix:PATH" or "unix:@NAME";
-/// exit code 12 for any other text.
+/// Parses `text` and stores the result in `address`. `text` must have one of
+/// these forms:
+///
+/// - "tcp://HOST:PORT": a TCP socket. HOST is a host name or an IP address. An
+///   IPv6 address has brackets, as in "tcp://[::1]:61440". PORT is a number
+///   from 1 to 65535.
+/// - "unix:PATH": a Unix socket with the path PATH in the file system.
+/// - "unix:@NAME": an abstract Unix socket with the name NAME. An abstract
+///   socket has no file.
+///
+/// Returns an error with exit code 12 if `text` has another form.
 Status readAddress(const std::string &text, Address &address);
 
 /// Sets `address` to the address at which rank 0 listens for all other ranks.

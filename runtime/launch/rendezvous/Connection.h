@@ -72,7 +72,10 @@ private:
   /// it is a rank. Limits the memory that such peers can fill.
   static constexpr size_t kLongestOfStranger = 4096;
 
-  /// Sends bytes, or shuts the connection down if not all can be sent.
+  /// Sends `bytes`, an encoded message, to the peer (the other end of the
+  /// connection). Does not block. If the kernel does not accept all bytes at
+  /// once, for example because its send buffer is full, the function shuts the
+  /// connection down. Does nothing if the socket is closed.
   void send(const std::string &bytes);
 
   OpenFile socket;

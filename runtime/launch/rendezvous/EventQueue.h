@@ -10,8 +10,11 @@
 
 namespace pcc::runtime {
 
-/// A set of files (Linux's epoll) that reports those that are ready. Scales to
-/// many files.
+/// A set of open files, such as sockets. take() reports which files of the set
+/// are ready. The caller of add() selects for each file whether "ready" means
+/// that reading from the file does not block, or that writing to the file does
+/// not block. The class uses Linux's epoll, which is fast even with thousands
+/// of files.
 class EventQueue {
 public:
   EventQueue();
@@ -19,12 +22,21 @@ public:
   /// Returns a descriptor that is readable while a file of the set is ready.
   int fd() const { return queue.fd(); }
 
-  /// Adds the file `fd` to the set. A file is ready when it can be read or,
-  /// with `forWriting`, written. take() returns `id` when the file is ready.
-  /// Closing a file removes it from the set.
+  /// Adds the file with the descriptor `fd` to the set. `id` is a number that
+  /// the caller chooses for the file. take() returns this number if the file is
+  /// ready:
+  ///
+  /// - `forWriting` = false: The file is ready if reading does not block.
+  /// - `forWriting` = true: The file is ready if writing does not block.
+  ///
+  /// Closing the file removes the file from the set.
   void add(int fd, uint64_t id, bool forWriting = false);
-  /// Replaces the values `id` and `forWriting` with which the file `fd` was
-  /// added.
+  /// Changes the settings of a file that is in the set. `fd` is the descriptor
+  /// of the file. From now on, take() returns the number `id` if the file is
+  /// ready:
+  ///
+  /// - `forWriting` = false: The file is ready if reading does not block.
+  /// - `forWriting` = true: The file is ready if writing does not block.
   void change(int fd, uint64_t id, bool forWriting = false);
   /// Removes the file `fd` from the set without closing the file.
   void remove(int fd);

@@ -22,8 +22,11 @@ namespace pcc::runtime {
 
 /// Kind of a frame. A frame is a message between rank 0 and another rank.
 enum class FrameKind : uint16_t {
-  /// First frame that a rank sends to rank 0: its rank, host and process id
-  /// (RankFacts).
+  /// First frame that every rank except rank 0 sends to rank 0. A frame is a
+  /// message. The payload of this frame contains facts about the sender (struct
+  /// RankFacts): its rank number, the number of ranks that it expects, its host
+  /// name, its process id, and an id of its bundle. A bundle is the directory
+  /// that the compiler has written.
   Hello = 1,
   /// Reply of rank 0 to Hello (first frame of another rank): rank 0 admits the
   /// sender.
@@ -33,7 +36,10 @@ enum class FrameKind : uint16_t {
   Refusal,
   /// Sent by rank 0 to all other ranks: every rank has connected.
   Ready,
-  /// Data that a rank sends to rank 0, or rank 0 to another rank.
+  /// Sent by a rank to rank 0, or by rank 0 to another rank. The payload of the
+  /// frame consists of arbitrary bytes. The code that sends and receives frames
+  /// does not interpret these bytes. For example, a rank sends its version of
+  /// NCCL to rank 0.
   Data,
   /// Sent by any rank: the run ends with an error. Carries the exit code and
   /// the text of the error. If the reason for the error is a lost rank, also
@@ -53,24 +59,32 @@ struct Frame {
 
 /// Largest payload of a frame, in bytes.
 inline constexpr size_t kLongestPayload = 65536;
-/// Bytes of an encoded frame before its payload.
+/// Number of bytes that precede the payload in an encoded frame. These 2 bytes
+/// contain the kind of the frame, such as FrameKind::Data.
 inline constexpr size_t kFrameHeaderSize = 2;
 
 /// Returns `frame` as bytes.
 std::string encodeFrame(const Frame &frame);
-/// Parses bytes that encodeFrame() returned. Returns false if the kind is
-/// unknown, or if the payload is too long.
+/// Converts `bytes` to a frame, and stores the frame in `frame`. The function
+/// encodeFrame() converts a frame to such bytes. Returns false in these cases:
+///
+/// - `bytes` has fewer than 2 bytes (kFrameHeaderSize).
+/// - The payload has more than 64 KiB (kLongestPayload).
+/// - The first 2 bytes are not the number of a FrameKind.
 bool decodeFrame(const std::string &bytes, Frame &frame);
 
 /// Result of an attempt to remove a message from the front of received bytes.
 enum class Parsed {
-  /// A complete message was removed.
+  /// The received bytes began with a complete message. The function that
+  /// returns this result has removed the message from the received bytes.
   Whole,
   /// The received bytes are the beginning of a message; more bytes must arrive.
   Partial,
-  /// The message has a version number that differs from the protocol version of
-  /// this program. The sender is probably another build of pcc. The message was
-  /// not removed.
+  /// The received bytes begin with a greeting. A greeting is the first message
+  /// that a peer sends. A greeting contains the version number of the protocol
+  /// that the peer uses. This program uses another version of the protocol. The
+  /// peer is probably another build of pcc. The function that returns this
+  /// result leaves the received bytes unchanged.
   OtherVersion,
   /// The bytes are no valid message.
   Garbage,
@@ -83,7 +97,9 @@ void putNumber(std::string &bytes, uint64_t number, int size);
 /// least significant byte first.
 uint32_t numberAt(const std::string &bytes, size_t at, int size);
 
-/// Fields of a frame's payload: values by name.
+/// Fields in the payload of a frame. A field has a name, which is the key in
+/// this map, and a value. For example, the field with the name "host" and the
+/// value "node7" is the line "host=node7" of the payload.
 using Fields = std::map<std::string, std::string>;
 /// Returns `fields` as lines "name=value". Newlines within values become
 /// spaces.
@@ -91,10 +107,12 @@ std::string encodeFields(const Fields &fields);
 /// Parses a payload of lines "name=value" into fields; other lines are ignored.
 Fields decodeFields(const std::string &payload);
 
-/// Converts bytes to hexadecimal digits, and back. For example, the bytes 0,
-/// 255 and 16 are "00ff10". fromHex() returns an empty string for malformed
-/// text.
+/// Converts each byte to two hexadecimal digits. For example, the bytes 0, 255
+/// and 16 give the text "00ff10".
 std::string toHex(const std::string &bytes);
+/// Converts hexadecimal digits to bytes. For example, the text "00ff10" gives
+/// the bytes 0, 255 and 16. Returns an empty string if `text` has an odd number
+/// of characters, or a character that is not a hexadecimal digit.
 std::string fromHex(const std::string &text);
 
 } // namespace pcc::runtime

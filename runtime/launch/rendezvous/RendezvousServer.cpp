@@ -23,13 +23,20 @@ static size_t allowManyFiles() {
   return limit.rlim_cur;
 }
 
-/// Returns the number of connections that each of the two classes of
-/// UnknownPeers may hold. UnknownPeers holds connections from processes that
-/// may not belong to the job. Subtracts the files that the run itself needs
-/// from the largest number of open files: one for each of the `worldSize`
-/// ranks, and 512 for weights and libraries. Each class gets a quarter of the
-/// rest, but at least 16 and at most 2048 connections. For example, 4096 open
-/// files and 8 ranks give (4096 - 8 - 512) / 4 = 894.
+/// Returns the largest number of connections in each of the two classes of
+/// UnknownPeers. UnknownPeers holds connections whose handshake is not
+/// complete. One class holds the connections whose peer has sent no valid first
+/// message. The other class holds the connections whose peer has sent a valid
+/// first message. The number is computed as follows:
+///
+/// 1. Raise the limit on open files of this process to the hard limit. Take
+///    this limit.
+/// 2. Subtract one file for each of the `worldSize` ranks, and 512 files for
+///    weights and libraries.
+/// 3. Divide the result by 4.
+/// 4. If the result is below 16, take 16. If it is above 2048, take 2048.
+///
+/// For example, 4096 files and 8 ranks give (4096 - 8 - 512) / 4 = 894.
 static size_t mostUnknownPeers(int worldSize) {
   constexpr size_t least = 16, most = 2048, others = 512;
   const size_t limit = allowManyFiles(), used = size_t(worldSize) + others;
@@ -54,11 +61,16 @@ Status RendezvousServer::listen() {
   return Status::success();
 }
 
-/// First reads the messages of open connections, then accepts new connections.
+/// Performs three steps:
+///
+/// 1. Reads the messages that have arrived on open connections.
+/// 2. Closes the connections whose handshake has taken longer than 5 seconds.
+/// 3. Accepts new connections.
+///
 /// The number of connections without a complete handshake is limited. At the
-/// limit, each new connection closes the oldest such connection. The order
-/// ensures that messages which the oldest connection has sent are read before
-/// it is closed.
+/// limit, step 3 closes an old connection for each new connection. A message
+/// may have arrived on the old connection. Step 1 precedes step 3, so that rank
+/// 0 reads this message before it closes the old connection.
 void RendezvousServer::advance() {
   for (const uint64_t id : events.take())
     if (id >= UnknownPeers::kFirst)
@@ -121,9 +133,11 @@ void RendezvousServer::greet(uint64_t id) {
   if (isOpen || !unknownPeers.find(id))
     return;
   // The peer has closed this connection. A rank can open several connections to
-  // rank 0. The rank keeps the first one on which rank 0 answers, and closes
-  // the others. If rank 0 has answered on a connection, its end is therefore
-  // not counted as a rejection.
+  // rank 0. The rank keeps the first connection on which rank 0 answers, and
+  // closes all others. `isAnswered` is true if rank 0 has answered on this
+  // connection. The end of an answered connection is therefore normal, and is
+  // not counted as a rejection. The end of a connection without an answer is
+  // counted as a rejection.
   if (stranger->isAnswered)
     unknownPeers.remove(id);
   else
@@ -208,10 +222,12 @@ void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
     return;
   ready = true;
   removeFile();
-  // All ranks are connected, so a new connection is not urgent. A waiting
-  // connection does not wake this thread after the next line. advance(), which
-  // is called at least ten times a second, accepts it. Processes that do not
-  // belong to the job thus occupy this thread less.
+  // All ranks are connected, so rank 0 needs no new connections. The next line
+  // removes the listening socket from `events`. After that, a new connection
+  // does not wake the thread that calls advance(). The thread still calls
+  // advance() about ten times a second, and advance() accepts the connections
+  // that wait. If other processes open many connections, they thus do not wake
+  // the thread more often.
   events.remove(listener.fd());
   tell({FrameKind::Ready});
 }
@@ -229,8 +245,16 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
-/// Processes a frame of an admitted rank. Keeps at most 16 unread Data messages
-/// per rank and discards others; a correct rank never sends more.
+/// Processes `frame`, a message from the admitted rank `peer`:
+///
+/// - Data: Stores the content of the message until take() removes it. If 16
+///   messages of this rank are stored already, discards the message. A correct
+///   rank never exceeds this limit.
+/// - Abort: The rank has failed. Sets `hasLeft`, and ends the run with the
+///   error in the message.
+/// - Leave: The rank has finished its work. Sets `hasLeft`.
+///
+/// Ignores all other messages.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

@@ -45,23 +45,37 @@ public:
   void tell(const Frame &frame) override;
 
 private:
-  /// A rank of the job. `facts` and `connection` are valid once the rank has
-  /// been admitted (`hasCome`).
+  /// State of one other rank of the job. `connection` is the connection between
+  /// rank 0 and this rank. `facts` is the identity that the rank has sent, such
+  /// as its host name and its process id. Rank 0 sets `connection` and `facts`
+  /// when it admits the rank. `messages` contains the data from the rank that
+  /// take() has not removed yet.
   struct Peer {
     Connection connection = {};
     RankFacts facts = {};
     std::deque<std::string> messages = {};
-    /// `hasCome`: whether rank 0 has admitted the rank. `hasLeft`: whether the
-    /// rank has announced its end. A rank announces its end with a Leave
-    /// message if it has finished its work, and with an Abort message if it has
-    /// failed. Both flags are also true if the rank connected only after the
-    /// run had failed.
+    /// `hasCome` is true after rank 0 has admitted the rank. `hasLeft` is true
+    /// after the rank has announced its end. A rank announces its end with a
+    /// Leave message if it has finished its work, and with an Abort message if
+    /// it has failed.
+    ///
+    /// A rank can connect for the first time after the run has failed. A rank
+    /// can also make the run fail, because its identity does not fit the job.
+    /// In both cases, rank 0 sends the error of the run to the rank, closes the
+    /// new connection, and sets both flags to true. Rank 0 then does not wait
+    /// for this rank.
     bool hasCome = false, hasLeft = false;
   };
 
   /// Accepts connections that wait at the listening socket.
   void accept();
-  /// Continues the handshake of connection `id`, which has become readable.
+  /// Continues the handshake of a connection. In the handshake, the peer proves
+  /// that it knows the secret of the job, and sends its identity. The peer
+  /// sends two messages: first Knock, then Hello. `id` is the number of the
+  /// connection in `unknownPeers`. Reads the bytes that have arrived on the
+  /// connection. If the next message of the peer is complete, processes the
+  /// message. If the peer has closed the connection before the end of the
+  /// handshake, removes the connection from `unknownPeers`.
   void greet(uint64_t id);
   /// Reads the Knock, the first message of a new connection. `id` is the number
   /// of the connection, and `stranger` is the connection. If the Knock proves
@@ -69,8 +83,12 @@ private:
   /// Closes the connection if the Knock does not prove this. Does nothing if
   /// the Knock has not arrived completely.
   void readKnock(uint64_t id, UnknownPeer &stranger);
-  /// Reads the Hello (first encrypted frame) of a connection. Admits the rank
-  /// if the frame can be decrypted.
+  /// Reads Hello, the first encrypted message of a connection. `id` is the
+  /// number of the connection, and `stranger` is the connection. The key of the
+  /// encryption derives from the secret of the job. If the decryption succeeds,
+  /// the sender therefore knows the secret. In this case, calls admit() with
+  /// the identity that Hello contains. If the decryption fails, closes the
+  /// connection. Does nothing if Hello has not arrived completely.
   void readHello(uint64_t id, UnknownPeer &stranger);
   /// Admits the peer of `connection` as rank `facts.rank`. The peer has already
   /// proved that it knows the secret of the job. `facts` is the identity that
@@ -112,7 +130,8 @@ private:
   /// Number of ranks that have been admitted.
   int numCome = 0;
   bool ready = false;
-  /// Whether the listening socket has a file that must be deleted.
+  /// Whether rank 0 listens at a Unix socket that has a file, and has not
+  /// deleted this file yet. removeFile() deletes the file.
   bool hasFile = false;
   /// Number of connections that were rejected, for messages.
   int numRejected = 0;

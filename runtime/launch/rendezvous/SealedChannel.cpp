@@ -20,7 +20,11 @@ SealedChannel::SealedChannel(const SessionKeys &keys, Role role)
     : sendKey(role == Role::Server ? keys.fromServer : keys.toServer),
       receiveKey(role == Role::Server ? keys.toServer : keys.fromServer) {}
 
-/// Returns the nonce for frame number `number`.
+/// Returns the nonce for the encryption of a frame (message). The cipher
+/// requires a different nonce for each frame that it encrypts with one key.
+/// `number` is the number of frames that were sent before in the same direction
+/// of the connection. The nonce consists of 24 bytes: first `number` as 8
+/// bytes, least significant byte first, and then 16 zero bytes.
 static std::string nonceOf(uint64_t number) {
   std::string nonce;
   putNumber(nonce, number, 8);

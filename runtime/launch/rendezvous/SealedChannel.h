@@ -35,10 +35,17 @@ public:
   /// order of the calls. The payload must not exceed kLongestPayload.
   std::string seal(const Frame &frame);
 
-  /// Removes the first frame from the received bytes `arrived`, if it is
-  /// complete, and stores it in `frame`. Returns Garbage if the frame cannot be
-  /// decrypted or its payload exceeds `longest` bytes. The connection must then
-  /// be closed.
+  /// Decrypts the first frame in the received bytes `arrived`. A frame is a
+  /// message between rank 0 and another rank. `longest` is the largest payload,
+  /// in bytes, that the caller accepts. The results are:
+  ///
+  /// - Parsed::Whole: `frame` contains the decrypted message. The bytes of the
+  ///   message have been removed from `arrived`.
+  /// - Parsed::Partial: The frame is not complete. More bytes must arrive
+  ///   first.
+  /// - Parsed::Garbage: The bytes are not a valid frame. For example, the
+  ///   decryption has failed, or the payload has more than `longest` bytes. The
+  ///   caller must close the connection.
   Parsed open(std::string &arrived, Frame &frame, size_t longest);
 
 private:

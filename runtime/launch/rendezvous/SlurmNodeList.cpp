@@ -25,8 +25,12 @@ static std::optional<std::string_view> firstNumber(std::string_view range,
   return isSound && !first.empty() ? std::optional(first) : std::nullopt;
 }
 
-/// Reads the list up to the first comma outside brackets. A list that ends with
-/// a comma is malformed.
+/// Parses the first entry of the list `text`. The first entry ends at the first
+/// comma outside brackets, or at the end of `text`. For example, the first
+/// entry of "gpu[007-009,12],login" is "gpu[007-009,12]". The first host of the
+/// list is in this entry. If a comma follows the entry, the list has several
+/// hosts. If there is no text after this comma, returns std::nullopt.
+/// Otherwise, the text after this comma is not checked.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text) {
   SlurmNodeList list;
   size_t at = 0;

@@ -27,8 +27,11 @@ static sockaddr_in6 &inV6(sockaddr_storage &storage) {
   return reinterpret_cast<sockaddr_in6 &>(storage);
 }
 
-/// Returns host and port of a loopback address as bytes; an empty text for
-/// other addresses. An IPv4 address within IPv6 is converted to IPv4.
+/// Returns the IP address and the port of `address` as bytes, if the IP address
+/// is a loopback address (127.0.0.0/8 or ::1). Returns an empty string for any
+/// other address. For example, address 127.0.0.1 with port 80 gives the bytes
+/// 127, 0, 0, 1, 0, 80. An IPv4 address in IPv6 form, such as ::ffff:127.0.0.1,
+/// gives the same bytes as the IPv4 address.
 static std::string loopbackEnd(const sockaddr_storage &address) {
   sockaddr_storage storage = address;
   const char *host = nullptr;

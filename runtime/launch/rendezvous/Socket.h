@@ -37,9 +37,13 @@ private:
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;
-  /// Open directory of a Unix socket whose path exceeds the kernel's limit of
-  /// 107 characters. The address names it as /proc/self/fd/N. Not open for
-  /// other addresses.
+  /// Open directory that contains the file of a Unix socket. The kernel rejects
+  /// a Unix socket whose path has more than 107 characters. If the path is
+  /// longer, `storage` contains a shorter path through the open directory. For
+  /// example, if the directory has file descriptor 5, the shorter path of the
+  /// file "meet" in this directory is "/proc/self/fd/5/meet". The shorter path
+  /// is valid only while the directory is open. `folder` is not open if the
+  /// address is an IP address or has a short path.
   OpenFile folder = {};
 
   /// Returns the address as the parameter of bind() and connect().
@@ -74,10 +78,17 @@ bool isConnected(int fd);
 /// the job: it must know the secret of the job.
 bool isOfThisUser(int fd);
 
-/// Returns addresses and ports of both ends of a loopback TCP connection as
-/// bytes, the connecting end first. `isServer` is true at the accepting end.
-/// Both ends get the same bytes, unless another process relays the connection.
-/// Returns an empty text for all other connections.
+/// Returns the IP addresses and the ports of both ends of the TCP connection
+/// `fd` as bytes, if both addresses are loopback addresses. Otherwise, returns
+/// an empty string. The end that has opened the connection comes first.
+/// `isServer` is true if this process has accepted the connection, and false if
+/// it has opened the connection.
+///
+/// Both ranks of a connection call this function, and derive the keys of the
+/// connection from the result. If the ranks are connected directly, both get
+/// the same bytes. If another process on this host relays the connection, the
+/// ranks get different bytes and derive different keys. The handshake then
+/// fails.
 std::string routeOf(int fd, bool isServer);
 
 /// Enables TCP keep-alive probes on socket `fd`. If the peer's host dies, reads

@@ -62,8 +62,16 @@ void ChildProcess::become(const std::vector<std::string> &command,
   _exit(127);
 }
 
-/// Calls setpgid() in both the parent and the child, because either may run
-/// first.
+/// Calls setpgid() in the parent process. become() calls setpgid() in the child
+/// process too. setpgid() moves the child into a new process group. The child
+/// must be in the new group before two events:
+///
+/// - The child executes `command`. Processes that the command starts then join
+///   the new group.
+/// - The parent calls kill(-pid), which kills all processes of the new group.
+///
+/// After fork(), the parent or the child may run first. Therefore both call
+/// setpgid(). The later of the two calls changes nothing.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment,
                            bool hasPrivateNetwork) {
@@ -146,7 +154,10 @@ int ChildProcess::wait(const ChildEvents &events) {
                         {signalFd, POLLIN, 0},
                         {events.fd, POLLIN, 0},
                         {pidFd, POLLIN, 0}};
-    // The timeout detects the child's end if the kernel lacks pidfds.
+    // `pidFd` is a file descriptor that wakes poll() when the child ends. If
+    // the kernel does not support such descriptors, `pidFd` is -1, and poll()
+    // ignores it. poll() then returns after at most 100 ms, and the next call
+    // of waitpid() detects whether the child has ended.
     poll(watched, std::size(watched), /*milliseconds=*/100);
     if (watched[0].revents)
       readPipe(stderrFd, events.onStderr);

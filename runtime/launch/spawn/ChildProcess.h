@@ -21,8 +21,11 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 /// Functions that ChildProcess::wait() calls. Each may be empty, unless its
 /// comment says otherwise.
 struct ChildEvents {
-  /// Receive the stderr and stdout of the child and its descendants, in pieces
-  /// of any size. Not empty.
+  /// Functions that receive the output of the child process, and of all
+  /// processes that the child has started. ChildProcess::wait() passes text
+  /// from stderr to `onStderr`, and text from stdout to `onStdout`. Each call
+  /// passes 1 to 16,384 bytes. A line of text may be split between two calls.
+  /// Both functions must be set.
   std::function<void(std::string_view)> onStderr, onStdout;
   /// Returns whether ChildProcess::wait() may read from the stdout of the child
   /// at this time. wait() calls this function repeatedly while the child runs.
@@ -44,13 +47,17 @@ struct ChildEvents {
   std::function<bool()> isOver = {};
 };
 
-/// A child process in its own process group, which ends when this process ends.
-/// While the object exists, wait() handles SIGINT, SIGTERM and SIGHUP to this
-/// process:
+/// A child process of this process. The child is the first process of a new
+/// process group. A process that the child starts joins this group, unless the
+/// process creates a group of its own. The kernel sends SIGTERM to the child
+/// when this process ends.
 ///
-/// - The first signal is passed to the child as SIGTERM, unless
-///   ChildEvents::onSignal handles it.
-/// - A second signal kills the whole process group.
+/// While a ChildProcess object exists, SIGINT, SIGTERM and SIGHUP do not end
+/// this process. Instead, wait() reads the signals that this process receives:
+///
+/// - At the first signal, wait() calls ChildEvents::onSignal. If onSignal is
+///   empty or returns false, wait() sends SIGTERM to the child.
+/// - At the second signal, wait() kills all processes of the process group.
 class ChildProcess {
 public:
   /// Blocks SIGINT, SIGTERM and SIGHUP, and opens a signalfd that reads them.
@@ -105,13 +112,21 @@ public:
   int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
-  /// Executes `command` in the forked child process; does not return. `ends`
-  /// are the parent's ends of the pipes for stdout and stderr.
+  /// Executes `command` in the child process that fork() has just created. Does
+  /// not return. The first entry of `command` is the path of the executable.
+  ///
+  /// `environment` contains the variables that are added to the environment of
+  /// the child. `ends` contains the write ends of two pipes: ends[0] becomes
+  /// the stdout of the child, and ends[1] becomes the stderr of the child.
   [[noreturn]] void become(const std::vector<std::string> &command,
                            const Variables &environment,
                            const std::array<int, 2> &ends);
-  /// Reads one pending signal. Passes the first signal to the child or to
-  /// ChildEvents::onSignal. Kills the process group at the second signal.
+  /// Reads one pending signal (SIGINT, SIGTERM or SIGHUP) from `signalFd`. Does
+  /// nothing if no signal is pending.
+  ///
+  /// - At the first signal, calls events.onSignal. If onSignal is empty or
+  ///   returns false, sends SIGTERM to the child.
+  /// - At each later signal, kills all processes of the child's process group.
   void handleSignal(const ChildEvents &events);
   /// Reads all available bytes of `pipe` and passes them to `takes`. Closes
   /// `pipe` at the end of the stream, and sets it to -1.

@@ -26,11 +26,16 @@ namespace pcc::runtime {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// Folder that the ranks share for error reports and flight recorders (activity
-/// logs). Not created if the parent process provides a folder.
+/// Folder in which all ranks of the job write error reports and flight
+/// recorders (activity logs). The constructor creates the folder. The
+/// destructor deletes the folder.
+///
+/// Not used if an environment variable contains the path of a folder for this
+/// purpose already. For example, `pcc run` sets PCC_STATUS_DIR to such a path.
 class SessionFolder {
 public:
-  /// Returns the path of the folder; empty if it could not be created.
+  /// Returns the path of the folder in which all ranks of the job write error
+  /// reports. The path is empty if the folder could not be created.
   const std::string &path() const { return folder.path(); }
 
   SessionFolder() {
@@ -39,8 +44,16 @@ public:
   }
 
 private:
-  /// Helper process that deletes the folder if this process is killed. Declared
-  /// before `folder`, so that it is destroyed last.
+  /// Helper process that deletes the folder if this process is killed, for
+  /// example by SIGKILL. Empty if the folder could not be created.
+  ///
+  /// `cleanup` is declared before `folder`, because C++ destroys the members of
+  /// an object in reverse order:
+  ///
+  /// 1. The destructor of `folder` deletes the folder.
+  /// 2. The destructor of `cleanup` ends the helper process.
+  ///
+  /// The helper process thus runs until the folder is deleted.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
@@ -104,10 +117,16 @@ public:
   }
 
 private:
-  /// Time that the other ranks have to report and end after one rank has
-  /// failed; they normally need less.
+  /// Time limit that begins when the first rank fails. Within this time, the
+  /// other ranks can report their errors and end. After the time limit, wait()
+  /// kills all ranks that still run. If a signal such as SIGINT has arrived
+  /// before the failure, the time limit kSaving applies instead.
   static constexpr std::chrono::seconds kGrace{4};
-  /// Time that the ranks have to save and end after a signal such as SIGINT.
+  /// Time limit that begins when this process receives a signal such as SIGINT
+  /// and passes the signal to all ranks. Within this time, a rank that trains a
+  /// model can save a checkpoint and end. After the time limit, wait() kills
+  /// all ranks that still run. If a rank has failed before the signal, the time
+  /// limit kGrace applies instead.
   static constexpr std::chrono::seconds kSaving{10};
 
   /// Turns a child process, which fork() has just created, into the rank with
@@ -154,8 +173,12 @@ private:
     return signal < 0 ? 0 : signal;
   }
 
-  /// Reaps all children that have ended. Passes each exit status to fail(), but
-  /// not after killAll().
+  /// Reaps all child processes that have ended, and removes the ended ranks
+  /// from `pids`. Passes the exit code of each ended rank to fail(), which
+  /// determines the exit code of the job.
+  ///
+  /// If killAll() was called before, passes no exit code to fail(). killAll()
+  /// has set the exit code of the job already.
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -218,8 +241,13 @@ private:
   }
 
   const pid_t parent;
-  /// Abstract Unix socket name, unique on this host, at which rank 0 listens.
-  /// Not used if PCC_RENDEZVOUS is set.
+  /// Address at which rank 0 listens; all other ranks connect to it. The
+  /// address is the name of an abstract Unix socket, which needs no file. The
+  /// name contains the user id, the process id and the time, so that each job
+  /// on this host has a different name.
+  ///
+  /// Not used if the environment variable PCC_RENDEZVOUS is set: the variable
+  /// then contains the address.
   const std::string meetingPlace;
   /// Secret that all ranks of this job know. A rank that connects to rank 0
   /// proves that it knows the secret. Not used if the environment variable

@@ -7,17 +7,28 @@
 
 namespace pcc::runtime {
 
-/// Starts `count` ranks as child processes of this process.
+/// Starts `count` child processes by fork(). Each child process is one rank.
+/// This function returns in every child, and also in the parent:
 ///
-/// - In a child, returns -1. The child's environment then holds its rank and
-///   the address of rank 0.
+/// - In a child, returns -1. The child's environment then contains the number
+///   of the rank (PCC_RANK). PCC_RENDEZVOUS contains the address at which rank
+///   0 listens.
 /// - In the parent, blocks until all children have ended. Returns 0 if all
-///   ranks succeeded, otherwise the failed rank's exit code, or 128 plus the
-///   signal that killed it.
+///   ranks ended with exit code 0. Otherwise returns the exit code of the first
+///   rank that failed. Exit code 14 says that another rank caused the failure:
+///   the exit code of a rank that fails later then replaces 14. If a signal
+///   killed the rank, its exit code is 128 plus the number of the signal.
 ///
-/// After a failure, the other ranks have four seconds to end. SIGINT and
-/// SIGTERM are passed to the ranks, which have ten seconds to save and end. A
-/// second signal kills them at once.
+/// A time limit begins at the first of two events:
+///
+/// - A rank fails. The time limit is four seconds.
+/// - The parent receives SIGINT, SIGTERM or SIGHUP. The time limit is ten
+///   seconds. The parent passes the signal to all ranks. A rank that trains a
+///   model then saves a checkpoint and ends.
+///
+/// After the time limit, the parent kills all ranks that still run. The parent
+/// also kills these ranks when it receives a second signal. The parent then
+/// returns 137 (128 + SIGKILL) if no rank has failed before.
 int launchRanks(int count);
 
 } // namespace pcc::runtime

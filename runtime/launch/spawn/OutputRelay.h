@@ -11,19 +11,28 @@
 
 namespace pcc::runtime {
 
-/// Buffer between the ranks' stdout and this process's own stdout, which is
-/// written without blocking. While the object exists, SIGPIPE is ignored, so
-/// that a write without a reader fails.
+/// Buffer for text that the ranks have written to their stdout. add() appends
+/// text to the buffer. advance() writes text from the buffer to the stdout of
+/// this process, but only while stdout accepts text without blocking.
+///
+/// While an OutputRelay object exists, this process ignores SIGPIPE. If the
+/// process that reads stdout has ended, a write to stdout then fails with
+/// EPIPE. By default, SIGPIPE would end this process instead.
 class OutputRelay {
 public:
-  /// Creates an empty relay. stdout counts as failed if it takes no byte for
-  /// `seconds`.
+  /// Creates a buffer without text, and makes this process ignore SIGPIPE.
+  ///
+  /// `seconds` is the timeout of stdout. If the buffer contains text, and
+  /// stdout accepts no byte for longer than `seconds`, failure() returns an
+  /// error.
   explicit OutputRelay(double seconds);
   OutputRelay(const OutputRelay &) = delete;
   OutputRelay &operator=(const OutputRelay &) = delete;
   ~OutputRelay();
 
-  /// Appends text. Discards it if stdout has failed.
+  /// Appends `text` to the buffer. advance() and finish() write the buffer to
+  /// stdout. Does nothing if failure() returns an error, because a write to
+  /// stdout has then failed or timed out.
   void add(std::string_view text);
   /// Returns whether over 1 MiB of text is waiting, so that the caller should
   /// add no more.
