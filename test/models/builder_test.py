@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import builder
+import families
 import numpy as np
 import onnx
 import oracle
@@ -22,11 +23,13 @@ ODD = {
     "unet": dict(widths=(5, 7), image=19),
     "mlp": dict(layers=2, hidden=23, inner=41),
     "moe": dict(layers=1, hidden=12, inner=17, experts=5),
+    "family": dict(width=7, seq=5),
 }
 FORMS = [("gpt2", dict(opset=23, attention="op")), ("llama", dict(opset=23, attention="op", norm="op")),
          ("gpt2", dict(mask="buffer")), ("gpt2", dict(mask="trilu", tied=False)), ("gpt2", dict(head_size=7)),
          ("bert", dict(classes=3)), ("resnet", dict(batch_norm=True)), ("llama", dict(tied=True, opset=24)),
-         ("llama", dict(experts=3)), ("moe", dict(form="scatter")), ("moe", dict(form="fused")), ("moe", dict(form="grouped")), ("moe", dict(form="grouped", capacity=2))]
+         ("llama", dict(experts=3)), ("moe", dict(form="scatter")), ("moe", dict(form="fused")), ("moe", dict(form="grouped")), ("moe", dict(form="grouped", capacity=2)),
+         *(("family", dict(kind=kind)) for kind in families.FAMILIES)]
 
 
 class Builder(unittest.TestCase):
