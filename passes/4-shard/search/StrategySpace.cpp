@@ -293,7 +293,9 @@ int StrategySpace::numRoleParts(unsigned index, const ShardedOp &op,
              llvm::is_contained(axes, part);
     });
   };
-  return static_cast<int>(llvm::count_if(assignment.parts, splits));
+  const ArrayRef<dist::SubAxis> parts(assignment.parts);
+  return static_cast<int>(
+      llvm::count_if(ordersSums ? parts : parts.take_front(), splits));
 }
 
 bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,

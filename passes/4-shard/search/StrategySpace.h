@@ -146,7 +146,8 @@ private:
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
   /// Returns over how many parts of the axis `op`, a way of splitting vertex
   /// `index` of the graph, splits the dim of the axis's role (the batch or the
-  /// sequence).
+  /// sequence). With --reproducible a batch has a factor for each part; without
+  /// it, only the first part counts.
   int numRoleParts(unsigned index, const ShardedOp &op,
                    const AxisAssignment &assignment) const;
   /// Returns the penalty for the rules that `after`, a way of splitting vertex
