@@ -26,19 +26,24 @@ using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
 
-/// Returns whether the result of `op` has the elements of its operand, or some
-/// of them, in another layout or type.
+/// Returns whether `op` is a transpose, a reshape, a slice or a cast. The
+/// result of these ops holds the elements of the operand, in another order,
+/// shape or type. The result of a slice holds only some elements.
 static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Gives each op that uses a weight its own views of the weight. A view is a
-/// transpose, reshape, cast or slice of the weight or of another view. `maker`
-/// is the op that reads the weight, or a view. If two ops use one view of the
-/// result of `maker`, the second op gets a clone of the view:
+/// Clones views of a weight that have several uses. A view is a transpose, a
+/// reshape, a cast or a slice. `maker` is the op that reads the weight, or a
+/// view. If the result of a view of `maker` has several uses, each use except
+/// one gets a clone of the view. Afterwards, the function treats each view of
+/// `maker` as the next `maker`.
 ///
-///   t = transpose(w), add(t), mul(t)
-///   ->  t = transpose(w), u = transpose(w), add(t), mul(u)
+/// In this example, `maker` reads the weight w. The view t has two uses, so the
+/// function clones t. The clone is u:
+///
+///   before:   t = transpose(w), add(t), mul(t)
+///   after:    t = transpose(w), u = transpose(w), add(t), mul(u)
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -240,7 +245,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
 
   /// Number that the next forward op gets as its attribute `graph.number`.
   int64_t numNumbered = 0;
-  /// ParameterOps of the weights that have a gradient.
+  /// `graph.parameter` ops that declare weights. The set holds the weights for
+  /// which the pass has computed a gradient.
   llvm::SmallPtrSet<Operation *, 16> trained;
 };
 } // namespace

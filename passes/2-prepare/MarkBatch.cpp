@@ -82,11 +82,15 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Copies the mark of `input`, such as the mark of its batch dim, to the
-  /// inputs without a mark. In each of them, marks the first dim with the same
-  /// symbolic name as the marked dim. If the marked dim has no name, marks the
-  /// dim with the same index and size. An input without such a dim gets no
-  /// mark.
+  /// Marks a dim in each input that has no mark yet. The marked dim of `input`
+  /// decides which dim. `input` must have a marked dim.
+  ///
+  ///   - If the marked dim has a symbolic name, such as "batch", the function
+  ///     marks the first dim with the same name.
+  ///   - If the marked dim has no symbolic name, the function marks the dim
+  ///     with the same index, if it has the same size.
+  ///
+  /// An input that has no such dim gets no mark.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -137,16 +141,22 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function in three steps:
+/// Finds the batch dim of each input of one function. A batch dim has one entry
+/// per sample. For example, dim 0 is the batch dim of the input ids[8, 128],
+/// which holds 128 tokens for each of 8 samples. The class takes three steps:
 ///
-///   1. Take the dims that --batch-dim options name. Without these options,
-///      take dim 0 of the first input.
-///   2. In each other input, take the dim with the same name, or the same index
-///      and size.
-///   3. Check that all batch dims have the same size, and that the number of
-///      microbatches divides this size.
+///   1. Mark the dims that the user names with the option --batch-dim. If the
+///      user names no dim, mark dim 0 of the first input.
+///   2. Take the first input that has a mark. In each input without a mark,
+///      mark the dim with the same symbolic name as the marked dim of that
+///      first input. If the marked dim has no symbolic name, mark the dim with
+///      the same index and the same size.
+///   3. Check that all batch dims have the same size. Check that the number of
+///      microbatches divides this size. A microbatch is an equal part of the
+///      batch. The pipeline computes one microbatch after the other.
 ///
-/// The class also finds the sequence dims.
+/// Afterwards, the class finds the sequence dims. A sequence dim has one entry
+/// per token. In ids[8, 128], dim 1 is the sequence dim.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)

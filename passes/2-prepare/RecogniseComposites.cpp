@@ -25,8 +25,10 @@ static int64_t countComposites(func::FuncOp function) {
   });
 }
 
-/// Returns the pattern set to which all functions in `composites` have added
-/// their patterns.
+/// Calls all functions in `composites`, and returns one pattern set with all
+/// rewrite patterns that the functions add. A function in `composites`, such as
+/// addGeluPatterns, adds the patterns that create one kind of composite op. A
+/// composite op, such as gelu, replaces a group of simple ops.
 static FrozenRewritePatternSet
 freeze(MLIRContext *context,
        ArrayRef<void (*)(RewritePatternSet &)> composites) {

@@ -40,9 +40,10 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values, from the lowest to the highest. The class tells in
-/// which float type pcc computes a value. The requested type is the one that
-/// the user chooses, such as bf16.
+/// Classes of float values. The class of a value tells which float type the
+/// value has. The requested type is the float type that the user chooses, such
+/// as bf16. The classes have an order: Known < Stored < Narrow < Wide. The
+/// class of the result of an op depends on the highest class of the operands.
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type
@@ -50,13 +51,17 @@ enum class Precision : uint8_t {
   Wide,   ///< computed in f32
 };
 
-/// Creates casts of values. Each cast directly follows the value's definition,
-/// and exists once per value and type. A constant that is exact in the new type
-/// becomes a new constant instead.
+/// Creates casts of values. The class places each cast directly after the op
+/// that computes the value. If a caller asks twice for a cast of one value to
+/// one type, the second call returns the first cast. For a constant, the class
+/// creates a new constant instead of a cast if the new type represents all
+/// numbers exactly. A finite number that is too large for the new type does not
+/// prevent this. It becomes the nearest finite number of the new type: in f16,
+/// 1e5 becomes 65504.
 class Casts {
 public:
-  /// Creates an object without casts. `narrow` is the float type that the user
-  /// requests, such as bf16.
+  /// Stores `narrow`, the float type that the user requests, such as bf16.
+  /// Creates no casts yet.
   explicit Casts(FloatType narrow) : narrow(narrow) {}
 
   /// Returns `value` cast to the element type `type`. Returns `value` itself if
@@ -125,9 +130,12 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // A cast to a narrow type would turn huge finite numbers, such as -1e30 in
-    // a mask, into -infinity. A softmax over a row of -infinity is NaN.
-    // Therefore clamp the numbers to the range of the type.
+    // A cast to f16 would turn huge finite numbers, such as -1e30 in a mask,
+    // into -infinity. A softmax over a row of -infinity is NaN. Therefore clamp
+    // the numbers to the finite range of `type`. The set `beyond` holds the
+    // values that can have such numbers. The set `infinite` holds the values
+    // that can have infinities of the model. Do not clamp the values in
+    // `infinite`, because the clamp would make the infinities finite.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
@@ -176,45 +184,53 @@ private:
   /// Casts created so far. The key is the value and the type to which it is
   /// cast.
   DenseMap<std::pair<Value, Type>, Value> known;
-  /// Values that depend on constants out of the range of `narrow`, the type
-  /// that the user requests.
+  /// Values that depend on constants with extreme numbers. `narrow` is the
+  /// float type that the user requests, such as f16. One value can be in both
+  /// sets.
   ///
-  ///   beyond     a constant has finite elements that are too large
-  ///   infinite   a constant has infinities
+  ///   beyond     depends on a finite number too large for `narrow`, such as 1e5
+  ///   infinite   depends on an infinity
   DenseSet<Value> beyond, infinite;
 };
 
 /// Sets the float types of a model for mixed precision (Micikevicius et al.
 /// 2018). The user requests one float type, such as bf16. One traversal in
-/// program order gives each float value a class:
+/// program order gives each float value one of four classes. A buffer is a
+/// stored tensor that the exporter does not count as a weight, such as a
+/// running mean.
 ///
-///   Known    depends on constants and buffers only; keeps the model's type
-///   Stored   depends on inputs or weights too; keeps the model's type
-///   Narrow   computed in the requested type
+///   Known    computed from constants and buffers; keeps the model's type
+///   Stored   an input, a weight, or computed from them; keeps the model's type
+///   Narrow   computed or stored in the requested type
 ///   Wide     computed in f32
 ///
-/// The first of these rules that applies gives the class of an op's result. A
-/// contraction is a matrix product, a convolution or an attention.
+/// One exception: trained weights of a type narrower than f32, and the Stored
+/// results that depend on them, become f32.
+///
+/// The first of these rules that applies gives the class of the result of an
+/// op. Only float operands count. A contraction is a matrix product, a
+/// convolution or an attention.
 ///
 ///   1. Known if all operands are Known
 ///   2. Narrow for a contraction
 ///   3. Stored if all operands are Known or Stored
 ///   4. Wide in each of these cases:
-///       - the op loses digits in a narrow type (needsWide)
+///       - the op is inaccurate in a narrow type, such as exp or a reduce sum
 ///       - an operand is Wide
 ///       - an operand is a scalar constant that the requested type rounds
-///       - no contraction depends on the op, as in a loss
+///       - no contraction depends on the op; the loss is an example
 ///   5. Narrow in all other cases
 ///
-/// An example of training in bf16:
+/// An example of training in bf16. The model has f32 weights. Each row shows
+/// ops, the class of their results, and the type of their results:
 ///
-///   ids, table -> gather   Stored    f32
-///   layer_norm             Stored    f32
-///   matmul                 Narrow    bf16, of casts of both operands
-///   gelu, add, softmax     Narrow    bf16
-///   exp, reduce sum        Wide      f32, also for ops on their results
-///   matmul                 Narrow    bf16
-///   log_softmax, …, loss   Wide      f32
+///   gather from the embedding   Stored   f32
+///   layer_norm                  Stored   f32
+///   matmul                      Narrow   bf16; both operands are cast to bf16
+///   gelu, add, softmax          Narrow   bf16
+///   exp, reduce sum             Wide     f32
+///   matmul                      Narrow   bf16
+///   log_softmax, loss           Wide     f32
 class PrecisionSetter {
 public:
   PrecisionSetter(ModuleOp module, func::FuncOp model, FloatType asked)
@@ -251,11 +267,12 @@ private:
         leading.insert(&op);
   }
 
-  /// Records that a float input keeps the type that it has in the model (class
-  /// Stored of Precision). The type can be narrower than the type that the user
-  /// requests, for example f16 if the user requests f32. In this case, casts
-  /// the input to the requested type, and makes all ops that read the input
-  /// read the cast.
+  /// Records that `input` has the class Stored: the input keeps the float type
+  /// that it has in the model. Does nothing if `input` holds no floats. If this
+  /// type has fewer bits than the type that the user requests, inserts a cast
+  /// of the input to the requested type. All ops that read the input then read
+  /// the cast. For an f16 input and the requested type f32, the function
+  /// inserts a cast from f16 to f32.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -268,11 +285,14 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. The choice depends on `op`
-  /// and on the classes of its operands (see Precision). Casts the operands to
-  /// the chosen type, and sets the types of the results. The operands of a
-  /// layer norm are an input, a scale and a bias. For a layer norm or an RMS
-  /// norm, only the class of the input counts, and only the input is cast.
+  /// Chooses the float type in which `op` computes. Casts the float operands to
+  /// this type, and sets the types of the results. The choice depends on `op`
+  /// and on the operands. For example, a matrix product of activations computes
+  /// in the type that the user requests. An addition computes in f32 if an
+  /// operand was computed in f32. The comment of the class PrecisionSetter
+  /// lists all rules. The operands of a layer norm are an input, a scale and a
+  /// bias. For a layer norm or an RMS norm, the class of the input decides, and
+  /// the function casts only the input.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -307,8 +327,11 @@ private:
   }
 
   /// Makes `op` compute in f32 if an operand in `inputs` depends on a trained
-  /// weight that the model has in a narrower type than f32. Casts all float
-  /// operands in `inputs` to f32. Does nothing to other ops.
+  /// weight whose type in the model is narrower than f32, such as f16. In this
+  /// case, casts all float operands in `inputs` to f32, and changes the type of
+  /// the float results to f32. Otherwise does nothing. `inputs` holds the
+  /// operands of `op` that can be cast. For a layer norm or an RMS norm,
+  /// `inputs` holds the first operand alone.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -330,9 +353,12 @@ private:
   /// must hold:
   ///
   ///   - `op` has one result.
-  ///   - An operand has the requested type, and as many elements as the result.
-  ///     In the subtraction x - mean(x), x is such an operand.
-  ///   - `op` does not lose digits in a narrow type (needsWide).
+  ///   - An operand was computed in the requested type, and has as many
+  ///     elements as the result. In the subtraction x - mean(x), x can be such
+  ///     an operand.
+  ///   - `op` is accurate enough in a narrow type. An exponential is not
+  ///     accurate enough. A reduction that sums many elements is not accurate
+  ///     enough. An addition of two tensors is accurate enough.
   ///   - A matrix product, a convolution or an attention depends on `op`.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
@@ -359,12 +385,13 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Records `precision` as the precision class of the float results of `op`.
-  /// Sets the type of these results:
+  /// Stores `precision` as the class of each float result of `op`. The class
+  /// decides the type of the result:
   ///
-  ///   Known, Stored   not changed
-  ///   Narrow          the type that the user requests, such as bf16
-  ///   Wide            f32
+  ///   Known    not changed; the value depends on constants and buffers only
+  ///   Stored   not changed; the value also depends on an input or a weight
+  ///   Narrow   the type that the user requests, such as bf16
+  ///   Wide     f32
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -380,14 +407,16 @@ private:
     }
   }
 
-  /// Changes the type to which `op`, a cast of the model, converts. The class
-  /// of the operand (see Precision) and the old type decide. The requested type
-  /// is the one that the user chooses, such as bf16.
+  /// Changes the target type of `op`, a cast in the model from one float type
+  /// to another. The requested type is the type that the user chooses, such as
+  /// bf16. The operand either keeps its type from the model (class Known or
+  /// Stored), or this pass has chosen the requested type or f32 for the operand
+  /// (class Narrow or Wide):
   ///
-  ///   class of the operand   old type            new type
-  ///   Known or Stored        any                 not changed
-  ///   Narrow or Wide         f32 or wider        f32
-  ///   Narrow or Wide         narrower than f32   requested type
+  ///   type of the operand     old target type     new target type
+  ///   kept from the model     any                 not changed
+  ///   chosen by this pass     f32 or wider        f32
+  ///   chosen by this pass     narrower than f32   requested type
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -451,8 +480,9 @@ private:
     if (old.getElementType() == type)
       return;
     parameter.setType(old.clone(type));
-    // A parameter with a fill has no data in a file that must be converted. The
-    // fill is one number, stored as f64. All elements start with this number.
+    // The attribute `fill` is one f64 number. A parameter with this attribute
+    // has no data in a file: each element starts with the number `fill`.
+    // Therefore there is no data to convert.
     if (parameter.getFill())
       return;
     MLIRContext *context = parameter.getContext();
@@ -472,8 +502,10 @@ private:
     });
   }
 
-  /// Stores vectors (weights of at most one dim) in the type that the user
-  /// requests, if all their readers cast them to it. Erases these casts.
+  /// Changes the stored type of some vectors. A vector is a weight of at most
+  /// one dim, such as a bias, that training does not change. If all ops that
+  /// read a vector are casts to the type that the user requests, the function
+  /// stores the vector in the requested type. It then erases the casts.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -505,8 +537,10 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Class of each float value that visit() has seen. A value without an entry
-  /// has the class Known (it depends on constants only).
+  /// Maps a float value to its class. The class tells which float type the
+  /// value has: the model's type, the requested type or f32 (see the enum
+  /// Precision). A value without an entry has the class Known: the value keeps
+  /// the model's type and depends on constants only.
   DenseMap<Value, Precision> precisions;
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.
@@ -514,9 +548,11 @@ private:
   /// Values that pcc stores or computes in f32 although the model has a
   /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Maps a weight to the ops that read the weight. The map holds the weights
-  /// of at most one dim, such as a bias, that training does not change. It
-  /// holds no buffers, such as a running mean.
+  /// Maps a vector to the ops that read the vector. A vector is a float weight
+  /// of at most one dim, such as a bias. The map holds no vectors that training
+  /// changes. It also holds no buffers. A buffer is a stored tensor that the
+  /// exporter does not count as a weight, such as the running mean of a batch
+  /// norm.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

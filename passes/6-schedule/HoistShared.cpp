@@ -37,8 +37,9 @@ static int64_t bytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Returns whether `attribute` has a sharding over the time axis. Values with
-/// this sharding differ between microbatches.
+/// Returns whether `attribute` contains a sharding that uses the mesh axis
+/// `mb`. The coordinates along `mb` are microbatches instead of ranks. A value
+/// that is sharded along `mb` differs between microbatches.
 static bool usesTime(Attribute attribute) {
   const WalkResult walked = attribute.walk([](dist::ShardingAttr sharding) {
     const bool found = llvm::any_of(
@@ -49,8 +50,10 @@ static bool usesTime(Attribute attribute) {
   return walked.wasInterrupted();
 }
 
-/// Returns whether `op` is a collective in which ranks exchange data. Slice and
-/// mask collectives are local to a rank.
+/// Returns whether ranks exchange data when `op` runs. Returns true for a
+/// `dist.collective` of a kind such as all_gather or all_reduce. Returns false
+/// for other ops, and for a `dist.collective` of the kind slice or mask: a rank
+/// runs these two kinds without communication.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && dist::communicates(collective.getKind());
@@ -65,9 +68,10 @@ public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Moves the ops that the planner chooses. Returns the bytes of results that
-  /// stay in memory for the whole step, at most `maxHeldBytes`; 0 if no op is
-  /// moved.
+  /// Moves ops of the stage to a function that runs once per step. The function
+  /// `plan::chooseHoisting` chooses the ops. The results of the new function
+  /// stay in memory for the whole step. Returns the bytes of these results on
+  /// one rank, or 0 if no op is moved. The bytes are at most `maxHeldBytes`.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -84,8 +88,10 @@ public:
   }
 
 private:
-  /// Fills `ops` (ops of the stage), `numberOf` (their indices) and `stageOps`
-  /// (their descriptions for the planner).
+  /// Reads the stage function and fills three members. `ops` gets the ops of
+  /// the function. `numberOf` gets the index of each op in `ops`. `stageOps`
+  /// gets one entry per op, with facts such as the bytes of the op's results.
+  /// `plan::chooseHoisting` reads `stageOps`.
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -104,12 +110,14 @@ private:
     }
   }
 
-  /// Returns whether `op` may be moved because its results are equal in all
-  /// microbatches. All of these must hold:
+  /// Returns whether `op` may run once per step instead of once per microbatch.
+  /// Returns true if all of these conditions hold:
   ///
-  /// - `op` is pure, is no receive, and does not belong to the update.
-  /// - Its shardings do not use the time axis (microbatches).
-  /// - Its operands are equal in all microbatches.
+  /// - `op` has no memory effects and is no receive from another stage.
+  /// - `op` does not belong to the optimizer update.
+  /// - No attribute of `op` contains a sharding along the mesh axis `mb`. The
+  ///   coordinates along `mb` are microbatches instead of ranks.
+  /// - The operands of `op` are equal in all microbatches.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -213,9 +221,12 @@ private:
   /// `numberOf`: index of each op in `ops`.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// Descriptions of the ops for the planner, and the planner's choice, both in
-  /// the order of `ops`.
+  /// Facts about each op of `ops`, in the order of `ops`. An example of a fact
+  /// is the number of bytes of the op's results.
   std::vector<plan::StageOp> stageOps;
+  /// Decision for each op of `ops`, in the order of `ops`: whether the op runs
+  /// once per step, in every microbatch, or both. `plan::chooseHoisting` makes
+  /// the decision from `stageOps`.
   plan::Hoisting hoisting;
   /// Results of the once-per-step function. They stay in memory for the whole
   /// step.

@@ -25,12 +25,17 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Finds the values that depend on the gradient of the loss:
+/// Finds the values that depend on the gradient of the loss. A value depends on
+/// this gradient in each of these cases:
 ///
-/// - results of a `graph.loss_gradient`, or of a receive in the backward pass;
-/// - results of ops that read a dependent value;
-/// - arguments with `pipe.held` that stand for a dependent result of another
-///   function.
+/// - The value is the result of the op `graph.loss_gradient`, the start of the
+///   backward pass.
+/// - The value is received from another stage in the backward pass.
+/// - The value is a result of an op with an operand that depends on the
+///   gradient of the loss.
+/// - The value is a function argument that takes a result of another function,
+///   and this result depends on the gradient of the loss. The attribute
+///   `pipe.held` of the argument names the other function and its result.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -117,8 +122,10 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     }
   }
 
-  /// Checks that each `pipe.held` argument of `stage` names an existing result
-  /// of an existing function. Emits an error if not.
+  /// Checks the attribute `pipe.held` of the arguments of the function `stage`.
+  /// The attribute contains the symbol of a function and the index of a result
+  /// of this function. The argument takes the value of this result. Emits an
+  /// error and fails if the function or the result does not exist.
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
@@ -128,9 +135,18 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Reorders one stage: delays ops to their first reader, then moves each
-  /// accumulation right after its gradient. Ops are delayed in reverse order,
-  /// so that readers move first.
+  /// Reorders the ops of one function of a stage, in two steps:
+  ///
+  /// 1. Move ops down, each right before its first reader. The ops that move
+  ///    are pure ops of the backward pass that do not depend on the gradient of
+  ///    the loss. The last op moves first. For example, op a is read by op b,
+  ///    and b is read by op c. First, b moves right before c. Then a moves
+  ///    right before b.
+  /// 2. Move each `graph.accumulate` up, to the op that computes the gradient
+  ///    of a weight, if this op belongs to the backward pass. Unary ops between
+  ///    the two ops, such as a reduce_scatter of the gradient, move up, too.
+  ///
+  /// `dependence` tells which values depend on the gradient of the loss.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

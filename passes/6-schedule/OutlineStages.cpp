@@ -117,10 +117,16 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets the `pipe.part` of `op` to the part of the step (such as forward
-  /// pass) in which `op` runs. `of` is the model's op that `op` is created
-  /// from. `arrives`: `of` is a transfer, and `op` is its receive. In the
-  /// update, a value arrives one part after the part that sends it.
+  /// Sets the attribute `pipe.part` of `op`, an op of the stage function. The
+  /// attribute is the number of a part of the training step, such as the
+  /// forward pass (0) or the first part of the optimizer update (3). `op` runs
+  /// in this part. Does nothing if the model is not trained.
+  ///
+  /// - `of`: the op of the model from which `op` was created.
+  /// - `arrives`: whether `of` is a transfer between two stages and `op` is the
+  ///   receive of the transfer. In the update, a receive runs one part later
+  ///   than the send: if the send is in part 3, the receive is in part 4. In
+  ///   the forward and backward pass, the receive has the part of the send.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,
@@ -154,8 +160,11 @@ private:
 };
 } // namespace
 
-/// Returns a name NODE#NUMBER for each value sent between stages. NODE is an
-/// ONNX node, and NUMBER makes the name unique.
+/// Returns a name for each value that one stage sends to other stages. The name
+/// consists of the name of an ONNX node, a `#` and a number. The location of
+/// the value (mlir::Location) contains the name of the node. The number makes
+/// the name unique. For example, the first two values may get the names
+/// "matmul_3#0" and "relu_7#1".
 static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
   DenseMap<Value, std::string> names;
   for (auto transfer : model.getOps<pipe::TransferOp>()) {

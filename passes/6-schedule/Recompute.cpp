@@ -27,7 +27,10 @@ using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// Calls `choose` for each stage separately. Ignores the memory budget.
+/// Chooses the activations to keep, for several stages. The template argument
+/// `choose` is a function that does this for one stage. `eachStage` calls
+/// `choose` for each entry of `stages` and returns the results in the order of
+/// `stages`. It ignores its second argument, the memory budget in bytes.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
@@ -77,9 +80,15 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
-  /// Chooses the activations to recompute and rewrites the stages. Regards all
-  /// stages of one pipeline position (a rank of the pipeline, which may run
-  /// several stages). Fails if a stage has no function.
+  /// Rewrites the stages that one rank of the pipeline runs, so that their
+  /// backward passes recompute activations. The rank may run several stages.
+  /// Emits an error and fails if one of these stages has no function.
+  ///
+  /// - `table`: the pipeline schedule. The table determines the stages of the
+  ///   rank. The table also determines the largest number of microbatches whose
+  ///   activations are in memory at a time.
+  /// - `position`: the number of the rank in the pipeline.
+  /// - `choose`: the function that chooses the activations to recompute.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(
@@ -117,9 +126,11 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return {};
   }
 
-  /// Returns the bytes that activations may occupy on `position`, a rank of the
-  /// pipeline. Returns 0 if the module has no budget. The mode `auto` then
-  /// keeps as few bytes as possible.
+  /// Returns the memory budget for the activations on one rank of the pipeline,
+  /// in bytes. `position` is the number of the rank in the pipeline. The budget
+  /// is entry `position` of the module attribute `pipe.activation_bytes`.
+  /// Returns 0 if this entry does not exist. If the budget is 0, the
+  /// recomputation mode `auto` keeps as few bytes of activations as possible.
   int64_t budgetOf(int position) {
     auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
         pipe::activationBytesName);

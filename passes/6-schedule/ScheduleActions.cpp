@@ -19,8 +19,9 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  /// Returns the stages with a function for the action UNSHARD. It computes
-  /// once per step what all microbatches share, such as gathered weights.
+  /// Returns the numbers of the stages that have a function for the action
+  /// UNSHARD. This function runs once per step. It computes values that are
+  /// equal in all microbatches, such as the all-gather of a sharded weight.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -29,8 +30,12 @@ struct ScheduleActions
     return stages;
   }
 
-  /// Returns the parts of the updates of all stages. Each part is one function
-  /// and one action, such as U0 or U1.
+  /// Finds the functions of the module that belong to the optimizer update.
+  /// Returns a pair (stage, part) for each of these functions. The update of a
+  /// stage is divided into several parts if stages exchange values in the
+  /// update, such as a global gradient norm. Each part is one function. Parts
+  /// are counted from 0. For example, stage 1 has two functions of the update,
+  /// with the actions U0 and U1. The pairs of stage 1 are (1, 0) and (1, 1).
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -42,8 +47,12 @@ struct ScheduleActions
     return found;
   }
 
-  /// Returns the requested action table, with the actions that run once per
-  /// step: UNSHARD (all-gather of weights) and updates.
+  /// Returns the complete pipeline schedule of the module. An action is one
+  /// call of a function of a stage. The schedule is a table. For each rank of
+  /// the pipeline, the table lists the actions of one step in order. The table
+  /// contains actions that run once per microbatch, such as F (forward pass).
+  /// The table also contains actions that run once per step: UNSHARD
+  /// (all-gather of weights) and the optimizer updates.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

@@ -204,8 +204,11 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
-  /// Clones `op` into the function of its part, such as the backward pass. A
-  /// `graph.accumulate` becomes a sum over microbatches instead.
+  /// Clones `op` into the function of its part of the training step, such as
+  /// the backward pass. A `graph.accumulate` is not cloned. The method
+  /// `accumulated` replaces the result of the `graph.accumulate` by another
+  /// value, usually the sum of the operand over all microbatches. An example of
+  /// an operand is the gradient of a weight.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -252,9 +255,11 @@ private:
     return function.op.front().addArgument(type, loc);
   }
 
-  /// Appends an argument to the function `taker` and returns it. The argument
-  /// takes `value` from the function of the part `maker` (such as the forward
-  /// pass), which computes and returns `value`.
+  /// Passes `value` from one function to another. `maker` is a part of the
+  /// training step, such as the forward pass. The function of this part
+  /// computes `value` and returns it as a result. The function `taker` gets a
+  /// new argument with this value. The attribute `pipe.held` of the argument
+  /// names the function of `maker` and the result. Returns the argument.
   Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
@@ -294,15 +299,24 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Returns the sum of the operand of `op` over all microbatches, as a value
-  /// in the function of `part`. The function that computes the operand takes
-  /// the sum so far as an argument and returns the new sum:
+  /// Returns a value that replaces the result of `op`, a `graph.accumulate`.
+  /// The value usually is the sum of the operand of `op` over all microbatches.
+  /// `part` is a part of the training step, such as U0 (the first part of the
+  /// optimizer update). The function of `part` reads the sum.
   ///
-  ///   B(sum so far)   ->  sum so far + gradients of the microbatch
-  ///   U0(sum)             update: reads the result of the last B
+  /// Another function, such as B (backward pass), computes the operand once per
+  /// microbatch. This function gets a new argument, the sum of the earlier
+  /// microbatches, and a new result, the sum with the current microbatch:
   ///
-  /// No sum is necessary if the operand is equal in all microbatches, or if
-  /// `part` computes it. The result is then the operand.
+  ///   B(sum)    returns sum + gradient of the current microbatch
+  ///   U0(sum)   reads the sum that the last call of B returned
+  ///
+  /// The returned value is the new argument of the function of `part`, U0 in
+  /// the example.
+  ///
+  /// Creates no sum in two cases: the operand is equal in all microbatches, or
+  /// no other function computes the operand. Then returns the value of the
+  /// operand in the function of `part`.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -324,8 +338,10 @@ private:
                        op.getLoc());
   }
 
-  /// Makes each model output a result of the function that computes it. An
-  /// argument, weight or constant is returned by the last function.
+  /// Adds each output of the model that this stage returns to the results of
+  /// the function that computes the output. No function computes an output that
+  /// is an argument of the stage, a weight or a constant. The function of the
+  /// stage that runs last returns this output.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -361,8 +377,10 @@ private:
   /// The function of each part (such as the backward pass), in the order of
   /// execution.
   std::map<int64_t, ActionFunction> functions;
-  /// For each model output: the part of the stage (such as the backward pass)
-  /// whose function returns it, and its index among the results of the stage.
+  /// A pair of numbers for each output of the model that the stage returns. The
+  /// first number is a part of the training step, such as 0 for the forward
+  /// pass. The function of this part returns the output. The second number is
+  /// the index of the output among the results of the undivided stage function.
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 

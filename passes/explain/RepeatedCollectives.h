@@ -14,8 +14,9 @@ struct RepeatedCollective {
   /// Collectives that differ only in numbers inside names, in program order.
   /// The pointers point into the argument of findRepeatedCollectives().
   std::vector<const ExplainedCollective *> all;
-  /// Number of collectives in a group. An element of `all` may stand for
-  /// several equal collectives of one ONNX node.
+  /// Number of collectives in the group. An element of `all` describes several
+  /// collectives if they are equal and belong to one ONNX node. Example: `all`
+  /// has two elements, which describe 1 and 3 collectives. `count` is then 4.
   int64_t count = 0;
   /// Numbers of the pipeline stages that execute the collectives of a group, as
   /// text, without duplicates.

@@ -40,7 +40,9 @@ static std::string quoted(StringRef name) {
   return name.empty() ? "" : (" '" + name + "'").str();
 }
 
-/// Formats a producer or consumer, such as "matmul 'node_addmm_1'".
+/// Returns a text that names `place`, the producer or a reader of a value, such
+/// as an op or a model output. Example: "matmul 'node_addmm_1'" is the matmul
+/// of the ONNX node node_addmm_1.
 static std::string text(const dist::Endpoint &place) {
   return place.op + quoted(place.node);
 }
@@ -50,8 +52,9 @@ static std::string textOf(Value value) {
   return text(shard::endpointOf(value));
 }
 
-/// Returns the decisions in `decisions` that were made about the mesh axis
-/// `axis`.
+/// Returns the elements of `decisions` that belong to the mesh axis `axis`. A
+/// decision belongs to one op and one mesh axis. It contains the way in which
+/// the sharding search decided to use this axis for the op.
 static std::vector<dist::Decision>
 along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
   std::erase_if(decisions, [&](const auto &d) { return d.axis != axis.name; });
@@ -65,11 +68,20 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Writes to `origin` why the program contains `reshard`, a change of sharding.
-/// `origin.reason` names the first consumer that needs the new sharding.
-/// `origin.decisions` are the decisions of the sharding search about this
-/// consumer along `axis`. For a reshard of partial sums, they are those about
-/// the producer.
+/// Writes to `origin` why the program contains `reshard`, an op that changes
+/// the sharding of a value. Sets `origin.reason` to a text that names the first
+/// consumer (such as an op or a model output) that needs the new sharding. Sets
+/// `origin.decisions` to decisions of the sharding search for the mesh axis
+/// `axis`:
+///
+///  - Each rank may have only a partial result of the operand, such as one term
+///    of a sum. The decisions are then about the op that computes the operand.
+///  - In all other cases, the decisions are about the consumer that
+///    `origin.reason` names.
+///
+/// If the module records no consumer that needs the new sharding,
+/// `origin.reason` is "resharded there", and `origin.decisions` stays
+/// unchanged.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -136,9 +148,14 @@ private:
       order.push_back(value);
   }
 
-  /// Adds the operands and results of `op` that `axis` splits to the list
-  /// `order`. Adds none if `op` is a reshard that moves `axis` to another dim.
-  /// `from` is the value from which the search reached `op`.
+  /// Examines each operand and each result of `op`. Adds the value to the list
+  /// `order` if `axis` splits it and the list does not contain it. `from` is
+  /// the value from which the search reached `op`.
+  ///
+  /// Adds no value if `op` is a reshard (an op that changes the sharding of a
+  /// value) and `axis` does not split the same dim of its operand and its
+  /// result. For example, `axis` may split dim 0 of the operand and dim 1 of
+  /// the result. The reason for one of these splits does not explain the other.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -175,8 +192,9 @@ private:
     return "";
   }
 
-  /// Returns the strongest reason why `axis` splits `value`. Examines only
-  /// `value`, the op that computes it and the ops that read it.
+  /// Returns the strongest reason why `axis` splits `value`. The enum Strength
+  /// lists the kinds of reasons, the strongest first. Examines only `value`,
+  /// the op that computes it and the ops that read it.
   Anchor anchorAt(Value value) const {
     if (!pinOf(value).empty())
       return {value, nullptr, Pinned};
@@ -211,9 +229,16 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Writes the reason `best` to `origin`. Sets `origin.steps` to the path from
-  /// the start of the search to the op or value of `best`, and `origin.reason`
-  /// to a text such as "pinned by --shard 'y=[-,tp]'".
+  /// Writes the reason `best` to three members of `origin`:
+  ///
+  ///  - `steps`: the path from the start of the search to the op or value that
+  ///    is the reason. If the reason is a reshard (a change of sharding), the
+  ///    path ends at the producer of the resharded value.
+  ///  - `reason`: a line of text. Example: "pinned by --shard 'y=[-,tp]'" means
+  ///    that the user passed this option to the compiler. The option requests
+  ///    that the mesh axis tp splits dim 1 of the value y.
+  ///  - `decisions`: decisions of the sharding search that led to the split.
+  ///    The list stays unchanged if no decision led to the split.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -251,18 +276,23 @@ private:
   /// Mesh axis that splits a value. The class searches for the reason of this
   /// split.
   const dist::Axis &axis;
-  /// Maps each value in `order` to the value from which the search reached it.
-  /// Maps the start of the search to null.
+  /// Path of the search. Maps each value that the search has reached to the
+  /// previous value on the path, and the first value to null. Example: the
+  /// search starts at x, goes from x to y and from y to z. The map then
+  /// contains x -> null, y -> x and z -> y.
   DenseMap<Value, Value> cameFrom;
   /// Values that the search has reached, in this order. The first is the start.
   std::vector<Value> order;
 };
 } // namespace
 
-/// Writes to `origin` why `axis` splits no dim of `start`. Searches backward
-/// from `start`, from results to operands. The reason is the nearest reshard
-/// whose operand `axis` splits or leaves as partial sums: this reshard removes
-/// the axis from the sharding.
+/// Writes to `origin` why each rank along the mesh axis `axis` has the same
+/// elements of `start`. A reshard is an op that changes the sharding of a
+/// value. The function searches backward from `start`, from the results of ops
+/// to their operands. It searches for the nearest reshard whose operand depends
+/// on the axis: the axis splits the operand, or each rank has a partial result,
+/// such as one term of a sum. This reshard is the reason. If there is no such
+/// reshard, the reason is that `start` depends on no split value.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

@@ -73,8 +73,9 @@ private:
     return text;
   }
 
-  /// Formats a sharding as text, such as "[tp, -]". Leaves out the time axis
-  /// (the mesh axis that counts microbatches).
+  /// Formats a sharding as text. Example: "[tp, -]" means that the mesh axis tp
+  /// splits dim 0 and that no axis splits dim 1. Leaves out the time axis (the
+  /// mesh axis that counts microbatches).
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
@@ -93,9 +94,13 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds the readers of `value` to `story.uses`. If `value` is resharded, adds
-  /// the readers of the resharded copy, too. `before` is the communication that
-  /// has already changed the explained value to `value`.
+  /// Adds the readers of `value` to `story.uses`. A reshard is an op that
+  /// copies a value to another sharding. If a reshard reads `value`, the
+  /// function adds the readers of the copy instead of the reshard.
+  ///
+  /// `value` is the value that `story` explains, or a copy of it. `before`
+  /// lists the communications that make this copy. `before` is empty if `value`
+  /// is the explained value itself.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -123,8 +128,10 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
-  /// Appends the communications of `reshard`, such as an all_gather, to
-  /// `steps`. Leaves out steps without communication, such as a slice.
+  /// Appends to `steps` the communications between ranks that `reshard` needs.
+  /// `reshard` is an op that changes the sharding of a value. It may need an
+  /// all_gather, for example. It needs no communication if each rank only keeps
+  /// a part of the elements that the rank already has.
   void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(

@@ -15,18 +15,25 @@ namespace pcc::explain {
 struct Origin {
   /// Name of the mesh axis whose effect on the value is explained.
   std::string axis;
-  /// Effect of the mesh axis on the value: "dim 1 is split", "partial" or
-  /// "whole".
+  /// Effect of the mesh axis on the value:
+  ///
+  ///  - "dim 1 is split": each rank along the axis has a part of dim 1. The
+  ///    number is the index of the split dim.
+  ///  - "partial": each rank along the axis has a partial result, such as one
+  ///    term of a sum.
+  ///  - "whole": all ranks along the axis have the same elements.
   std::string what;
   /// Path through the program from the explained value to the op or value that
   /// decided the sharding. Each element is a text such as "matmul 'fc1'".
   std::vector<std::string> steps;
-  /// One line of text: why the op or value in the last of `steps` led to this
-  /// effect of the mesh axis.
+  /// Reason for the effect of the mesh axis on the value, as one line of text.
+  /// Example: "dp splits the batch only".
   std::string reason;
-  /// Decisions of the sharding search for the op in the last of `steps`, along
-  /// the mesh axis `axis`. Each decision lists alternatives with their costs.
-  /// The list may be empty.
+  /// Decisions of the sharding search that led to the effect of the mesh axis
+  /// on the value. A decision is about one op and one mesh axis. It contains
+  /// the chosen way to compute the op, the best other ways, and the costs of
+  /// all these ways. The list is empty if no decision led to the effect, for
+  /// example because the user fixed the sharding.
   std::vector<dist::Decision> decisions;
 };
 
@@ -39,7 +46,8 @@ struct ValueUse {
   /// Number of the pipeline stage that reads the value. For a transfer between
   /// stages, the number of the receiving stage.
   int64_t stage = 0;
-  /// Sharding in which this reader takes the value, as text such as "[tp, -]".
+  /// Sharding in which this reader takes the value, as text. Example: "[tp, -]"
+  /// means that the mesh axis tp splits dim 0 and that no axis splits dim 1.
   std::string sharding;
   /// Communication that changes the sharding of the value to `sharding`; empty
   /// if none is needed.
@@ -62,8 +70,9 @@ struct ValueExplanation {
   std::vector<int64_t> shape, localShape;
   /// Number of bytes of the value on one rank.
   int64_t localBytes = 0;
-  /// Sharding of the value, as text such as "[tp, -]". Empty if the value has
-  /// no sharding.
+  /// Sharding of the value, as text. Example: "[tp, -]" means that the mesh
+  /// axis tp splits dim 0 and that no axis splits dim 1. The text is empty if
+  /// the value has no sharding.
   std::string sharding;
   /// Reasons for the sharding, one per mesh axis of more than one rank.
   std::vector<Origin> origins;

@@ -36,9 +36,10 @@ namespace pcc::onnx_import {
 ///   part of factor 0    0  0  1  1
 ///   part of factor 1    0  1  0  1
 struct ShardLayout {
-  /// Number of parts into which each factor of a split dim is cut. (A dim of
-  /// 768 may have the factors 12 and 64.) Their product is the number of
-  /// shards.
+  /// Number of equal parts into which each factor of a split dim is cut. A dim
+  /// is a product of factors: a dim of 768 may be 12 x 64. The counts {2, 4}
+  /// cut the factor 12 into 2 parts and the factor 64 into 4 parts. The tensor
+  /// then has 2 x 4 = 8 shards.
   std::vector<int64_t> counts;
   /// Number of the first device of a pipeline stage. Device firstDevice + i
   /// holds shard shards[i].
@@ -53,36 +54,44 @@ struct ShardLayout {
 };
 
 /// Converts the ONNX annotation `spec` to an assignment of shards to devices.
-/// The annotation must have passed checkDevices(). Returns an error if the
-/// listed devices are not exactly those of one pipeline stage. The caller must
-/// prepend a subject to the message, such as "the sharding of 'w' ".
+/// For example, if `spec` lists the devices {0, 1} for shard 0 and the devices
+/// {2, 3} for shard 1, the result has the `shards` 0 0 1 1. `spec` must have
+/// passed checkDevices(), which checks all annotations of a model. Returns an
+/// error if the listed devices are not exactly those of one pipeline stage. The
+/// error message begins with a verb. The caller must prepend a subject, such as
+/// "the sharding of 'w'".
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Derives the axes of a mesh of `numDevices` devices from `layouts`
-/// (assignments of shards to devices). Returns the axis sizes, major to minor.
-/// Uses as few axes as possible, under the condition that each dim is split
-/// over whole axes. In these examples, entry i of `shards` is the shard of
-/// device i:
+/// Finds a mesh for the devices of one pipeline stage. Returns the sizes of the
+/// mesh axes, major to minor. Their product is `numDevices`. Each layout
+/// assigns the shards of one tensor to these devices. The mesh has as few axes
+/// as possible, but no split may use a fraction of an axis. In these examples,
+/// each tensor is split along one dim, and entry i of a list in braces is the
+/// shard on device i:
 ///
-///   shards {0 0 1 1} and {0 1 0 1}   ->   2, 2
-///   shards {0 1 2 3}                 ->   4
+///   {0 0 1 1} and {0 1 0 1}   ->   sizes 2, 2
+///   {0 1 2 3}                 ->   size 4
 ///
-/// Ignores layouts without a device list. If no mesh meets the condition, the
-/// result is arbitrary; axesOf() later checks each layout against the mesh.
+/// Ignores layouts without a device list. If no mesh suits all layouts, returns
+/// an arbitrary mesh. axesOf() later checks each layout against the mesh.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns the axes of `mesh` over which `layout` splits each factor of a dim,
-/// major first. (A dim of 768 may have the factors 12 and 64.) `layout` assigns
-/// shards to devices. Without a device list it means:
+/// Returns, for each factor of the split dims, the axes of `mesh` over which
+/// the factor is split, major first. A dim is a product of factors: a dim of
+/// 768 may be 12 x 64. `layout` assigns shards to devices. For example, devices
+/// 0 to 3 hold the shards 0 0 1 1 of a tensor that has one split factor. On the
+/// mesh dp=2,tp=2, this factor is split over dp. If `layout` lists no devices,
+/// the number of shards decides:
 ///
 ///   as many shards as devices   device i holds shard i
-///   other number of shards      each factor is split over the only axis whose
-///                               size is the factor's number of parts
+///   other number of shards      a factor that is cut into 4 parts is split
+///                               over the only axis of size 4
 ///
-/// Returns an error if `mesh` has no such axes. The caller must prepend a
-/// subject to the message, such as "the sharding of 'w' ".
+/// Returns an error if `mesh` has no suitable axes. The error message begins
+/// with a verb. The caller must prepend a subject, such as "the sharding of
+/// 'w'".
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 
@@ -90,9 +99,12 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the device list of the ONNX annotation `spec`. axes[i] are the axes of
-/// `mesh` that split factor i of a dim. (A dim of 768 may have the factors 12
-/// and 64.) Device d of `mesh` gets the number firstDevice + d.
+/// Fills the device list of the ONNX annotation `spec`. The list says for each
+/// shard which devices hold the shard. The tensor's split dims are products of
+/// factors: a dim of 768 may be 12 x 64. axes[i] are the axes of `mesh` that
+/// split factor i. Device d of `mesh` is listed as firstDevice + d. For
+/// example, on the mesh dp=2,tp=2 with firstDevice = 4, a factor that is split
+/// over dp gives the devices {4, 5} for shard 0 and {6, 7} for shard 1.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -115,14 +115,17 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Computes the number of pipeline positions. A position is a group of devices
-/// that runs V stages, where V is the value of --virtual-stages:
+/// Divides the devices into equal groups, called positions of the pipeline.
+/// Each position runs V stages, where V is the value of --virtual-stages:
 ///
 ///   number of positions   --pp if given, else max(1, number of stages / V)
 ///   position of stage s   s modulo the number of positions
 ///
-/// Returns an error if not every position can get V stages and equally many
-/// devices.
+/// For example, 4 stages with V = 2 need 2 positions. Position 0 runs stages 0
+/// and 2, and position 1 runs stages 1 and 3. Returns an error if the
+/// annotations assign stages and their number is not the number of positions
+/// times V. Returns an error if the number of devices is not a multiple of the
+/// number of positions.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -190,8 +193,10 @@ Status DevicePlan::placeNode(const onnx::Node &node,
 //===----------------------------------------------------------------------===//
 
 size_t DevicePlan::indexOf(ShardLayout layout) {
-  // All pipeline stages have the same mesh. Equal layouts (assignments of
-  // shards to devices) on two stages can therefore share one entry.
+  // `firstDevice` is the number of the first device of a pipeline stage. All
+  // stages have the same mesh, so the choice of mesh axes does not depend on
+  // the stage. Set `firstDevice` to 0, so that a layout on devices 4 to 7
+  // equals a layout on devices 0 to 3 with the same shards.
   layout.firstDevice = 0;
   auto same = std::find(layouts.begin(), layouts.end(), layout);
   if (same == layouts.end())
@@ -232,13 +237,18 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Sets `axes`, the mesh of one pipeline stage, from the first of these sources
-/// that exists:
+/// Sets `axes`, the mesh of one pipeline stage. The first of these rules that
+/// applies decides:
 ///
-///   1. the user's options
-///   2. the metadata `pcc.mesh`; ignored if the metadata `pcc.configuration`
-///      names another device configuration than pcc uses
-///   3. the annotations: the mesh with the fewest axes, called a, b, …
+///   1. The user gives a mesh. pcc uses this mesh.
+///   2. The model's metadata `pcc.mesh` gives a mesh, and pcc uses either no
+///      device configuration or the device configuration that the metadata
+///      `pcc.configuration` names. pcc uses this mesh.
+///   3. pcc uses a device configuration. commonAxes() derives the sizes of the
+///      mesh axes from the device lists of the sharding annotations. The axes
+///      are called a, b, …
+///
+/// If no rule applies, `axes` stays empty.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

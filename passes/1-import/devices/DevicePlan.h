@@ -30,23 +30,30 @@ std::string_view metadataOf(const onnx::Metadata &metadata,
 /// reports that an annotation of the model cannot be satisfied.
 Status refuse(std::string what);
 /// Returns the error that an annotation of `node` cannot be satisfied. The
-/// message is `what` after "node 'a' (MatMul)".
+/// message is "node 'a' (MatMul)" followed by `what`. The first part gives the
+/// name and the op type of `node`.
 Status refuse(const onnx::Node &node, const std::string &what);
-/// Returns the error that a sharding of `tensor` cannot be satisfied. The
-/// message is `what` after "node 'a' (MatMul): the sharding of 'w'".
+/// Returns the error that the sharding of `tensor` by `node` cannot be
+/// satisfied. The message is "node 'a' (MatMul): the sharding of 'w' " followed
+/// by `what`. Here 'a' is the name of `node`, and 'w' is `tensor`.
 Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
 /// Chooses a device configuration (named set of devices) of an ONNX model.
 /// Derives the mesh and the pipeline stages. Device numbers are ranks: with 2
 /// stages of 4 devices, devices 0 to 3 run stage 0, and devices 4 to 7 run
-/// stage 1. The first of these configurations that exists is chosen:
+/// stage 1. A node refers to a configuration if the node has an annotation for
+/// it. The first of these rules that applies chooses the configuration:
 ///
-///   1. the one that --configuration names; "none" chooses no configuration
-///   2. the one that the model's metadata `pcc.configuration` names
-///   3. the only one that nodes refer to
-///   4. the only one that nodes refer to and that has as many devices as the
-///      user's mesh and --pp need
+///   1. The user gives --configuration NAME. pcc uses the configuration NAME,
+///      or no configuration if NAME is "none".
+///   2. The model's metadata `pcc.configuration` names a configuration. pcc
+///      uses this configuration.
+///   3. Nodes refer to one configuration only. pcc uses this configuration.
+///   4. Nodes refer to several configurations, and the user gives a mesh. pcc
+///      multiplies the sizes of the mesh axes and the value of --pp (1 by
+///      default). pcc uses the configuration that has this number of devices.
+///      Only one configuration to which nodes refer may have this number.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.
@@ -78,10 +85,12 @@ public:
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
   /// Returns, for each factor of the dims that `spec` splits, the mesh axes
-  /// over which the factor is split, major first. (A dim of 768 may have the
-  /// factors 12 and 64.) `spec` must belong to a node in annotated(). Returns
-  /// an error if the mesh has no such axes; the caller must prepend a subject
-  /// to its message.
+  /// over which the factor is split, major first. A dim is a product of
+  /// factors: a dim of 768 may be 12 x 64. For example, the result {{tp}, {}}
+  /// splits the factor 12 over the axis tp and does not split the factor 64.
+  /// `spec` must belong to a node in annotated(). Returns an error if the mesh
+  /// has no suitable axes. The error message begins with a verb. The caller
+  /// must prepend a subject, such as "the sharding of 'w'".
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 
@@ -108,9 +117,12 @@ private:
   /// devices). Returns an error if the devices of a layout do not run the
   /// pipeline stage of the annotated node.
   Status findLayouts();
-  /// Returns the index of `layout` (assignment of shards to devices) in
-  /// `layouts`. Appends the layout if it is new. Ignores `firstDevice`, so that
-  /// equal layouts on two pipeline stages share one index.
+  /// Returns the index of `layout` in the list `layouts`. Appends `layout` if
+  /// the list does not have it. A layout assigns the shards of a tensor to the
+  /// devices of one pipeline stage. Layouts that differ only in the stage have
+  /// the same index. For example, with stages of 4 devices, the shards 0 0 1 1
+  /// on devices 0 to 3 have the same index as the shards 0 0 1 1 on devices 4
+  /// to 7.
   size_t indexOf(ShardLayout layout);
   /// Sets `axes` to the mesh of one pipeline stage, from the options, the
   /// metadata or the annotations. Checks that this mesh has `devicesPerStage`
@@ -127,21 +139,25 @@ private:
   /// Mesh of one pipeline stage, which mesh() returns.
   dist::Mesh axes;
   /// `stages` is the number of pipeline stages; 0 if no annotation assigns a
-  /// stage. `numPositions` is the number of groups of devices that share the
-  /// stages, and `devicesPerStage` the size of a group. With 4 stages and 2
-  /// groups, each group runs 2 stages.
+  /// stage. The devices form `numPositions` groups of `devicesPerStage` devices
+  /// each. All devices of a group run the same stages. For example, 8 devices
+  /// in 2 groups have devicesPerStage = 4. With 4 stages, the first group runs
+  /// stages 0 and 2, and the second group runs stages 1 and 3.
   int64_t stages = 0, devicesPerStage = 1, numPositions = 1;
   /// Pipeline stage of each node that has a stage, by node name. stageOfNodes()
   /// returns this map.
   std::map<std::string, int64_t> nodeStages;
   /// Nodes with annotations, in graph order. annotated() returns this list.
   std::vector<AnnotatedNode> nodes;
-  /// Layouts (assignments of shards to devices) of all sharding annotations,
-  /// without duplicates. `firstDevice` is set to 0 in each, so that equal
-  /// layouts on two pipeline stages share one entry.
+  /// Layouts of all sharding annotations, without duplicates. A layout assigns
+  /// the shards of a tensor to the devices of one pipeline stage. The list does
+  /// not record which stage: `firstDevice`, the number of the stage's first
+  /// device, is set to 0 in each entry. Layouts that differ only in the stage
+  /// therefore have the same entry.
   std::vector<ShardLayout> layouts;
-  /// For each sharding annotation, the index of its layout (assignment of
-  /// shards to devices) in `layouts`.
+  /// Maps each sharding annotation to an index in the list `layouts`. The entry
+  /// at this index tells which device holds which shard of the annotated
+  /// tensor.
   std::unordered_map<const onnx::ShardingSpec *, size_t> layoutOfSpec;
 };
 

@@ -93,9 +93,11 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// Builds the sharding from the size of each factor and from the mesh axes over
-/// which the factor is split. (A split dim of 768 may have the factors 12 and
-/// 64.)
+/// Converts the annotation `word` of one tensor of shape `shape`. An annotation
+/// writes a split dim as a product of factors. For example, it may write a dim
+/// of 768 as 12 x 64 and split only the factor 12. For each factor, the
+/// sharding stores the size (12) and the mesh axes over which the factor is
+/// split (tp).
 Status ShardingAnnotations::convert(const NodeAnnotation &word,
                                     const Shape &shape,
                                     RequestedSharding &asked) const {

@@ -39,13 +39,16 @@ public:
 
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
-  /// Sets `asked` to the sharding that the value `name` has from its definition
-  /// on. The first of these sources that exists decides:
+  /// Sets `asked` to the sharding that the model requests for the value `name`
+  /// at its definition. The definition is the graph input, initializer or node
+  /// output that supplies the value. A node that reads the value may request
+  /// another sharding; see shardingAtUse(). The first of these sources that
+  /// exists decides:
   ///
   ///   1. the value's metadata, or the annotation of the node that produces the
   ///      value; an error if both exist and differ
-  ///   2. the annotations of the nodes that read the value; ignored if they
-  ///      differ from each other
+  ///   2. the annotations of the nodes that read the value; no sharding is
+  ///      requested if these annotations differ from each other
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.
@@ -71,9 +74,10 @@ private:
     NodeAnnotation producer;
     /// Annotations of the nodes that read the value, in graph order.
     std::vector<NodeAnnotation> users;
-    /// `text` is the `pcc.sharding` metadata of the value's definition.
-    /// `outputText` is that of the graph output with the same name. Each is
-    /// empty if absent.
+    /// `text` is the `pcc.sharding` metadata of the graph input, initializer or
+    /// value_info entry with the name of the value. `outputText` is the
+    /// `pcc.sharding` metadata of the graph output with this name. Each is
+    /// empty if the model has no such metadata.
     std::string_view text, outputText;
   };
 

@@ -20,9 +20,10 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
     return llvm::map_to_vector(
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
-  // A sequence may be cut into stripes (pieces). It then has two factors: the
-  // stripes, and the tokens of a stripe. Ring attention splits the tokens, so
-  // each rank has tokens of every stripe.
+  // Stripes are contiguous pieces of a sequence. If a sequence of 16 tokens is
+  // cut into 4 stripes, its dim has two factors (parts of a dim): 4 stripes,
+  // and 4 tokens per stripe. Ring attention then splits the second factor. With
+  // 2 ranks, each rank has 2 tokens of every stripe.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&
@@ -44,19 +45,25 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
 }
 
 /// Returns one exchange of ring attention, as a reshard (change of sharding) of
-/// the keys or of the values. Each rank gets the part of the next rank, and the
-/// last rank gets part 0:
+/// the keys or of the values. Each rank receives the part of the next rank. The
+/// last rank receives the part of rank 0:
 ///
 ///   rank                0   1   2
 ///   part before         0   1   2
 ///   part after          1   2   0
 ///
-/// `shape` and `sharding` are those of the keys or values: [batch, heads,
-/// tokens, width]. The tokens consist of `stripes` equal, contiguous pieces,
-/// and `axes` split each piece. Therefore the reshard works on the shape
-/// [batch, heads, stripes, tokens of a stripe, width]. For 12 tokens in 2
-/// stripes, the two middle dims have the sizes 2 and 6. `bytes` is the size of
-/// one element.
+/// The parameters describe the tensor of the keys or of the values:
+///
+/// - `shape` is its shape [batch, heads, tokens, width].
+/// - `sharding` is its sharding.
+/// - `stripes` is the number of stripes. A stripe is a contiguous piece of the
+///   dim of tokens. All stripes have the same size.
+/// - `axes` are the mesh axes that split the tokens of each stripe.
+/// - `bytes` is the size of one element in bytes.
+///
+/// The shape of the result has two dims in place of the dim of tokens: the
+/// stripes, and the tokens of one stripe. For 12 tokens in 2 stripes, these
+/// dims have the sizes 2 and 6. With 4 ranks, the 6 tokens are padded to 8.
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

@@ -8,9 +8,12 @@
 namespace pcc::shard {
 
 /// The two factors (dims, or parts of dims) that ring attention (Liu et al.
-/// 2023) splits over the same axes: equally many queries and keys. In each
-/// step, a rank attends to one part of the keys and values, and sends it to the
-/// rank before it:
+/// 2023) splits over the same mesh axes. One factor belongs to the dim of the
+/// queries, and the other to the dim of the keys. Both have the same size. Each
+/// rank keeps its part of the queries. In each step, a rank computes attention
+/// for one part of the keys and values. Between two steps, each rank sends this
+/// part to the rank before it, and rank 0 sends it to the last rank. The table
+/// shows the part that each rank has in each step, for 3 ranks:
 ///
 ///   rank   step 0   step 1   step 2
 ///   0      k0 v0    k1 v1    k2 v2
@@ -23,9 +26,12 @@ struct Ring {
   int queries, keys;
 };
 
-/// Returns the queries and keys of `op` that ring attention would split. No
-/// axis needs to split them yet. Returns std::nullopt if `op` is no
-/// `graph.attention`, or if the numbers of queries and keys differ.
+/// Returns the two factors (dims, or parts of dims) of `op` that ring attention
+/// can split over ranks: one of the queries and one of the keys. It does not
+/// matter whether mesh axes split these factors already. Returns std::nullopt
+/// if ring attention is not possible for `op`. Examples are an op other than
+/// `graph.attention`, and an attention with different numbers of queries and
+/// keys.
 std::optional<Ring> ringOf(const ShardedOp &op);
 
 /// Returns the axes along which the keys of `op` move from rank to rank. Empty

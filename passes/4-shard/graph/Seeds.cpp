@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the lint code, in brackets, that ends an error message about a
-/// request which cannot be met.
+/// Returns a suffix for error messages about a requested sharding that the
+/// compiler cannot use. The suffix is a space and, in brackets, the code of
+/// this kind of error: " [PCC-L006]".
 static std::string code() {
   return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
 }
@@ -32,8 +33,13 @@ static StringRef nameOf(Operation *op) {
   return textOf(op->getAttr(graph::nameName));
 }
 
-/// Returns whether `value` is a function result with the name `name`. A request
-/// with this name is for the output, not for the op that computes it.
+/// Returns whether the function returns `value` as a result with the name
+/// `name`. Example: a function returns the result of a matmul as its output
+/// "y". For the result of the matmul and "y", this returns true.
+///
+/// If the result of the matmul is named "y" as well, a request to shard "y"
+/// could mean the op result or the function result. The caller uses isOutputOf
+/// to store the request for the function result only.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -115,10 +121,12 @@ static Location locationOf(Value value) {
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// Emits an error and fails if the user and the model request different
-/// shardings of `value`. `asked` is the request of the model. `seed` is the
-/// request of the user; if the user has none, the caller passes the request of
-/// the model twice.
+/// Checks that the user does not request another sharding of `value` than the
+/// model does. If the two shardings differ, emits an error and fails.
+///
+/// - `asked` is the sharding that the model requests.
+/// - `seed` is the sharding that the user requests. If the user requests no
+///   sharding of `value`, `seed` is equal to `asked`, and the check succeeds.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -129,11 +137,14 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Parses the requested sharding `text`, of the form NAME=[…], and stores it
-/// for each value that NAME matches: function arguments, results of ops, and
-/// function results. An op may compute a function result of the same name. The
-/// request is then stored for the function result only, and not for the result
-/// of the op.
+/// Parses `text`, a request of the user in the form NAME=[…]. Stores the
+/// requested sharding for each function argument, op result and function
+/// result with a name that NAME matches.
+///
+/// There is one exception. An op result is skipped if the function returns it
+/// under the name of the op result. Example: a matmul has a result "y", and the
+/// function returns it as its output "y". The request y=[tp,-] is then stored
+/// for the output "y" only, and not for the result of the matmul.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -200,10 +211,18 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// Collects properties of all requested shardings. One of them is `cuts`: by
-/// mesh axis, the places where requests divide the axis into sub-axes. With
-/// `--ep`, sub-axes also divide the experts of a mixture-of-experts layer.
-/// `cuts` gets the begins and ends of these sub-axes as well.
+/// Fills the members `overfull`, `order`, `cuts` and `priorities` from all
+/// requested shardings.
+///
+/// `cuts` lists, for each mesh axis, the points at which sub-axes begin or end.
+/// A point is the product of the sizes of all sub-axes before it. For example,
+/// the sub-axis tp:(2)4 begins at 2 and ends at 2 · 4 = 8. `cuts` contains the
+/// points of three kinds of sub-axes:
+///
+/// - each whole mesh axis
+/// - each sub-axis in a requested sharding
+/// - each sub-axis that divides the experts of a mixture-of-experts layer. The
+///   option `--ep` sets the number of parts into which experts are divided.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)

@@ -60,13 +60,20 @@ public:
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Cuts the batch dim in seeds (requested shardings) into microbatches, and
-  /// the samples of one microbatch. Does so only if ranks cannot divide the
-  /// samples of one microbatch evenly. For 6 samples, 2 microbatches and 2
-  /// ranks, [6@dp] becomes [2|3@dp].
+  /// Rewrites seeds (requested shardings) that split the batch dim. The batch
+  /// dim becomes two parts: the microbatches, and the samples of one
+  /// microbatch. The axes of the seed then split the second part. Example with
+  /// 6 samples, 2 microbatches, and an axis dp of 2 ranks:
   ///
-  /// `graph` must have been built from this object and refined. It must not be
-  /// used afterwards.
+  ///   before   [6@dp]     dp splits 6 samples
+  ///   after    [2|3@dp]   2 microbatches; dp splits the 3 samples of each
+  ///
+  /// A seed is rewritten only if its axes cannot divide the samples of one
+  /// microbatch evenly. In the example, 2 ranks cannot divide 3 samples evenly.
+  ///
+  /// `graph` must have been built from these seeds, and its function `refine`
+  /// must have been called. `graph` describes the old seeds, so do not use it
+  /// after this call.
   void cutBatch(const ShardedGraph &graph, int64_t microbatches);
 
   /// Returns the seed (requested sharding) of a function argument or an op
@@ -90,11 +97,14 @@ public:
   ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
-  /// Returns whether some sub-axis of `axis` begins or ends at `parts`, the
-  /// product of the sizes of all sub-axes before this point. For example,
-  /// tp:(2)4 begins at 2 and ends at 8. The sub-axis may be the whole axis, one
-  /// in a seed (requested sharding), or one that divides the experts of a
-  /// mixture-of-experts layer.
+  /// Returns whether some sub-axis of the mesh axis `axis` begins or ends at
+  /// the point `parts`. A point is the product of the sizes of all sub-axes
+  /// before it. A sub-axis tp:(2)4 begins at the point 2 and ends at the
+  /// point 2 · 4 = 8. Three kinds of sub-axes count:
+  ///
+  /// - the whole axis
+  /// - each sub-axis in a seed (requested sharding)
+  /// - each sub-axis that divides the experts of a mixture-of-experts layer
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
     return it != cuts.end() && it->second.contains(parts);

@@ -23,13 +23,19 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// Finds the vertices whose results may be incomplete sums over the batch. Each
-/// microbatch then holds one addend, and a `graph.accumulate` adds all of them.
-/// There are two cases:
+/// Fills `sumsInTime`, the set of vertices with results that may be incomplete
+/// sums over the batch. Example: the gradient of a weight is a sum over all
+/// samples. The vertex that computes it runs once per microbatch, and each run
+/// computes only the sum over the samples of one microbatch. This sum is
+/// incomplete. A `graph.accumulate` later adds the sums of all microbatches.
+///
+/// A vertex other than `graph.accumulate` is in the set in two cases:
 ///
 /// - The vertex sums over the batch.
-/// - An operand is an incomplete sum, and the op may work on a single addend,
-///   as a transpose may.
+/// - The vertex reads an incomplete sum, and its op is linear in an operand.
+///   For example, the transpose of a sum is the sum of the transposes.
+///
+/// The set is empty if the function is no training step.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {

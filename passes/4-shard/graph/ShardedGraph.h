@@ -63,12 +63,20 @@ public:
   bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
 
   /// Returns the number of microbatches if the ranks of `mesh` cannot divide
-  /// the samples of one microbatch evenly; otherwise 1. A batch that is not
-  /// divided evenly has to be cut into microbatches first. Example with 6
-  /// samples, mb = 2 microbatches and dp = 2 ranks:
+  /// the samples of one microbatch evenly. Otherwise returns 1. The number of
+  /// ranks is the product of the sizes of all axes that may split the batch.
+  /// The axis mb is not one of them, because its parts are the microbatches.
   ///
-  ///   not cut   [6@mb+dp]     microbatches of 4 and 2 samples
-  ///   cut       [2@mb|3@dp]   microbatches of 3 samples
+  /// If the result is greater than 1, the compiler divides the batch dim into
+  /// two parts: the microbatches, and the samples of one microbatch. Without
+  /// this, microbatches might have different sizes. Example with 6 samples: the
+  /// axis mb has 2 microbatches, and the axis dp has 2 ranks.
+  ///
+  ///   one part    [6@mb+dp]     mb and dp split 6 samples into 2, 2, 2 and 0.
+  ///                             Microbatch 0 has 4 samples, and microbatch 1
+  ///                             has 2 samples.
+  ///   two parts   [2@mb|3@dp]   mb splits the part of 2, and dp splits the
+  ///                             part of 3. Each microbatch has 3 samples.
   static int64_t unevenMicrobatches(mlir::func::FuncOp function,
                                     const dist::Mesh &mesh);
 
@@ -94,8 +102,9 @@ public:
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
-  /// Returns whether the function is a training step. If not, nothing may be
-  /// summed over microbatches.
+  /// Returns whether the function is a training step. In a training step, the
+  /// gradients of all microbatches are added. In any other function, no value
+  /// may be a sum over microbatches.
   bool isTraining() const { return trains; }
   /// Returns whether vertex `op` belongs to the optimizer update, which runs
   /// once per step. Other vertices run once per microbatch.
@@ -104,8 +113,13 @@ public:
            parts.of(ops[op].op) == graph::StepPart::Update;
   }
 
-  /// Returns whether vertex `op` may read a sum over the batch that is not
-  /// complete: each microbatch holds one addend. Call `refine` first.
+  /// Returns whether vertex `op` may read an incomplete sum over the batch.
+  /// Example: the gradient of a weight is a sum over all samples. The vertex
+  /// that computes it runs once per microbatch. Each run computes only the sum
+  /// over the samples of one microbatch. This sum is incomplete until a
+  /// `graph.accumulate` adds the sums of all microbatches.
+  ///
+  /// Call `refine` before this function.
   bool readsSumsInTime(unsigned op) const {
     return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
@@ -130,8 +144,12 @@ public:
   /// Returns the seed (requested sharding) of vertex `op`. Returns null if the
   /// vertex is no pin, that is, if it has no requested sharding.
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
-  /// Returns whether vertex `op` is a pin (request for a sharding) that follows
-  /// an op. Returns false for an op, argument or result that is a pin itself.
+  /// Returns whether vertex `op` was added to the graph only to request a
+  /// sharding of an op's result. In the graph, such a vertex follows the op.
+  ///
+  /// Returns false for the vertex of an op, function argument or function
+  /// result, even if that vertex itself has a requested sharding. An example is
+  /// the vertex of a function argument for which the user requests a sharding.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether vertex `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
@@ -175,12 +193,15 @@ private:
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `seededReads`.
   void findSeededReads();
-  /// Returns the seed (requested sharding) that the vertex of `op` itself gets:
+  /// Returns the seed (requested sharding) for the vertex of `op`, or null:
   ///
-  ///   op                   seed
-  ///   without operands     seed of its result
-  ///   graph.set_parameter  seed of the reads of the same parameter
-  ///   any other op         null
+  /// - If `op` has no operands, such as a `graph.get_parameter`, returns the
+  ///   seed of its result.
+  /// - If `op` is a `graph.set_parameter`, it writes a parameter. Returns the
+  ///   seed of a `graph.get_parameter` that reads the parameter on the pipeline
+  ///   stage of `op`. In this way, the parameter keeps its sharding.
+  /// - For any other op, returns null. If its result has a seed, `addOp` adds a
+  ///   separate vertex with the seed.
   const Seed *leafSeedOf(mlir::Operation *op) const;
   /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
   /// parameter.
@@ -188,18 +209,31 @@ private:
   /// Fills `sumsInTime`: finds the vertices whose results may be incomplete
   /// sums over the batch, with one addend in each microbatch.
   void findSumsInTime();
-  /// Sets the `tags` of all factors (dims, or parts of dims): which ones belong
-  /// to the batch, the sequence or the heads. Walks from the arguments to the
-  /// results, then back. The walk back gives the tag Sequence to tables of
-  /// token positions and to masks.
+  /// Sets the `tags` of all factors (dims, or parts of dims). A tag says that a
+  /// factor belongs to the batch, to the sequence or to the attention heads.
+  /// The function works in three steps:
+  ///
+  /// 1. It gives tags to the batch and sequence dims of function arguments.
+  /// 2. It visits all vertices in order, and copies tags from producers to
+  ///    users. It also gives the tag Head to dims of attention heads.
+  /// 3. It visits all vertices in reverse order, and copies the tag Sequence
+  ///    from users to producers. Attention masks and tables of positions need
+  ///    this step, because they may depend on no function argument.
+  ///
+  /// `sequenceParts` is the number of ranks for which `refine` has cut the
+  /// sequence into stripes (contiguous pieces). It is 1 if no sequence was cut.
   void tagBatchAndSequence(int64_t sequenceParts);
   /// Sets the tag Head of factors (dims, or parts of dims) that count attention
   /// heads, if vertex `index` is a fused attention op or a product of queries
   /// and keys.
   void tagHeads(unsigned index);
-  /// Returns whether vertex `index` is the last op of an attention: a fused
-  /// attention op, or a product that sums over the keys. Its users do not get
-  /// tags of heads.
+  /// Returns whether vertex `index` does not pass the tag Head (dim of
+  /// attention heads) on to its users. Two kinds of vertices do not pass it on:
+  ///
+  /// - a fused attention op
+  /// - an op that sums over a sequence dim. An example is the product of the
+  ///   attention probabilities [queries, keys] and the values [keys, d], which
+  ///   sums over the keys.
   bool endsAttention(unsigned index) const;
   /// Cuts the batch dim of each function argument in two: microbatches, and the
   /// samples of one microbatch. With 2 microbatches, 8 samples become the
@@ -236,9 +270,11 @@ private:
   /// Pairs (read, write) of vertices: a `graph.get_parameter` and a
   /// `graph.set_parameter` of the same parameter on the same stage.
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
-  /// Vertices whose results may be incomplete sums over the batch. Each
-  /// microbatch then holds one addend, and a `graph.accumulate` adds all of
-  /// them.
+  /// Set of the vertices with results that may be incomplete sums over the
+  /// batch. Example: the gradient of a weight is a sum over all samples. The
+  /// vertex that computes it runs once per microbatch. Each run computes only
+  /// the sum over the samples of one microbatch. This sum is incomplete until a
+  /// `graph.accumulate` adds the sums of all microbatches.
   llvm::BitVector sumsInTime;
 };
 

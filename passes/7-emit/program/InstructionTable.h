@@ -9,8 +9,10 @@
 
 namespace pcc::emit {
 
-/// Appends instructions to the program of one position (virtual pipeline rank).
-/// Holds the objects that all instruction builders share.
+/// Appends instructions to one program. A program is the list of instructions
+/// that all ranks at one position of the pipeline execute. The functions that
+/// build instructions get this object as an argument. Through it they read
+/// facts about the module, find the buffers of values, and number the kernels.
 class InstructionWriter {
 public:
   /// Assigns a number to each kernel of the module: first to the rank.kernel
@@ -58,8 +60,10 @@ public:
   /// Returns the kernel of the module with symbol `symbol`; null if there is no
   /// such kernel.
   rank::KernelOp kernel(llvm::StringRef symbol) const;
-  /// If a GPU kernel fills the weight of `declaration` with random numbers,
-  /// stores the number of this kernel in `parameter`.
+  /// Sets `parameter.generator` to the number of the GPU kernel that fills a
+  /// weight with random numbers. Changes nothing if no kernel fills the weight.
+  /// `declaration` is the op that declares the weight in the module.
+  /// `parameter` is the entry of the weight in the program.
   void setGenerator(graph::ParameterOp declaration,
                     program::ParameterT &parameter);
   /// Returns the kernels that this program calls, by their numbers in the
@@ -99,8 +103,10 @@ using BuildInstruction = bool (*)(mlir::Operation *op,
 /// run an op that has no function.
 class InstructionTable {
 public:
-  /// Returns the table for a target, "cpu" or "cuda". The table for "cuda"
-  /// lacks ops that the pass lower-for-gpus replaces, such as pools.
+  /// Returns the table for a target, "cpu" or "cuda". The table for "cuda" has
+  /// no function for ops that cannot run on a GPU in this form, such as
+  /// convolutions and pooling ops. The pass lower-for-gpus replaces
+  /// convolutions by matmuls, and pooling ops by reductions.
   static const InstructionTable &get(llvm::StringRef target);
 
   /// Sets the function that builds the instructions of ops of class `Op`.

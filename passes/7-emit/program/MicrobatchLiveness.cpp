@@ -32,8 +32,10 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// A run for a microbatch extends the live range of this microbatch. A function
-/// that runs once per step extends the live range of the last microbatch.
+/// Adds each program step that runs `function` for microbatch m to the live
+/// range of microbatch m. Some functions run only once for the whole batch,
+/// such as the update of the weights. The run of such a function extends the
+/// live range of the last microbatch: of microbatch 3 if there are four.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -83,8 +85,18 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step with messages has one instant (point in time). A step that runs a
-/// function has one instant per instruction.
+/// Returns a range of instants. Each post (start of messages), each wait for
+/// messages and each instruction of a program has a number, its instant. If
+/// step `step` is a post or a wait, the range contains only the instant of the
+/// step. If the step runs a function, the range contains the instants of the
+/// function's instructions. The range is smaller in two cases:
+///
+///  - `step` is the first step that uses the value, and the function contains
+///    the first instruction that uses the value. The range then begins at this
+///    instruction.
+///  - `step` is the last step that uses the value, and the function contains
+///    the last instruction that uses the value. The range then ends at this
+///    instruction.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -132,8 +144,9 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // If two neighboring slots (copies of the value) have equal live ranges,
-    // let the pieces (byte ranges) of the first slot cover both.
+    // A slot holds one copy of the value, and a piece is a range of bytes. If
+    // this slot is live at exactly the same instants as the previous slot, add
+    // no piece. Extend each piece of the previous slot to the end of this slot.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -36,34 +36,50 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// Time axis of a position (virtual pipeline rank), by which live ranges are
-/// measured. The instants are, in this order:
+/// Numbers the events of one program. The number of an event is its instant.
+/// The live range of a value is given in instants, such as [3, 6]. An
+/// instruction has one instant, even if it runs again for each microbatch. The
+/// instants are, in this order:
 ///
-///   - the beginning of the step,
-///   - each post (start) of messages and each wait, in program order,
-///   - each instruction, function by function.
+///   - 0: the beginning of the program,
+///   - 1, 2, ...: each post (start of messages) and each wait for messages, in
+///     program order,
+///   - the following numbers: each instruction of each function.
+///
+/// Example: a program has 4 posts and waits, and one function with 3
+/// instructions. The posts and waits are the instants 1 to 4, and the
+/// instructions are the instants 5 to 7.
 struct InstantLine {
   /// Creates the instants (points in time) of posts (starts of messages) and
   /// waits. BufferPlan adds the instants of instructions later.
   explicit InstantLine(const plan::PositionProgram &steps);
 
-  /// Numbers of the instructions of each function, as a range [first, last].
-  /// BufferPlan extends the range at each new instruction.
+  /// For each function of the program: the range of the numbers (instants) of
+  /// its instructions. Example: [5, 7] for three instructions with the numbers
+  /// 5, 6 and 7. BufferPlan extends the range when it adds an instruction to
+  /// the function.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// Instant of each step that posts (starts) messages or waits, by index of
-  /// the step. 0 for steps that run functions.
+  /// For each step of the program: the number (instant) of the step if the step
+  /// starts messages or waits for messages; 0 if the step runs a function.
+  /// Example: [0, 1, 2, 0] if only the second and the third step start messages
+  /// or wait for messages.
   std::vector<size_t> exchanges;
-  /// Largest number so far of a post, wait or instruction. BufferPlan adds 1 at
-  /// each new instruction.
+  /// Largest instant so far. An instant is the number of a post (start of
+  /// messages), a wait for messages or an instruction. The constructor sets
+  /// `now` to the count of posts and waits. BufferPlan adds 1 to `now` when it
+  /// adds an instruction; the new `now` is the instant of this instruction.
   size_t now = 0;
 };
 
-/// Live ranges of one value that several actions (runs of stage functions) use,
-/// such as an activation. Each microbatch has one range: from the first to the
-/// last step of the program that uses the value.
+/// Live ranges of one value that several steps of a program use, such as an
+/// activation. A step of a program runs a function of a pipeline stage, starts
+/// messages, or waits for messages. The live range of microbatch m goes from
+/// the first step that uses the value of microbatch m to the last.
 ///
-/// addRuns(), addReceives(), addSends() and addEnd() record the uses. They must
-/// be called before count() and pieces().
+/// addRuns(), addReceives(), addSends() and addEnd() extend the live ranges.
+/// count() and pieces() read the live ranges, and must be called afterwards.
+/// count() returns how many copies of the value must be stored. pieces()
+/// returns when the bytes of each copy are in use.
 class MicrobatchLiveness {
 public:
   /// Creates empty live ranges for a value in the memory of pipeline position
@@ -82,8 +98,9 @@ public:
   /// Records that transfer number `transfer` sends the value to another stage.
   /// The value is live from the start of the send to the wait for its end.
   void addSends(int transfer);
-  /// Records that a user reads the value, an output of the model, after the
-  /// step. All live ranges then extend to the end of the step.
+  /// Extends all live ranges to the end of the program. BufferPlan calls this
+  /// method if the value is an output of the model. The user reads the outputs
+  /// after the program has run.
   void addEnd();
 
   /// Returns how many slots (copies of the value) are needed. Microbatch m uses
@@ -91,18 +108,25 @@ public:
   /// share a slot.
   int32_t count() const;
 
-  /// Returns pieces of a buffer: ranges of bytes, each with a range of instants
-  /// (points in time, see InstantLine) at which the bytes are live. The buffer
+  /// Returns which bytes of the value's buffer are live, and when. The buffer
   /// consists of `slots` slots of `stride` bytes. Each slot holds one copy of
-  /// the value. `touched` is the range of instants from the first to the last
-  /// use of the value.
+  /// the value: microbatch m uses slot m % `slots`. Each element of the result
+  /// is a range of bytes with a range of instants at which the bytes are live.
+  /// An instant is the number of an instruction, a post (start of messages) or
+  /// a wait in `line`. `touched` goes from the instant of the first instruction
+  /// that uses the value to the instant of the last.
   ///
-  /// A slot is live in the live range (a range of steps) of each microbatch
-  /// that uses the slot, at these instants:
+  /// Example: there are two slots of 64 bytes. The bytes [0, 64) are live at
+  /// the instants 5 to 9, and the bytes [64, 128) at the instants 7 to 9. The
+  /// result has these two elements.
+  ///
+  /// A slot is live during the live range of each microbatch that uses the
+  /// slot. A live range is a range of steps of the program. It contains these
+  /// instants of its steps:
   ///
   ///   first step    from the first instruction that uses the value on
   ///   last step     up to the last instruction that uses the value
-  ///   other steps   all instants
+  ///   other steps   all instants of the step
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
@@ -120,23 +144,36 @@ private:
   /// Returns the live range of `microbatch`, or the one range that all
   /// microbatches share.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Adds to the live ranges each step that starts or awaits a message of
-  /// transfer number `transfer`. A transfer is a value that one stage sends to
-  /// another. `side` selects the sends or the receives of a step.
+  /// Extends the live ranges by the steps that send or receive the value. The
+  /// value is transfer number `transfer` (an index in ModelFacts::transfers).
+  /// Each message of the transfer carries the value of one microbatch m. The
+  /// message extends the live range of microbatch m so that it contains two
+  /// steps: the step that starts the message, and the step that waits for the
+  /// end of the message. `side` is the member `sends` or the member `receives`
+  /// of plan::ProgramStep.
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   /// Returns whether, with `slots` slots (copies of the value), two
   /// microbatches that are live at the same time share a slot.
   bool collides(int32_t slots) const;
-  /// Returns when slot number `slot` of `slots` is live. A slot holds one copy
-  /// of the value. The result has ranges of instants (points in time, see
-  /// InstantLine), which ascend and do not overlap.
+  /// Returns the instants at which slot number `slot` is live. An instant is
+  /// the number of an instruction, a post (start of messages) or a wait in
+  /// `line`. A slot holds one copy of the value. There are `slots` slots, and
+  /// microbatch m uses slot m % `slots`. `touched` goes from the instant of the
+  /// first instruction that uses the value to the instant of the last. The
+  /// result is a list of ranges that ascend and do not overlap. Example:
+  /// [1, 1] and [5, 9].
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the range of instants (points in time, see InstantLine) of step
-  /// number `step` at which the value is live. `span` is the live range that
-  /// contains the step.
+  /// Returns the instants of step number `step` at which the value is live. An
+  /// instant is the number of an instruction, a post (start of messages) or a
+  /// wait in `line`. A step that runs a function has one instant per
+  /// instruction. `span` is the live range (a range of steps) that contains the
+  /// step. `touched` goes from the instant of the first instruction that uses
+  /// the value to the instant of the last. Example: a step runs the
+  /// instructions 5 to 9. The step is the first of `span`, and instruction 7 is
+  /// the first that uses the value. The result is [7, 9].
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 

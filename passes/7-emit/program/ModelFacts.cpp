@@ -39,8 +39,12 @@ int ModelFacts::findTransfer(StringRef value, int from, int to) const {
   return -1;
 }
 
-/// Returns the number of the input or output whose name is in `attributes`; -1
-/// if there is none.
+/// Returns the number of an input or output of the model; -1 if `numbers` does
+/// not contain its name. `attributes` are the attributes of a function argument
+/// or of a function result. One attribute is the name of the input or output.
+/// `numbers` maps names to numbers. Example: if `numbers` maps "ids" to 0 and
+/// "mask" to 1, the result for the name "mask" is 1. Returns -1 also if
+/// `attributes` is null or contains no name.
 static int findPort(const llvm::StringMap<int> &numbers,
                     DictionaryAttr attributes) {
   auto name =
@@ -217,8 +221,14 @@ private:
     return true;
   }
 
-  /// Sorts the functions of the module into `facts.functions` by stage. Returns
-  /// an error if a stage has no forward function, or two functions of one kind.
+  /// Appends each function of the module to the list
+  /// `facts.functions[stage]` of its stage. Returns an empty string, or an
+  /// error message in three cases:
+  ///
+  ///  - The stage number of a function is out of range.
+  ///  - A stage has no forward function.
+  ///  - A stage has two functions for the same action, such as two forward
+  ///    functions.
   std::string readStages() {
     const int64_t count = integer(facts.module, pipe::stagesName);
     facts.functions.resize(count);
@@ -244,9 +254,12 @@ private:
     return {};
   }
 
-  /// Reads the actions (runs of stage functions) of each pipeline position, and
-  /// the position that runs each stage. Returns an error message, or an empty
-  /// string.
+  /// Reads the pipeline schedule from the module. A position is a place in the
+  /// pipeline; all ranks at a position run the same stages. An action is one
+  /// run of a stage function: `0F3` is the forward pass of stage 0 for
+  /// microbatch 3. Sets `facts.actionsOfPosition` to the actions of each
+  /// position, and `facts.positionOfStage` to the position that runs each
+  /// stage. Returns an error message, or an empty string.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -286,9 +299,14 @@ private:
     return {};
   }
 
-  /// Inserts posts (starts of sends and receives) and waits between the actions
-  /// (runs of stage functions) of each pipeline position. Returns an error
-  /// message, or an empty string.
+  /// Sets `facts.pipeline` to the programs of all positions. A position is a
+  /// place in the pipeline; all ranks at a position execute the same program.
+  /// The program consists of actions, posts and waits. An action is one run of
+  /// a stage function: `0F3` is the forward pass of stage 0 for microbatch 3. A
+  /// post starts sends and receives. A wait blocks until sends and receives
+  /// that a post started are complete. plan::insertMessages() inserts the posts
+  /// and waits between the actions. Returns an error message, or an empty
+  /// string.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -314,9 +332,13 @@ private:
     return {};
   }
 
-  /// Assigns a group of ranks to every collective. Collectives with equal kind,
-  /// shardings and global shape share a group. Always returns an empty string
-  /// (no error).
+  /// Finds the mesh axes (or parts of axes) along which each collective
+  /// communicates, and stores them in `facts.groups`. Example: on the mesh
+  /// {dp = 2, tp = 4}, a collective over {tp} communicates within groups of
+  /// four ranks. The map `facts.groupOfKind` gets the index of the axes in
+  /// `facts.groups`; -1 for a collective in which ranks exchange no data.
+  /// Collectives with equal kind, shardings and global shape have one common
+  /// entry in the map. Always returns an empty string (no error).
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -352,9 +374,12 @@ private:
     return {};
   }
 
-  /// Sets `indexBound` of each input that holds indices, such as token ids: the
-  /// size of the smallest dim that they index. Always returns an empty string
-  /// (no error).
+  /// Sets `indexBound` of each model input that holds indices into a dim of
+  /// another tensor. `indexBound` becomes the size of this dim. Example: token
+  /// ids select rows of an embedding table with 50257 rows, so `indexBound` of
+  /// the input is 50257. If the input indexes dims of several sizes,
+  /// `indexBound` becomes the smallest size. Always returns an empty string (no
+  /// error).
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexInput &use : findIndexInputs(function)) {

@@ -8,10 +8,15 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Cuts the mesh axis `name` at every begin and end of the sub-axes in `axes`.
-/// Appends the parts in use to `digits`. For example, an axis x of size 4 and
-/// its minor half x:(2)2 give x:(1)2 and x:(2)2. Returns false if sub-axes do
-/// not align, such as halves and thirds of an axis of 6.
+/// Cuts the mesh axis `name` into pieces, at every begin and end of its
+/// sub-axes in `axes`. Appends each piece to `digits` that lies in one of these
+/// sub-axes. Returns false if sub-axes do not align, such as halves and thirds
+/// of an axis of size 6.
+///
+/// For example, let mesh axis x have size 8. The sub-axis x:(p)s has size s,
+/// and the parts of x that are more major have the total size p. If `axes` is
+/// {x:(1)2, x:(4)2}, the pieces are x:(1)2, x:(2)2 and x:(4)2. The piece x:(2)2
+/// is not appended, because it lies in no sub-axis in `axes`.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -89,8 +94,11 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
     MovedDim dim;
-    // If `to` reads the dim through a view (a window with halos), elements can
-    // move even if the factors are equal.
+    // The dim is unchanged if both shardings split it over the same axes into
+    // the same parts, and `to` reads it without a view. A view is a windowed
+    // read: a rank reads other elements than its part, such as the neighboring
+    // rows that a convolution needs. With a view, elements can move even if the
+    // parts are equal.
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -105,8 +113,12 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Converts the index of a part of `dim` into one index per factor. For
-/// example, part 5 of factors with 2 and 3 parts is {1, 2}.
+/// Converts `position`, the index of a part of `dim`, into one index per
+/// factor. The size of a dim is the product of its factors, and mesh axes split
+/// each factor separately. For example, let a dim of 24 elements have the
+/// factors 4 and 6. Axes split the factor 4 into 2 parts and the factor 6 into
+/// 3 parts, so the dim has 6 parts. Part 5 of the dim is part 1 of the factor 4
+/// and part 2 of the factor 6, because 5 = 1 * 3 + 2. The result is {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   assert(position >= 0 && position < dim.numParts() && "no such part");
@@ -136,9 +148,19 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Converts a dim that `to` reads through `view` (a window with halos). The
-/// parts of `from` become lists of view indices, as the parts of `to` already
-/// are. View indices that read no element are removed from the parts of `to`.
+/// Replaces the parts in `dim` by sets of indices of `view`. A view is a
+/// windowed read of a dim with `size` elements. Each index of the view reads
+/// one element of the dim, or no element (padding). For example, the following
+/// view of 4 elements has two windows with halos:
+///
+///   index of the view:       0 1 2 3   4 5 6 7
+///   element that it reads:   - 0 1 2   1 2 3 -
+///
+///  - A part in `dim.from` is a set of elements of the dim. It becomes the set
+///    of the view indices that read these elements. In the example, the
+///    elements 0 and 1 become the view indices 1, 2 and 4.
+///  - A part in `dim.to` already is a set of view indices. It loses the indices
+///    that read no element. In the example, the indices 0 to 3 become 1 to 3.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -150,8 +172,10 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // Results are cached by pair of parts, unless the table would exceed the
-  // processor's cache.
+  // The table `dim.overlaps` stores the result for each pair of parts, so that
+  // it is computed only once. There is no table for more than 2^20 pairs: it
+  // would need more than 8 MiB and might not fit into the processor cache. In
+  // this case, every call computes the result again.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -164,9 +188,16 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Returns how many elements one rank needs under `to` and does not hold under
-/// `from`. digit[i] is the rank's coordinate along digit i (common sub-axis of
-/// both shardings). Counts only changed dims.
+/// Returns the number of elements that one rank needs under `to` and does not
+/// hold under `from`. `digit[i]` is the coordinate of the rank along digit i. A
+/// digit is a common sub-axis of both shardings. Skips unchanged dims, as if
+/// their size were 1. A dim is unchanged if both shardings split it equally and
+/// `to` reads it without a view (a window with halos). Each rank then already
+/// holds the indices that it needs.
+///
+/// For example, let a tensor have two dims, both changed. The rank needs 4
+/// indices of dim 0 and holds 3 of them. It needs 6 indices of dim 1 and holds
+/// 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
@@ -184,10 +215,18 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Computes the largest number of missing elements (missingAt) for all
-/// coordinates along the digits (common sub-axes) that split a changed dim.
-/// Multiplies it by the largest part of each unchanged dim, because a rank
-/// holds such a part whole.
+/// Returns the product of two numbers:
+///  - The first number is the largest result of missingAt, which counts the
+///    elements that one rank needs and does not hold. missingAt skips unchanged
+///    dims: each rank already holds the indices that it needs of them.
+///    lowerBound tries all coordinates of ranks along the sub-axes that split a
+///    changed dim.
+///  - The second number is the product of the largest parts of all unchanged
+///    dims.
+///
+/// For example, let dim 0 be changed and dim 1 be unchanged. If a rank misses
+/// at most 2 rows (indices of dim 0), and each rank holds 3 columns (indices of
+/// dim 1), the result is 2 * 3 = 6 elements.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -228,9 +267,13 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns a flag for each coordinate along `digit`: whether the ranks with
-/// this coordinate have any indices of the dim. `side` is the split of the dim
-/// under one of the shardings.
+/// Returns one flag for each coordinate along the sub-axis digits[digit]. The
+/// flag is true if some rank with this coordinate has at least one index of the
+/// dim. `side` is the split of the dim under one of the shardings. The sub-axis
+/// must split the dim under this sharding.
+///
+/// For example, a dim of 3 elements that is split over a sub-axis of size 4 has
+/// an empty last part. The result is {true, true, true, false}.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)

@@ -58,8 +58,10 @@ dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 /// enumerate the ranks of the mesh.
 class Movement {
 public:
-  /// Prepares the movement of a tensor of `shape`. Both shardings must be valid
-  /// for `shape` and canonical. Their partial axes are ignored.
+  /// Prepares the movement of a tensor whose dims have the sizes `shape`. Both
+  /// shardings must be valid for `shape` and in the form that dist::canonical
+  /// returns. Ignores the partial axes of both shardings. Ranks along a partial
+  /// axis hold tensors that still need a reduction, such as a sum.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
@@ -80,9 +82,13 @@ public:
   /// single step. `group` is the result of `communicated`.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes along which ranks communicate if one collective of
-  /// `kind` performs the whole movement. `group` is the result of
-  /// `communicated`.
+  /// Returns the sub-axes (parts of mesh axes) along which ranks communicate if
+  /// one collective of `kind` performs the whole movement. `group` is the list
+  /// of sub-axes that `communicated` returns, as indices into `digits`. Each of
+  /// them splits a dim under `from`. The result contains all sub-axes in
+  /// `group`. For a permutation, the result also contains each sub-axis that
+  /// splits a dim only under `to`. For example, a permutation from [x] to [y]
+  /// has the result {x, y}.
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
@@ -142,9 +148,13 @@ private:
 
   bool isAligned = false;
   dist::Sharding from, to;
-  /// The digits: disjoint sub-axes, as large as possible, such that each
-  /// sub-axis of both shardings is a sequence of them. Other members refer to a
-  /// digit by its index in this list.
+  /// Sub-axes (parts of mesh axes) that do not overlap, called digits. Each
+  /// sub-axis that splits a dim under `from` or `to` consists of one or more
+  /// adjacent digits. The digits are as large as possible. For example, let the
+  /// mesh axis x have size 4. If `from` splits a dim over x, and `to` splits a
+  /// dim over the major half of x, the digits are the major half x:(1)2 and the
+  /// minor half x:(2)2. Other members refer to a digit by its index in this
+  /// list.
   dist::SubAxes digits;
   /// For each digit (common sub-axis): the dim that it splits under `from`, and
   /// under `to`; -1 if none.

@@ -17,7 +17,11 @@ static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   return canonical(std::move(sharding));
 }
 
-/// Returns the partial axes of `sharding` on the time axis (microbatches).
+/// Returns the sub-axes of the microbatch axis along which `sharding` is
+/// partial. The microbatch axis is the mesh axis whose coordinates are
+/// microbatches rather than ranks. If a tensor is partial along it, each
+/// microbatch computes one partial tensor. The true value is the reduction of
+/// these tensors, such as their sum.
 static SubAxes partialAlongTime(const Sharding &sharding) {
   SubAxes axes;
   for (const Partial &partial : sharding.partials)
@@ -39,9 +43,16 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
 }
 
 /// Returns the split of `dim`, of `size` elements, after an all-gather over
-/// `axes`. Only the other axes still split it. If possible, each rank's new
-/// shard is its old one plus those of the gathered ranks (withoutAxes).
-/// Otherwise, the other axes split the dim into contiguous parts.
+/// `axes`. All other axes of `dim` still split the result.
+///
+/// If possible, each rank keeps its elements and receives the elements of the
+/// other ranks in its group (withoutAxes). For example, let x and y have size
+/// 2, and let 8 elements be split over x, then y. After an all-gather over x,
+/// the ranks at coordinate 0 of y hold the elements 0, 1, 4 and 5.
+///
+/// This is not possible if a part would become uneven or if sub-axes do not
+/// align. In this case, the other axes split the dim into contiguous parts. For
+/// example, a dim of 6 elements in place of 8 gets the parts 0 to 2 and 3 to 5.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -56,9 +67,16 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 }
 
 namespace {
-/// Plans a reshard from `from` to `to` with a reduction. `reduced` are the axes
-/// that only `from` is partial along. A candidate plan has these steps, each
-/// optional: slice, reduce_scatter, all_reduce, movement of elements.
+/// Plans a reshard of a tensor from the sharding `from` to the sharding `to`,
+/// with a reduction over the axes `reduced`. Under `from`, the ranks along
+/// these axes hold partial tensors: the true value is their reduction, such as
+/// their sum. Under `to`, the tensor is reduced along these axes.
+///
+/// A candidate plan has these steps in this order. A plan may omit steps:
+///  1. A slice: each rank keeps only a part of its shard.
+///  2. A reduce_scatter over some or all of the axes `reduced`.
+///  3. An all_reduce over the axes `reduced` that step 2 does not reduce.
+///  4. A movement of elements without a reduction, such as an all-gather.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -81,10 +99,16 @@ public:
   }
 
 private:
-  /// Returns a sharding to which `from` can be sliced before the reduction, so
-  /// that fewer elements are reduced. It splits each dim as `to` does, but not
-  /// over the axes of the reduction. A dim stays as in `from` if this slice
-  /// would need communication.
+  /// Returns the sharding after a slice of `from`. In a slice, each rank keeps
+  /// only a part of its shard, without communication. The slice comes before
+  /// the reduction, so that the reduction has fewer elements.
+  ///  - The slice splits a dim as `to` does, but not over the axes `reduced`.
+  ///  - A dim stays as in `from` if this split would be invalid or would need
+  ///    communication. It also stays as in `from` if `to` reads the dim through
+  ///    a view (a window with halos).
+  ///
+  /// For example, let `from` be [-], partial along y, and let `to` be [x+y].
+  /// The result is [x], still partial along y.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -98,12 +122,18 @@ private:
     return current;
   }
 
-  /// Makes all plans that slice from `from` to `start` and then reduce, and
-  /// keeps the cheapest one in `best`. The plans differ in the reduce_scatter:
-  ///
-  ///  - no reduce_scatter, only an all_reduce;
-  ///  - over `splitting`, the reduced axes that split a dim of `to`;
-  ///  - for each dim: over all reduced axes, which then split this dim.
+  /// Makes several plans, skips impossible ones, and keeps the cheapest one in
+  /// `best`. Each plan slices the tensor from the sharding `from` to the
+  /// sharding `start`, then reduces it over all axes in `reduced`, and then
+  /// moves its elements to the sharding `to`. The plans differ in the
+  /// reduction:
+  ///  - One plan has only an all_reduce.
+  ///  - One plan has a reduce_scatter over the axes `splitting`, then an
+  ///    all_reduce over the remaining axes in `reduced`. `splitting` has the
+  ///    axes in `reduced` that split a dim under `to`. If it is empty, there is
+  ///    no such plan.
+  ///  - For each dim, one plan has a reduce_scatter over all axes in `reduced`.
+  ///    This reduce_scatter splits the dim over these axes.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -199,11 +229,17 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // The last step is a mask, which makes the value partial along the axes
-  // `added`. The steps before it lead from `start` to `unmasked`:
+  // If `added` is not empty, the last step is a mask, which makes the tensor
+  // partial along the axes `added`. In a mask, the ranks at coordinate 0 of
+  // these axes keep their values. All other ranks replace their values by the
+  // neutral element of the reduction, such as 0 for a sum.
+  //
+  // The steps before the mask lead from the sharding `start` to the sharding
+  // `unmasked`:
   //  - `unmasked` is `to`, but not partial along the axes `added`.
-  //  - `start` is `from`, but not partial along the time axis (microbatches),
-  //    unless `to` is. The sum over microbatches is no communication.
+  //  - `start` is `from`, but not partial along the microbatch axis where `to`
+  //    is not. The plan has no step for a reduction over microbatches, because
+  //    it needs no communication between ranks.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

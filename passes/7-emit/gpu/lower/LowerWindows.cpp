@@ -45,10 +45,15 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Divides `sum`, the window sums of an average pool, by the number of elements
-/// in each window. Windows at the edge can have fewer elements. The number is a
-/// product with one factor per spatial dim. So there is one division per dim,
-/// by a constant tensor.
+/// Computes the averages of an average pool. `sum` holds the sum of each
+/// window. Divides each sum by the number of window elements that
+/// countedTaps() counts. A window at the edge of the input can have fewer
+/// counted elements than other windows.
+///
+/// The divisor is the product of one count per spatial dim. Example: a window
+/// at the corner of an image counts 2 rows and 3 columns, which are 6 elements.
+/// The function divides the sum by 2 and then by 3. The counts of each spatial
+/// dim are a constant tensor with one count per output index.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

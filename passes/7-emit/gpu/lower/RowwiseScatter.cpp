@@ -111,12 +111,16 @@ public:
   }
 
 private:
-  /// Number of updates that one round of combinedInOrder() combines into one.
+  /// Number of elements that each iteration of the loop in combinedInOrder()
+  /// reduces to one. With 16, a result combines up to 16 updates after the
+  /// first iteration, and up to 16 · 16 = 256 updates after the second one.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of rounds of combinedInOrder(). Each round combines
-  /// `radix` terms into one, so this is the logarithm of `numUpdates` to base
-  /// `radix`, rounded up.
+  /// Returns the number of iterations of the loop in combinedInOrder(). After n
+  /// iterations, each element of the result combines up to `radix` to the power
+  /// of n updates. The loop ends when this power is at least `numUpdates`,
+  /// because all updates can apply to one row. Example: 100 updates with radix
+  /// 16 take 2 iterations, because 16 < 100 and 16 · 16 = 256 ≥ 100.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -133,9 +137,13 @@ private:
                     {dim});
   }
 
-  /// Returns the combinations of updates for n rows: [outer, n, inner]. Each
-  /// one combines all updates of one row. `at` returns the indices of the n
-  /// rows, in a tensor that broadcasts to all pairs (row, update).
+  /// Returns a tensor [outer, n, inner]. Element i of the middle dim combines
+  /// all updates of one row of the data, for example by a sum for
+  /// ScatterKind::Add. `at` returns the index of this row for each i, in a
+  /// tensor that broadcasts to all pairs of an i and an update.
+  ///
+  /// Example: updates a, b and c apply to rows 5, 7 and 5. If `at` returns the
+  /// row indices 5, 6 and 7, the sums are a + c, 0 and b.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -144,8 +152,9 @@ private:
                                               neutralOf(neutral)));
   }
 
-  /// Returns the data after all updates. Each row of the data gets one
-  /// reduction over all updates. It ignores the updates of other rows.
+  /// Returns `data` after all updates. For each row of `data`, one reduction
+  /// runs over all updates of the scatter. In this reduction, the neutral
+  /// element (0 for a sum) replaces each update that applies to another row.
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
@@ -163,9 +172,13 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Returns the data after the last update of each row, and ignores all
-  /// earlier updates. This is correct for ScatterKind::Set. For other kinds,
-  /// the last update of a row must already combine all updates of this row.
+  /// Applies one update to each row of `data`, and returns the result. For each
+  /// row, chooses the update with the largest index among the updates that
+  /// apply to the row. Rows without updates stay unchanged.
+  ///
+  /// For ScatterKind::Set, this is the result of the scatter. For all other
+  /// kinds, build() first changes `updates`: the chosen update of each row then
+  /// contains the combination (for example the sum) of all updates of this row.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -216,9 +229,15 @@ private:
   }
 
   LoweringBuilder &b;
-  /// `numRows` is the number of rows of the data, and `numUpdates` the number
-  /// of updates. `width` is the number of neighboring elements of an update to
-  /// which one entry of `places` (indices of rows) applies.
+  /// Sizes of the scatter:
+  ///
+  ///   numRows      number of rows of `data`
+  ///   numUpdates   number of updates
+  ///   width        number of elements of an update that share one row index
+  ///
+  /// If `places` has one row index per update, `width` is the number of
+  /// elements of an update. If `places` has one row index per element, `width`
+  /// is 1.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

@@ -18,24 +18,42 @@ namespace {
 struct Lengths {
   int64_t row, part;
 };
-/// Division of a reduction's rows (sets of elements reduced together) into
-/// equal parts. There are `count` neighboring reduced dims, from dim `first`
-/// on, with `size` elements in all. The division reshapes them to [parts, size
-/// / parts]. One new reduction runs over each part, and a second one over the
-/// results of the parts.
+/// Division of the rows of a reduction into parts of equal length. A row is a
+/// set of elements that are reduced together.
+///
+///   first   first of the neighboring reduced dims that are divided
+///   count   number of these dims
+///   size    product of the sizes of these dims
+///   parts   number of parts
+///
+/// The input is reshaped: two dims [parts, size / parts] replace these dims.
+/// One reduction then reduces each part, and a second one reduces the results
+/// of the parts. Example: a reduction of [6, 400, 1000] over dims 1 and 2, with
+/// 25 parts. The input becomes [6, 25, 16000]. The first reduction returns
+/// [6, 25], and the second one returns [6].
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
 };
 } // namespace
 
-/// Limits for splitting a reduction. `along` is for contiguous rows: up to 1024
-/// threads of a GPU reduce one row. `across` is for columns, which are strided
-/// in memory: 8 threads reduce one column.
+/// Limits for splitting a reduction. The first number is the longest row that
+/// is reduced without a split, and the second one is the longest part after a
+/// split. Both are numbers of elements.
+///
+///   across   limits for the columns of a tensor: the elements of a column are
+///            strided in memory, and up to 8 GPU threads reduce one column
+///   along    limits for all other rows: up to 1024 GPU threads reduce one row
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Returns the run of neighboring dims with the most elements among `dims`, the
-/// reduced dims of `shape`. Sets all members but `parts`.
+/// Chooses which reduced dims to divide into parts. `dims` are all reduced dims
+/// of a tensor of shape `shape`, in ascending order. Returns the group of
+/// neighboring dims among them that has the most elements. The returned Cut has
+/// `first`, `count` and `size` of this group, and 0 for `parts`.
+///
+/// Example: shape [8, 16, 32, 64] and dims [0, 2, 3]. The groups are dim 0 with
+/// 8 elements, and dims 2 and 3 with 32 · 64 = 2048 elements. The result has
+/// `first` 2, `count` 2 and `size` 2048.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -102,9 +120,16 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // The reshaped input has a new dim for the parts of a row. `dims` are all
-  // other reduced dims, over which the first reduction runs. `place` is the dim
-  // of the parts in the result of the first reduction.
+  // `shape` is the shape of the reshaped input, which has a new dim for the
+  // parts. The first reduction runs over `dims`, which are dims of `shape`. The
+  // second reduction runs over `place`, the dim of the parts in the result of
+  // the first reduction. Example: `op` reduces [4, 6, 100000] over dims 0 and
+  // 2, and dim 2 is divided into 25 parts.
+  //
+  //   shape                           [4, 6, 25, 4000]
+  //   dims                            [0, 3]
+  //   result of the first reduction   [6, 25]
+  //   place                           1
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

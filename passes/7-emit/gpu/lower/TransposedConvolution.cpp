@@ -85,9 +85,15 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the products that sum up to each output element of a transposed
-/// convolution. A tap is an element of the filter. Each tap adds at most one
-/// product to an output element: the tap times one input element.
+/// Finds, for each output element of a transposed convolution, the products
+/// whose sum is the output element. Each product is a tap times an input
+/// element. A tap is an element of the filter. For one output element, each tap
+/// occurs in at most one product. The class finds only positions along spatial
+/// dims, which are equal for all samples and channels.
+///
+/// Example: one spatial dim, 3 taps, stride 2, no padding. Output element 4 is
+/// the sum of two products: tap 0 times input element 2, and tap 2 times input
+/// element 1. Tap 1 has no product.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -98,46 +104,66 @@ public:
       appendInput(dim);
   }
 
-  /// Tensors [taps…, outputs…] with one element per pair of a tap (element of
-  /// the filter) and an output element. The output element adds the product of
-  /// the tap and some input element, if there is one:
+  /// Two tensors of the shape [taps…, outputs…]. A tap is an element of the
+  /// filter. Each element of the two tensors is for one tap and one output
+  /// element:
   ///
-  ///   place     index of the product in a tensor [taps…, inputs…]
-  ///   isThere   whether there is a product; if not, `place` is arbitrary
+  ///   isThere   whether the output element adds a product of the tap and an
+  ///             input element
+  ///   place     number of this product; if there is no such product, number of
+  ///             an arbitrary product
+  ///
+  /// The numbers count the products of all taps and all input elements, in the
+  /// row-major order of [taps…, inputs…]. Example: with 3 taps and 5 input
+  /// elements, the product of tap 2 and input element 4 has number 2 · 5 + 4 =
+  /// 14.
   Value place, isThere;
 
 private:
-  /// Returns the indices of all taps (elements of the filter) along spatial dim
-  /// `dim`. The result broadcasts to [taps…, outputs…], which has one element
-  /// per pair of a tap and an output element.
+  /// Returns the indices of the taps along spatial dim `dim` of the filter,
+  /// from 0 on. A tap is an element of the filter. The result has one dim for
+  /// each spatial dim of the filter, followed by one dim for each spatial dim
+  /// of the output. Dim `dim` holds the indices. All other dims have size 1.
+  ///
+  /// Example: a filter of 3 × 5 taps. tap(1) returns the indices 0 to 4 in the
+  /// shape [1, 5, 1, 1].
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Extends the row-major element number `place` by one more dim: place · size
-  /// + index. `size` is the size of the dim, and `index` the index along it.
+  /// Updates `place`, the number of an element in a tensor in row-major order,
+  /// for a tensor with one more dim at the end. `size` is the size of the new
+  /// dim, and `index` is the index of the element along it. `place` becomes
+  /// place · size + index. The first call sets `place` to `index`.
+  ///
+  /// Example: in the shape [3], the element with index 2 has number 2. In the
+  /// shape [3, 5], the element with indices 2 and 4 has number 2 · 5 + 4 = 14.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
   }
 
-  /// Makes elements of `isThere` (whether a product exists) false if the
-  /// comparison of `lhs` and `rhs` by `predicate` is false for them.
+  /// Adds a condition to `isThere`, a tensor of booleans. Compares `lhs` and
+  /// `rhs` by `predicate`, element by element. `isThere` becomes the logical
+  /// AND of `isThere` and the result of the comparison. The first call sets
+  /// `isThere` to the result of the comparison.
   void require(Predicate predicate, Value lhs, Value rhs) {
     Value holds = b.compare(predicate, lhs, rhs);
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Extends the row-major element number `place` by the index q of an input
-  /// element along spatial dim `dim`. The tap and the output element determine
-  /// q:
+  /// Finds, along spatial dim `dim`, the input element by which each tap is
+  /// multiplied for each output element. A tap is an element of the filter. The
+  /// index q of the input element satisfies
   ///
   ///   q · stride = output + low − tap · dilation
   ///
-  /// Here `low` is the padding in front. Makes `isThere` (whether the input
-  /// element exists) false where q is not an integer or lies outside of the
-  /// input.
+  /// In this equation, `output` is the index of the output element, `tap` is
+  /// the index of the tap, and `low` is the padding in front. All of them are
+  /// along `dim`. The function adds q to the element number `place` by
+  /// append(). If q is not an integer or lies outside of the input, there is no
+  /// product, and `isThere` becomes false.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
