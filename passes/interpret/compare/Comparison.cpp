@@ -26,12 +26,14 @@ Comparison::Comparison(HostTensor expected, double tolerance, double noise)
 }
 
 double Comparison::errorOf(double wanted, double got) const {
-  if (wanted == got || (std::isnan(wanted) && std::isnan(got)) ||
-      std::fabs(wanted - got) <= noise)
+  if (wanted == got || (std::isnan(wanted) && std::isnan(got)))
     return 0;
-  double difference = std::fabs(wanted - got) / (magnitude ? magnitude : 1);
-  return std::isfinite(difference) ? difference
-                                   : std::numeric_limits<double>::max();
+  const double difference = std::fabs(wanted - got);
+  const double relative = difference / (magnitude ? magnitude : 1);
+  if (relative > tolerance && difference <= noise)
+    return 0;
+  return std::isfinite(relative) ? relative
+                                 : std::numeric_limits<double>::max();
 }
 
 /// Returns the indices, one per dim, of the element at row-major position
