@@ -14,16 +14,14 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `axes` splits by a more major part of an axis than one in
-/// `before`. Appends `axes` to `before`.
-static bool comesTooLate(const dist::SubAxes &axes, dist::SubAxes &before) {
-  const bool isLate = llvm::any_of(axes, [&](const dist::SubAxis &part) {
+/// Returns whether `axes` has a more major part of an axis than `before`.
+static bool comesTooLate(const dist::SubAxes &axes,
+                         const dist::SubAxes &before) {
+  return llvm::any_of(axes, [&](const dist::SubAxis &part) {
     return llvm::any_of(before, [&](const dist::SubAxis &other) {
       return other.axis == part.axis && part.pre < other.pre;
     });
   });
-  llvm::append_range(before, axes);
-  return isLate;
 }
 
 /// Returns whether `op` splits the batch out of order. `dim` lists the factors
@@ -42,6 +40,7 @@ static bool splitsOutOfOrder(const ShardedOp &op, ArrayRef<FactorTag> tags,
     if ((isUnfilled && !op.axes[factor].empty()) ||
         comesTooLate(op.axes[factor], before))
       return true;
+    llvm::append_range(before, op.axes[factor]);
     isUnfilled |=
         dist::numParts(op.axes[factor]) < op.rule->factors[factor].size;
   }

@@ -109,6 +109,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   });
   decided.push_back({parts.front().axis, 1, parts.back().end()});
   const Seed *seed = graph.seedOf(index);
+  const bool mustSplit = mustSplitRoleDim(index, assignment);
+  const bool mustSplitInput = assignment.role == AxisRole::Batch &&
+                              mustSplitBatch(index, parts.front());
   States next;
   for (const SearchState &state : states) {
     auto may = [&](const Strategy &strategy) {
@@ -123,17 +126,17 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
     addBeforeSequenceAxes(index, assignment, taken);
     // The batch or the sequence must be split over as many parts of the axis as
     // some candidate can split it over.
-    int most = 0;
-    for (const ShardedOp &op : taken)
-      most = std::max(most, numRoleParts(index, op, assignment));
-    const bool mustSplit = mustSplitRoleDim(index, assignment);
-    for (ShardedOp &op : taken) {
-      const int own = numRoleParts(index, op, assignment);
+    SmallVector<int> split(taken.size());
+    if (mustSplit || mustSplitInput)
+      llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
+        return numRoleParts(index, op, assignment);
+      });
+    const int most = split.empty() ? 0 : *llvm::max_element(split);
+    for (auto [op, own] : llvm::zip_equal(taken, split)) {
       double penalty =
           state.penalty +
           penaltyOf(index, state.op, op, parts.front(), assignment.role);
-      if ((own == 0 || own < most) && assignment.role == AxisRole::Batch &&
-          mustSplitBatch(index, parts.front()))
+      if (mustSplitInput && (own == 0 || own < most))
         penalty += brokenRulePenalty;
       if (mustSplit)
         penalty += most - own;
