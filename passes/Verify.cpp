@@ -16,11 +16,11 @@ using interpret::Verification;
 /// Compares the outputs with those of the unpartitioned model.
 static Status runExecutables(Verification &verification, Compilation &parts,
                              const VerifyOptions &options) {
-  BundleRun run{options.scratch + "/verified.pcc",
-                {},
-                options.scratch + "/outputs",
-                verification.steps(),
-                options.scratch};
+  BundleRun run{.bundle = options.scratch + "/verified.pcc",
+                .inputs = {},
+                .outputs = options.scratch + "/outputs",
+                .steps = verification.steps(),
+                .parameterFolder = options.scratch};
   PCC_RETURN_IF_ERROR(verification.writeInputs(options.scratch, run.inputs));
   PCC_RETURN_IF_ERROR(parts.advanceTo(lastPhase));
   PCC_RETURN_IF_ERROR(parts.writeBundle(run.bundle));

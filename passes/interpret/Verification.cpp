@@ -37,7 +37,7 @@ Status Verification::expectOutputs() {
     found.outputs.push_back(
         {name.str(), graph::nodeName(value.getLoc()).str(),
          Comparison(*tensor, toleranceOf(value, found.numerics),
-                    found.noise.lookup(name.getValue()))});
+                    noise.lookup(name.getValue()))});
   }
   shards.resize(found.outputs.size());
   return Status::success();
@@ -63,7 +63,7 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
   PCC_RETURN_IF_ERROR(compareRanks(parts));
   if (found.simulatedDifference()) {
-    PCC_ASSIGN_OR_RETURN(found.noise,
+    PCC_ASSIGN_OR_RETURN(noise,
                          measureNoise(whole, inputs, found.numerics, steps()));
     PCC_RETURN_IF_ERROR(compareRanks(parts));
   }
@@ -105,7 +105,7 @@ Status Verification::compareRanks(ModuleOp parts) {
   found.outputs.clear();
   shards.clear();
   if (isTraining(whole))
-    return verifyTraining(whole, parts, inputs, numSteps, found);
+    return verifyTraining(whole, parts, inputs, numSteps, noise, found);
   PCC_RETURN_IF_ERROR(expectOutputs());
   PipelineListener listener;
   listener.onOutput = [this](StringRef name, const StageValue &value) {

@@ -89,9 +89,10 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Differences in the model's own types that count as equal
-  /// (MeasureNoise.h). Empty until a difference has been found.
-  llvm::StringMap<double> ownNoise;
+  /// Differences that count as equal (MeasureNoise.h), in the precision of the
+  /// simulation and in the model's own types. Each map is empty until a
+  /// difference has been found.
+  llvm::StringMap<double> noise, ownNoise;
   /// For each output, the shards of all ranks and microbatches. Only ranks and
   /// indices are kept; the tensors are null.
   std::vector<std::vector<RankShard>> shards;

@@ -22,9 +22,10 @@ namespace {
 class TrainingComparison {
 public:
   TrainingComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
-                     int numSteps, Findings &findings)
+                     int numSteps, const llvm::StringMap<double> &noise,
+                     Findings &findings)
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
-        inputs(inputs), numSteps(numSteps), findings(findings),
+        inputs(inputs), numSteps(numSteps), noise(noise), findings(findings),
         ranks(parts, findings.numerics) {}
 
   /// Executes all steps of the unpartitioned and the partitioned model and
@@ -83,9 +84,9 @@ private:
   /// `findings.outputs`. Later, check() compares shards with this tensor.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
-    const double noise = findings.noise.lookup(name);
+    const double own = noise.lookup(name);
     findings.outputs.push_back(
-        {std::move(name), "", Comparison(expected, tolerance, noise)});
+        {std::move(name), "", Comparison(expected, tolerance, own)});
   }
 
   /// Compares the shards of `value` on all ranks with the expected tensor in an
@@ -105,6 +106,7 @@ private:
   func::FuncOp model;
   const Inputs &inputs;
   int numSteps;
+  const llvm::StringMap<double> &noise;
   Findings &findings;
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
@@ -118,6 +120,8 @@ private:
 
 Status pcc::interpret::verifyTraining(ModuleOp whole, ModuleOp parts,
                                       const Inputs &inputs, int numSteps,
+                                      const llvm::StringMap<double> &noise,
                                       Findings &findings) {
-  return TrainingComparison(whole, parts, inputs, numSteps, findings).run();
+  return TrainingComparison(whole, parts, inputs, numSteps, noise, findings)
+      .run();
 }

@@ -27,6 +27,8 @@ TRAINING = {"sgd": "--optimizer sgd --momentum 0.9", "adam": "--optimizer adam",
             "adagrad": "--optimizer adagrad"}
 LOSSES = {"mse": "mse(y, labels)", "classes": "cross_entropy(y, labels)"}
 SCHEDULES = ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v", "naive")
+# Precisions: options with which a plan is compiled, and the types in which it is compared.
+DTYPES = {"f64": ([], "f64"), "model": ([], "model"), "bf16": (["--dtype", "bf16"], "model")}
 
 # Pins: the axes that a plan must have, and the option.
 PINS = {
@@ -59,7 +61,7 @@ FACTORS = {
     "preset": ["none", "megatron", "megatron,sequence", "zero1", "zero2", "zero3", "megatron,zero2"],
     "pin": list(PINS),
     "recompute": ["none", "selective", "full"],
-    "dtype": ["f64", "model", "bf16,model"],
+    "dtype": list(DTYPES),
     "from": ["model", "3-place", "4-shard", "5-localize", "6-schedule"],
     "more": ["", "--reproducible", "--loss-scale 64", "--freeze in.*", "--target cuda", "--run"],
 }
@@ -89,9 +91,10 @@ CONSTRAINTS = [
 ]
 
 
-def options(row):
+def plan_options(row):
+    """Returns the options with which a plan is compiled."""
     sizes = [w for axis in ("tp", "dp", "cp", "pp") if row[axis] > 1 for w in (f"--{axis}", row[axis])]
-    words = [*sizes, "--dim", f"batch={row['batch']}", "--microbatches", row["microbatches"], "--dtype", row["dtype"]]
+    words = [*sizes, "--dim", f"batch={row['batch']}", "--microbatches", row["microbatches"], *DTYPES[row["dtype"]][0]]
     if row["training"] != "none":
         words += ["--train", "--loss", LOSSES[row["loss"]], *TRAINING[row["training"]].split(), "--recompute", row["recompute"], "--lr", 0.01]
     if row["schedule"] != "default":
@@ -100,29 +103,28 @@ def options(row):
         words += ["--preset", row["preset"]]
     if pin := PINS[row["pin"]][1]:
         words += ["--shard", pin]
-    return [*words, *row["more"].split()]
+    return words if row["more"] == "--run" else [*words, *row["more"].split()]
 
 
-def dump(path, words, phase, folder):
-    """Returns the dump of `phase`, and the options with which it is verified."""
-    plan = [w for w in words if w != "--run"]
-    precision = plan.index("--dtype")
-    compiled = [w for w in plan[precision + 1].split(",") if w not in ("f64", "model")]
-    plan[precision:precision + 2] = ["--dtype", *compiled] if compiled else []
-    pcc.succeed(path, *plan, "-q", "--dump-ir", folder, "--stop-after", phase, timeout=TIMEOUT)
-    given = words[words.index("--dtype") + 1].split(",")
-    return os.path.join(folder, f"{phase}.mlir"), ["--dtype", "model" if "model" in given else "f64",
-                                                   *(["--run"] if "--run" in words else [])]
+def verify_options(row):
+    """Returns the options with which a plan is compared."""
+    return ["--dtype", DTYPES[row["dtype"]][1], *(["--run"] if row["more"] == "--run" else [])]
+
+
+def name_of(row):
+    model = [row["family"], *(f"{key}={row[key]}" for key in ("width", "seq", "from"))]
+    return " ".join(map(str, [*model, *plan_options(row), *verify_options(row)]))
 
 
 def check(row):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "m.onnx")
         builder.build("family", path, kind=row["family"], width=row["width"], seq=row["seq"], layers=LAYERS)
-        words = options(row)
+        plan = plan_options(row)
         if row["from"] != "model":
-            path, words = dump(path, words, row["from"], folder)
-        code, _, err = pcc.call("verify", path, *words, "-q", timeout=TIMEOUT)
+            pcc.succeed(path, *plan, "-q", "--dump-ir", folder, "--stop-after", row["from"], timeout=TIMEOUT)
+            path, plan = os.path.join(folder, f"{row['from']}.mlir"), []
+        code, _, err = pcc.call("verify", path, *plan, *verify_options(row), "-q", timeout=TIMEOUT)
         if code:
             raise pcc.Failure(f"exit code {code}: {err.strip()[:400]}")
 
@@ -137,8 +139,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="only print the commands")
     a = parser.parse_args()
     rows = [r for i in range(a.arrays) for r in covering.array(FACTORS, CONSTRAINTS, random.Random(a.seed + i))]
-    cases = {f"{r['family']} width={r['width']} seq={r['seq']} from={r['from']} " + " ".join(map(str, options(r))): r for r in rows
-             if fnmatch.fnmatch(r["family"], a.only)}
+    cases = {name_of(r): r for r in rows if fnmatch.fnmatch(r["family"], a.only)}
     chosen = pcc.sample(list(cases), a.every, lambda name: "")
     if a.list:
         print(*chosen, sep="\n")

@@ -11,9 +11,6 @@ namespace pcc::interpret {
 /// All results of a verification.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Largest absolute differences that count as equal, by name of the value
-  /// (MeasureNoise.h). Empty until a difference has been found.
-  llvm::StringMap<double> noise;
   /// Comparisons of the simulated ranks' outputs. A training step also has
   /// comparisons of the parameters after the last step.
   std::vector<VerifiedValue> outputs;

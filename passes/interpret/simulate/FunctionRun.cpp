@@ -143,8 +143,8 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
     }
     SmallVector<HostTensor> own;
     PCC_RETURN_IF_ERROR(graph::evaluate(op, operands, own, precision));
-    for (auto [result, tensor] : llvm::zip_equal(op->getResults(), own))
-      if (rounding)
+    if (rounding)
+      for (auto [result, tensor] : llvm::zip_equal(op->getResults(), own))
         rounding->apply(op, result.getType(), tensor);
     for (auto [result, tensor] : llvm::zip_equal(results, own))
       result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));
