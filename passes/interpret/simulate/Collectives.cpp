@@ -95,17 +95,17 @@ public:
                             .getShape()
                             .drop_front(first))
       elements *= size;
+    groupOfRank.resize(ranks.size());
+    for (auto [i, members] :
+         llvm::enumerate(dist::groupsOf(ranks.mesh.spatial(), group)))
+      for (int64_t rank : members)
+        groupOfRank[rank] = i;
   }
 
   /// Returns whether `rank` and `other` are in one group (the ranks that
   /// exchange rows). Returns true if the collective has no row masks.
   bool areInOneGroup(int64_t rank, int64_t other) const {
-    return masks.empty() ||
-           llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
-                        [&](const auto &members) {
-                          return llvm::is_contained(members, rank) &&
-                                 llvm::is_contained(members, other);
-                        });
+    return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
   /// Returns whether the masks let one element move between the ranks `owner`
@@ -136,8 +136,9 @@ public:
 private:
   const SimulatedRanks &ranks;
   ArrayRef<RowMasks> masks;
-  dist::SubAxes group;  ///< axes that split only the divided side
-  int64_t elements = 1; ///< number of elements of a row
+  dist::SubAxes group;             ///< axes that split only the divided side
+  int64_t elements = 1;            ///< number of elements of a row
+  std::vector<size_t> groupOfRank; ///< index of the group of each rank
 };
 
 /// Executes one collective, such as an all_gather, on all ranks. Uses the

@@ -48,6 +48,8 @@ FlightRecorder::FlightRecorder(int rank, const std::string &path)
     close(file);
   if (memory == MAP_FAILED)
     memory = std::calloc(1, bytes), bytes = 0;
+  else if (file >= 0)
+    guard = MappingGuard(memory, bytes, PROT_READ | PROT_WRITE);
   header = new (memory) FlightHeader;
   header->rank = rank;
   header->moved = now();
@@ -56,6 +58,7 @@ FlightRecorder::FlightRecorder(int rank, const std::string &path)
 }
 
 FlightRecorder::~FlightRecorder() {
+  guard.release();
   if (bytes > 0)
     munmap(memory, bytes);
   else

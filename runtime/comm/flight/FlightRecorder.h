@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_COMM_FLIGHT_FLIGHTRECORDER_H
 #define PCC_RUNTIME_COMM_FLIGHT_FLIGHTRECORDER_H
 
+#include "runtime/base/MappingGuard.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/flight/FlightLog.h"
 
@@ -27,7 +28,8 @@ public:
   static constexpr uint32_t kCapacity = 512;
 
   /// Creates or truncates the file `path`, and records in it. If `path` is
-  /// empty or the file cannot be created, records in memory instead.
+  /// empty or the file cannot be created, records in memory instead. If another
+  /// process truncates the file later, continues in memory.
   explicit FlightRecorder(int rank, const std::string &path = {});
   /// Unmaps the recorder's memory. The file stays on disk.
   ~FlightRecorder();
@@ -98,6 +100,9 @@ private:
   /// memory if `bytes` is 0.
   void *memory = nullptr;
   size_t bytes = 0;
+  /// Protects the rank from SIGBUS, if another process truncates the recorder's
+  /// file. Later entries are then recorded in memory only.
+  MappingGuard guard;
   FlightHeader *header = nullptr; ///< at the beginning of `memory`
   FlightEntry *ring = nullptr;    ///< directly after `header`
 };

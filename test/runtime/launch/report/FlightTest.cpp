@@ -77,6 +77,17 @@ TEST(FlightRecorder, OutlivesItsProcess) {
   EXPECT_EQ(place.wait->step, 4);
 }
 
+TEST(FlightRecorder, SurvivesATruncatedFile) {
+  PrivateFolder folder;
+  ASSERT_TRUE(folder.create().ok());
+  const std::string path = flightFile(folder.path(), 0);
+  FlightRecorder recorder(0, path);
+  std::filesystem::resize_file(path, 0);
+  recorder.beginAction("0F1");
+  ASSERT_EQ(recorder.log().entries.size(), 1u);
+  EXPECT_STREQ(recorder.log().entries[0].action, "0F1");
+}
+
 TEST(FlightRecorder, OtherFilesAreNoRecorders) {
   PrivateFolder folder;
   ASSERT_TRUE(folder.create().ok());
