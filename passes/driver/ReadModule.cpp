@@ -44,7 +44,7 @@ static Location locationOf(const ModuleText &file, size_t at,
 static LogicalResult checkForm(const ModuleText &file, MLIRContext *context) {
   if (isBytecode(llvm::MemoryBufferRef(file.text, file.path)))
     return emitError(locationOf(file, 0, context),
-                     "is bytecode, expected text");
+                     "the file is bytecode, expected text");
   if (auto fault = findTextFault(file.text))
     return emitError(locationOf(file, fault->at, context), fault->claim);
   return success();

@@ -51,12 +51,12 @@ public:
       else
         readBracketOrSign();
       if (depth > greatestDepth || signs > greatestDepth)
-        return TextFault{at, nestedTooDeep()};
+        return TextFault{at, "the text " + nestedTooDeep()};
       if (defined && defined->depth > greatestDepth)
-        return TextFault{at, "stands for a text that " + nestedTooDeep()};
+        return aliasFault("a text that " + nestedTooDeep());
       if (defined && defined->aliases > mostAliases)
-        return TextFault{at, "stands for more than " +
-                                 std::to_string(mostAliases) + " aliases"};
+        return aliasFault("more than " + std::to_string(mostAliases) +
+                          " aliases");
     }
     return std::nullopt;
   }
@@ -71,6 +71,11 @@ private:
   static std::string nestedTooDeep() {
     return "is nested more than " + std::to_string(greatestDepth) +
            " levels deep";
+  }
+
+  /// Returns the error that the alias `defined` stands for `what`.
+  TextFault aliasFault(const std::string &what) const {
+    return {at, "alias '" + definedName.str() + "' stands for " + what};
   }
 
   /// Returns whether an op begins at the position `at`: a word outside of all
@@ -99,6 +104,7 @@ private:
     at += name.size() - 1;
     if (isDefinition) {
       defined = &(known[name] = Alias());
+      definedName = name;
     } else if (auto found = known.find(name); defined && found != known.end()) {
       defined->aliases += found->second.aliases;
       defined->depth = std::max(defined->depth, depth + found->second.depth);
@@ -129,6 +135,7 @@ private:
   llvm::StringMap<Alias> known;
   /// The latest alias of which a definition was read; null before the first.
   Alias *defined = nullptr;
+  StringRef definedName; ///< its name with the sign, such as "#a1"
 };
 } // namespace
 
@@ -152,12 +159,13 @@ static size_t findUnknownArray(StringRef text) {
 
 std::optional<TextFault> findTextFault(StringRef text) {
   if (size_t at = text.find('\0'); at != StringRef::npos)
-    return TextFault{at, "has a zero byte"};
+    return TextFault{at, "the text has a zero byte"};
   if (auto fault = NestingScan(text).run())
     return fault;
   if (size_t at = findUnknownArray(text); at != StringRef::npos)
-    return TextFault{at, "has an array of an unknown type, expected i1, i8, "
-                         "i16, i32, i64, f32 or f64"};
+    return TextFault{
+        at, "the text has an array of an unknown type, expected i1, i8, "
+            "i16, i32, i64, f32 or f64"};
   return std::nullopt;
 }
 
