@@ -5,8 +5,12 @@
 #include "runtime/base/ScopedFolder.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <sys/mman.h>
@@ -51,6 +55,44 @@ Status outOfMemory() {
   return status.addNote(std::move(note));
 }
 
+/// Returns the number of processes and threads that the user of this process
+/// runs. The system counts each thread of a process.
+static long countThreads() {
+  long count = 0;
+  std::error_code error;
+  for (const auto &entry :
+       std::filesystem::directory_iterator("/proc", error)) {
+    std::ifstream file(entry.path() / "status");
+    long threads = 0, user = -1;
+    for (std::string line; std::getline(file, line);) {
+      std::sscanf(line.c_str(), "Uid: %ld", &user);
+      std::sscanf(line.c_str(), "Threads: %ld", &threads);
+    }
+    if (user == long(getuid()))
+      count += threads;
+  }
+  return count;
+}
+
+std::string processLimitNote() {
+  constexpr rlim_t enough = 64;
+  rlimit limit = {};
+  const long count = countThreads();
+  if (getrlimit(RLIMIT_NPROC, &limit) != 0 ||
+      limit.rlim_cur >= rlim_t(count) + enough)
+    return "";
+  return "the user runs " + std::to_string(count) +
+         " processes and threads, and may run " +
+         std::to_string(limit.rlim_cur) + " (ulimit -u)";
+}
+
+Status cannotStart(const std::string &claim, int error) {
+  Status status = Status::error(NoDevice, claim + ": " + std::strerror(error));
+  if (std::string note = processLimitNote(); error == EAGAIN && !note.empty())
+    status.addNote(std::move(note));
+  return status;
+}
+
 bool isMemoryExhausted() {
   constexpr size_t mebibyte = 1 << 20;
   void *memory = mmap(nullptr, mebibyte, PROT_READ | PROT_WRITE,
@@ -75,10 +117,12 @@ Status errorOfException() {
   } catch (const std::bad_alloc &) {
     return outOfMemory();
   } catch (const std::system_error &problem) {
-    return Status::error(
-        NoDevice,
-        std::string("the system refuses a resource: ") + problem.what(),
-        {"limits of processes, threads and files are shown by ulimit -a"});
+    if (problem.code() == std::errc::resource_unavailable_try_again)
+      return cannotStart("cannot start a thread", EAGAIN);
+    return Status::error(NoDevice,
+                         std::string("the system refuses a resource: ") +
+                             problem.what(),
+                         {"the limits of the system are shown by ulimit -a"});
   } catch (const std::exception &problem) {
     return Status::error(Defect,
                          std::string("a defect of pcc: ") + problem.what());

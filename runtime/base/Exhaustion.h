@@ -5,12 +5,25 @@
 
 #include "status/Status.h"
 
+#include <string>
+
 namespace pcc::runtime {
 
 /// Returns the error that reports a failed allocation of memory. The exit code
 /// is 13. A note below the message says how much address space this process
 /// uses and, if it is limited (ulimit -v), how much the process may use.
 Status outOfMemory();
+
+/// Returns the error that reports that a thread or process could not be
+/// started. The exit code is 13. `claim` says what could not be started, such
+/// as "cannot start a thread for rank 2"; `error` is the system's error number.
+/// A note below the message says how many processes and threads the user runs,
+/// and how many the user may run (ulimit -u).
+Status cannotStart(const std::string &claim, int error);
+
+/// Returns the text of the note of cannotStart(). Returns "" if the user may
+/// start 64 or more further processes and threads.
+std::string processLimitNote();
 
 /// Returns whether this process cannot get a further MiB of memory. May be
 /// called from a signal handler.
@@ -24,7 +37,8 @@ bool isMemoryLimited();
 /// handler (std::set_terminate). The exit code depends on the exception's type:
 ///
 ///   std::bad_alloc      13, with the text of outOfMemory()
-///   std::system_error   13, for instance if no thread can be started
+///   std::system_error   13, with the text of cannotStart() if no thread can
+///                       be started
 ///   others              1
 Status errorOfException();
 

@@ -177,6 +177,56 @@ def descriptors(folder, hard):
 for hard in (True, False):
     case(descriptors, hard)
 
+
+def processes(folder, comm, most):
+    """A user who may not start another process or thread is told so, whoever needed it: pcc, mpirun, MPI or a rank."""
+    bundle = compiled(folder, "2")
+    user = 61234
+    if os.geteuid() != 0 or subprocess.run([pcc.PCC, "--version"], user=user, capture_output=True).returncode:
+        return  # Limits do not bind root, and no other user can be had.
+    for place, folders, _ in os.walk(folder):
+        for name in ("", *folders):
+            os.chmod(os.path.join(place, name), 0o777)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+        os.setgroups([])
+        os.setuid(user)
+    code, _, said = ended(start(folder, ["run", bundle, "--comm", comm, "--random-inputs", "1"], limit))
+    if code != 13 or "processes and threads" not in said:
+        raise pcc.Failure(f"exit code {code}: {said[-800:]}")
+
+
+for comm, most in (("thread", 3), *(("mpi", most) for most in (2, 3, 5, 7, 9, 11))):
+    case(processes, comm, most)
+
+
+def mounted(folder, place, options):
+    """Returns the words that run a command with a new file system at `place`."""
+    return ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o {options} tmpfs "{place}" && exec "$@"', "sh"]
+
+
+def space(folder, kibibytes, where):
+    """mpirun's files have room, or the run is refused before a rank dies of SIGBUS."""
+    bundle, small = compiled(folder, "2"), os.path.join(folder, "small")
+    os.mkdir(small)
+    place, env = {"TMPDIR": (small, {"TMPDIR": small}), "shared memory": ("/dev/shm", {})}[where]
+    words = mounted(folder, place, f"size={kibibytes}k")
+    if subprocess.run([*words, "true"], capture_output=True).returncode:
+        return  # Mounting is not allowed.
+    done = subprocess.run([*words, pcc.PCC, "run", bundle, "--comm", "mpi", "--random-inputs", "1"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=60, env={**os.environ, **env})
+    if where == "TMPDIR" and kibibytes < 9000:
+        if done.returncode != 7 or "KiB are free" not in done.stderr:
+            raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
+        check_message(done.stderr, [], strict=False)
+    elif done.returncode:
+        raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
+
+
+for where, kibibytes in (("TMPDIR", 8), ("TMPDIR", 1000), ("TMPDIR", 8400), ("TMPDIR", 20000), ("shared memory", 4), ("shared memory", 200)):
+    case(space, kibibytes, where)
+
 OTHERS = {
     "torchrun": dict(RANK="3", WORLD_SIZE="8", LOCAL_RANK="3", LOCAL_WORLD_SIZE="8"),
     "pcc": dict(PCC_RANK="1", PCC_WORLD_SIZE="4", PCC_RENDEZVOUS="tcp://127.0.0.1:9", PCC_SESSION_DIR="/nowhere", PCC_LAUNCH="3"),

@@ -2,6 +2,9 @@
 
 #include "runtime/launch/report/LauncherOutcome.h"
 
+#include "runtime/base/Exhaustion.h"
+
+#include <algorithm>
 #include <cstring>
 #include <sys/wait.h>
 
@@ -31,17 +34,34 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
+/// Returns whether MPI could not start on a rank. `noise` contains the lines
+/// that the launcher and the ranks wrote to stderr.
+static bool mpiDidNotStart(const std::deque<std::string> &noise) {
+  return std::any_of(noise.begin(), noise.end(), [](const std::string &line) {
+    return line.find("MPI_Init") != std::string::npos ||
+           line.find("MPI_INIT") != std::string::npos;
+  });
+}
+
 /// Returns the error for a lost rank, which ended by a signal or without an
-/// error report.
-static Status describeLost(const LostRank &lost) {
+/// error report. pcc reports its own errors, so an exit code that pcc does not
+/// document, or the code 1, comes from a library such as MPI.
+static Status describeLost(const LostRank &lost,
+                           const std::deque<std::string> &noise) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
     return Status::error(PeerLost, rank + " was lost: it was ended by " +
                                        describeSignal(lost.signal));
-  const int code = isOfInterface(lost.exitCode) ? lost.exitCode : Defect;
-  return Status::error(ExitCode(code), rank + " ended with exit code " +
-                                           std::to_string(lost.exitCode) +
-                                           " and without a message");
+  const bool isKnown = lost.exitCode != Defect && isOfInterface(lost.exitCode);
+  Status status = Status::error(isKnown ? ExitCode(lost.exitCode)
+                                : mpiDidNotStart(noise) ? NoDevice
+                                                        : PeerLost,
+                                rank + " ended with exit code " +
+                                    std::to_string(lost.exitCode) +
+                                    " and without a message");
+  if (std::string note = processLimitNote(); !isKnown && !note.empty())
+    status.addNote(std::move(note));
+  return status;
 }
 
 /// Returns how the only rank ended, if pcc started this rank without a
@@ -96,11 +116,14 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
                                            : " before the ranks")),
         outcome.noise);
   const std::string reason = firstStatement(outcome.noise);
-  return Status::error(
+  Status status = Status::error(
       NoDevice,
       outcome.launcher + " did not start the ranks and " + end +
           (reason.empty() ? "" : ": " + reason),
       {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
+  if (std::string note = processLimitNote(); !note.empty())
+    status.addNote(std::move(note));
+  return status;
 }
 
 /// Returns whether the launcher exited with code 0.
@@ -167,12 +190,13 @@ Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.askedBy)
     return endedBy(outcome.askedBy);
   if (auto lost = lostForSure(outcome))
-    return describeLost(*lost);
+    return withNoise(describeLost(*lost, outcome.noise),
+                     lost->signal ? std::deque<std::string>() : outcome.noise);
   // lostFirst() guesses the lost rank: it returns the rank whose process ended
   // first. The guess may be wrong, so also show the last lines that the
   // launcher wrote to stderr.
   if (auto lost = lostFirst(outcome))
-    return withNoise(describeLost(*lost), outcome.noise);
+    return withNoise(describeLost(*lost, outcome.noise), outcome.noise);
   return describeLauncher(outcome);
 }
 

@@ -111,7 +111,9 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 ///    rank this is. There are two cases:
 ///    - A signal killed the rank (14).
 ///    - The rank exited. The exit code of the result is the rank's exit code if
-///      pcc documents this exit code. Otherwise the exit code is 1.
+///      pcc documents this exit code and it is not 1. Otherwise a library, such
+///      as MPI, ended the rank: the exit code is 13 if MPI could not start, 14
+///      if not.
 /// 8. The launcher failed for another reason, and at least one rank had started
 ///    (14).
 /// 9. The launcher failed for another reason, and no rank is known to have

@@ -1,6 +1,8 @@
 //===- ChildProcess.cpp - child process with captured output --------------===//
 
 #include "runtime/launch/spawn/ChildProcess.h"
+
+#include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
 #include "runtime/launch/job/RankIdentity.h"
 #include "runtime/launch/spawn/PrivateNetwork.h"
@@ -98,8 +100,7 @@ Status ChildProcess::start(const std::vector<std::string> &command,
   fcntl(stdoutFd, F_SETFL, O_NONBLOCK);
   fcntl(stderrFd, F_SETFL, O_NONBLOCK);
   if (pid < 0)
-    return Status::error(NoDevice, "cannot start " + command[0] + ": " +
-                                       std::strerror(forkError));
+    return cannotStart("cannot start " + command[0], forkError);
   setpgid(pid, pid);
   pidFd = int(syscall(SYS_pidfd_open, pid, 0));
   return Status::success();

@@ -14,6 +14,7 @@
 #include "runtime/launch/report/LauncherOutput.h"
 #include "runtime/launch/report/RankWatch.h"
 #include "runtime/launch/spawn/ChildProcess.h"
+#include "runtime/launch/spawn/LauncherResources.h"
 #include "runtime/launch/spawn/LocalLauncher.h"
 #include "runtime/launch/spawn/OutputRelay.h"
 
@@ -24,7 +25,6 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -70,31 +70,10 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   set("btl_vader_single_copy_mechanism", "none");
   if (isOnOneHost())
     set("btl", "self,vader");
-  if (isOnOneHost() && !memory.empty())
+  if (isOnOneHost())
     set("btl_vader_backing_directory", memory);
   command.insert(command.end(), {"-np", std::to_string(worldSize)});
   return command;
-}
-
-/// Raises the limit of open files as far as mpirun needs it for `worldSize`
-/// ranks. Below this limit, mpirun waits forever or crashes.
-static Status allowOpenFiles(const std::string &launcher, int worldSize) {
-  // Measured with Open MPI 4.1: 38 for 2 ranks, 48 for 4.
-  const rlim_t wanted = 32 + 5 * rlim_t(worldSize);
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-    return Status::success();
-  const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (limit.rlim_cur == wanted && setrlimit(RLIMIT_NOFILE, &limit) == 0)
-    return Status::success();
-  return Status::error(
-      NoDevice,
-      launcher + " needs " + std::to_string(wanted) + " open files for " +
-          std::to_string(worldSize) + " ranks, but the limit is " +
-          std::to_string(before),
-      {"raise it with 'ulimit -n', or run all ranks in one process with "
-       "--comm thread"});
 }
 
 /// Returns the environment variables that make a process the only rank, without
@@ -327,9 +306,11 @@ Status spawnRanks(const SpawnRequest &request) {
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());
-  // Let MPI choose a directory if /dev/shm is missing or full.
+  // Directory for the messages between the ranks. If /dev/shm is missing or too
+  // small, the messages are kept in `folder`.
   PrivateFolder memory;
-  (void)memory.create("/dev/shm");
+  if (holdsMessages("/dev/shm", worldSize))
+    (void)memory.create("/dev/shm");
   cleanup.emplace(std::vector{folder.path(), memory.path()});
 
   LauncherOutcome outcome;
@@ -350,9 +331,13 @@ Status spawnRanks(const SpawnRequest &request) {
           NoDevice, "the launcher " + request.launcher + " was not found",
           {"install Open MPI 4.1, or run all ranks in one process with "
            "--comm thread"});
+    const bool inFolder = memory.path().empty();
     PCC_RETURN_IF_ERROR(allowOpenFiles(request.launcher, worldSize));
-    launcher.command =
-        launchCommand(path, worldSize, folder.path(), memory.path());
+    if (isOnOneHost())
+      PCC_RETURN_IF_ERROR(
+          checkSpace(request.launcher, folder.path(), worldSize, inFolder));
+    launcher.command = launchCommand(path, worldSize, folder.path(),
+                                     inFolder ? folder.path() : memory.path());
     launcher.hasPrivateNetwork = isOnOneHost();
   }
   launcher.command.push_back(program);

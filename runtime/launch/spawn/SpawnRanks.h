@@ -62,7 +62,7 @@ Status spawnRanks(const SpawnRequest &request);
 
 /// Returns mpirun and its options; the caller appends the executable and its
 /// arguments. `folder` is the directory for the launcher's own files. `memory`
-/// is the directory for MPI's shared memory; if empty, MPI chooses one.
+/// is the directory for the messages between the ranks.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

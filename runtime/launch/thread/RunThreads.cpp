@@ -2,6 +2,7 @@
 
 #include "runtime/launch/thread/RunThreads.h"
 
+#include "runtime/base/Exhaustion.h"
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/thread/ThreadWorld.h"
@@ -67,10 +68,9 @@ Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
     try {
       threads.emplace_back(runRank, std::ref(*world));
     } catch (const std::system_error &problem) {
-      error.tell(*world,
-                 Status::error(NoDevice, "cannot start a thread for rank " +
-                                             std::to_string(world->rank()) +
-                                             ": " + problem.code().message()));
+      error.tell(*world, cannotStart("cannot start a thread for rank " +
+                                         std::to_string(world->rank()),
+                                     problem.code().value()));
       break;
     }
   }

@@ -94,7 +94,22 @@ TEST(Outcome, SilentExitCodeIsKeptIfItMeansSomething) {
             std::string::npos);
   const Status unknown = translateOutcome(
       {.waitStatus = exited(77), .started = true, .noise = noise("77")});
-  EXPECT_EQ(unknown.code(), Defect);
+  EXPECT_EQ(unknown.code(), PeerLost);
+  const Status library = translateOutcome(
+      {.waitStatus = exited(1), .started = true, .noise = noise("1")});
+  EXPECT_EQ(library.code(), PeerLost);
+}
+
+TEST(Outcome, AnMpiThatDoesNotStartIsMissing) {
+  const Status status = translateOutcome(
+      {.waitStatus = exited(1),
+       .started = true,
+       .noise = {"*** An error occurred in MPI_Init_thread",
+                 "  Process name: [[2134,1],2]", "  Exit code:    1"}});
+  EXPECT_EQ(status.code(), NoDevice);
+  EXPECT_EQ(status.message(),
+            "rank 2 ended with exit code 1 and without a message");
+  EXPECT_EQ(status.notes().at(0), "*** An error occurred in MPI_Init_thread");
 }
 
 TEST(Outcome, LauncherThatStartsNothingIsMissing) {

@@ -1,0 +1,69 @@
+//===- LauncherResources.cpp - files and space that mpirun needs ----------===//
+
+#include "runtime/launch/spawn/LauncherResources.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+namespace pcc::runtime {
+
+Status allowOpenFiles(const std::string &launcher, int worldSize) {
+  // Measured with Open MPI 4.1: 38 for 2 ranks, 48 for 4.
+  const rlim_t wanted = 32 + 5 * rlim_t(worldSize);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    return Status::success();
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  if (limit.rlim_cur == wanted && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+    return Status::success();
+  return Status::error(
+      NoDevice,
+      launcher + " needs " + std::to_string(wanted) + " open files for " +
+          std::to_string(worldSize) + " ranks, but the limit is " +
+          std::to_string(before),
+      {"raise it with 'ulimit -n', or run all ranks in one process with "
+       "--comm thread"});
+}
+
+/// Size of the file in which a rank keeps its messages to other ranks: Open
+/// MPI's default of btl_vader_segment_size, and its headers.
+static constexpr uint64_t kBytesOfMessages = (4 << 20) + (64 << 10);
+
+/// Returns the free bytes of the file system of `folder`; 0 if `folder` is
+/// missing or read-only.
+static uint64_t freeBytes(const std::string &folder) {
+  struct statvfs found = {};
+  if (statvfs(folder.c_str(), &found) != 0 || (found.f_flag & ST_RDONLY))
+    return 0;
+  return uint64_t(found.f_bavail) * found.f_frsize;
+}
+
+bool holdsMessages(const std::string &folder, int worldSize) {
+  return freeBytes(folder) >= uint64_t(worldSize) * kBytesOfMessages;
+}
+
+Status checkSpace(const std::string &launcher, const std::string &folder,
+                  int worldSize, bool withMessages) {
+  // Measured with Open MPI 4.1: 8,440 KiB for 2 ranks, 9,952 KiB for 16.
+  const uint64_t ranks = uint64_t(worldSize);
+  const uint64_t needed = (9 << 20) + ranks * (128 << 10) +
+                          (withMessages ? ranks * kBytesOfMessages : 0);
+  const uint64_t left = freeBytes(folder);
+  if (left >= needed)
+    return Status::success();
+  auto kibibytes = [](uint64_t bytes) {
+    return std::to_string(bytes >> 10) + " KiB";
+  };
+  return Status::error(
+      InputOutput,
+      launcher + " needs " + kibibytes(needed) + " in \"" + folder + "\" for " +
+          std::to_string(worldSize) + " ranks, but " + kibibytes(left) +
+          " are free",
+      {"set TMPDIR to a folder with more space, or run all ranks in one "
+       "process with --comm thread"});
+}
+
+} // namespace pcc::runtime
