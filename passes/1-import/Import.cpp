@@ -18,6 +18,7 @@
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
+#include "passes/1-import/onnx/schema/CheckSchema.h"
 #include "status/PrintableText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
@@ -138,7 +139,7 @@ static bool isConditional(const onnx::Node &node) {
 ///   2. pcc supports the ops of all nodes. The error lists all nodes with
 ///      unsupported ops.
 ///   3. Each node has an op that exists in the model's opset version, and has a
-///      valid number of operands.
+///      valid number of operands and results and no unknown attributes.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -155,7 +156,7 @@ Status ModelImport::checkNodes(const onnx::Graph &graph) {
 }
 
 /// Checks that the op of `node` exists in the model's opset version. Also
-/// checks the number of operands.
+/// checks the number of operands and results, and the names of attributes.
 Status ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -175,7 +176,7 @@ Status ModelImport::checkNode(const onnx::Node &node) {
     return Status::error(CannotRead, where + "has " + std::to_string(given) +
                                          " operands, which is more than " +
                                          std::to_string(form->maxOperands));
-  return Status::success();
+  return onnx::checkForm(node);
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,6 +288,9 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
+  PCC_RETURN_IF_ERROR(onnx::checkOperandTypes(node, [&](std::string_view name) {
+    return elementTypeOf(asRef(name), values);
+  }));
   PCC_RETURN_IF_ERROR(annotated.pinOperands(node, import));
   if (isConditional(node)) {
     PCC_RETURN_IF_ERROR(makeBranch(node, import));

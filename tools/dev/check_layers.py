@@ -45,7 +45,7 @@ LAYERS = [
     (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
     *rooms("passes/1-import", {
         "onnx/model": "", "onnx/parse": "onnx/model", "onnx/check": "onnx/model", "onnx/inline": "onnx/model",
-        "onnx/write": "onnx/model"}, r"runtime/base/.*"),
+        "onnx/write": "onnx/model", "onnx/schema": "onnx/model"}, r"runtime/base/.*"),
     (r"passes/1-import/onnx/[^/]+",      [r"passes/1-import/onnx/.*"]),
     *rooms("passes/1-import", {
         "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS, r"runtime/base/.*"),

@@ -92,6 +92,14 @@ static Status checkDeclaredType(const onnx::ValueInfo &info, StringRef word,
   return Status::success();
 }
 
+onnx::DataType elementTypeOf(StringRef name, const ValueTable &values) {
+  if (const onnx::Tensor *tensor = values.initializer(name))
+    return tensor->dataType;
+  Value value = values.lookup(name);
+  return value ? dataTypeOf(tensorType(value).getElementType())
+               : onnx::DataType::Undefined;
+}
+
 Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values) {
   MLIRContext *context = values.weights.getContext();
   for (const onnx::ValueInfo &output : graph.outputs)

@@ -16,6 +16,10 @@ namespace pcc::onnx_import {
 ///   UnboundDim    another rank or dim size than declared
 Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values);
 
+/// Returns the element type of the ONNX value `name`. Returns Undefined if
+/// `values` does not know the name, or if the value is a sequence.
+onnx::DataType elementTypeOf(llvm::StringRef name, const ValueTable &values);
+
 } // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_DECLAREDTYPES_H

@@ -195,6 +195,8 @@ SmallVector<int64_t> NodeImport::normalizeDims(ArrayRef<int64_t> dims,
 }
 
 Type NodeImport::typeOf(int64_t dataType) {
+  if (dataType == static_cast<int64_t>(onnx::DataType::Undefined))
+    invalid("names no element type");
   Type type =
       builtinType(static_cast<onnx::DataType>(dataType), builder.getContext());
   if (!type) {

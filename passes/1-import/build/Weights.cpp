@@ -38,6 +38,17 @@ Type builtinType(onnx::DataType type, MLIRContext *context) {
   // clang-format on
 }
 
+onnx::DataType dataTypeOf(Type type) {
+  using enum onnx::DataType;
+  constexpr onnx::DataType all[] = {Float,  Double, Float16, BFloat16, Bool,
+                                    Int8,   Int16,  Int32,   Int64,    UInt8,
+                                    UInt16, UInt32, UInt64};
+  for (onnx::DataType candidate : all)
+    if (builtinType(candidate, type.getContext()) == type)
+      return candidate;
+  return Undefined;
+}
+
 /// Returns the entry of `metadata` in which torch.export stores the kind of an
 /// initializer, such as PARAMETER or BUFFER. Returns an empty string if there
 /// is no such entry.

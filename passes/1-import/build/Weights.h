@@ -17,6 +17,10 @@ namespace pcc::onnx_import {
 /// the type. INT32 becomes i32, UINT32 becomes ui32.
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
+/// Returns the ONNX element type for which builtinType() returns `type`;
+/// Undefined if there is none.
+onnx::DataType dataTypeOf(mlir::Type type);
+
 /// Turns each initializer or other tensor of an ONNX model into one of two ops:
 ///
 ///   graph.parameter   a weight: a tensor of several floats, a tensor of more

@@ -64,8 +64,11 @@ static Value power(NodeImport &n) {
   return n.make<PowOp>(base, n.cast(exponent, type));
 }
 
+/// Imports Mod. ONNX requires fmod = 1 for floats.
 static Value remainder(NodeImport &n) {
   bool truncated = n.integer("fmod", 0);
+  if (!truncated && isa<FloatType>(n.elementType(0)))
+    return n.invalid("fmod is 0, and must be 1 for floats");
   return n.make<ModOp>(n.operand(0), n.operand(1), truncated);
 }
 

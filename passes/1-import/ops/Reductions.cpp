@@ -52,14 +52,31 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// Applies the float op `Op` to `x`. Integers are converted to f32 and back.
+/// Imports ReduceMean. The mean of integers is computed in f64 and truncated:
+/// the sum is exact up to 2^53 and its quotient rounded once, so the result is
+/// equal on any number of ranks.
+static Value reduceMean(NodeImport &n) {
+  Type type = n.elementType(0);
+  if (n.failed() || isa<FloatType>(type))
+    return reduce<ReduceKind::Mean>(n);
+  Value x = n.cast(n.operand(0), n.getBuilder().getF64Type());
+  Value sum = reduceBy(n, ReduceKind::Sum, x);
+  if (n.failed())
+    return {};
+  const int64_t size = tensorType(sum).getNumElements();
+  const double parts =
+      size == 0 ? 1 : double(tensorType(x).getNumElements()) / double(size);
+  return n.cast(n.div(sum, n.scalarLike(sum, parts)), type);
+}
+
+/// Applies the float op `Op` to `x`. Integers are converted to f64 and back.
 template <typename Op> static Value inReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};
   Type type = tensorType(x).getElementType();
   if (isa<FloatType>(type))
     return n.make<Op>(x);
-  Value wide = n.cast(x, n.getBuilder().getF32Type());
+  Value wide = n.cast(x, n.getBuilder().getF64Type());
   return n.cast(n.make<Op>(wide), type);
 }
 
@@ -72,20 +89,24 @@ static Value reduceLogSum(NodeImport &n) {
 }
 
 /// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m. m is the maximum of x, so
-/// that exp cannot overflow; an infinite m is replaced by 0.
+/// that exp cannot overflow; an infinite m is replaced by 0. Integers are
+/// converted to f64 and back.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
     return {};
+  const Type type = n.elementType(0);
+  if (!isa<FloatType>(type))
+    x = n.cast(x, n.getBuilder().getF64Type());
   SmallVector<int64_t> dims = reducedDims(n, shapeOf(x).size());
   if (dims.empty() || n.failed())
-    return x;
+    return n.operand(0);
   Value largest = n.reduce(ReduceKind::Max, x, dims, /*keep=*/true);
   Value infinite = n.make<IsInfOp>(largest, true, true);
   largest = n.select(infinite, n.scalarLike(x, 0), largest);
   Value sum = n.reduce(ReduceKind::Sum, n.make<ExpOp>(n.sub(x, largest)), dims,
                        /*keep=*/true);
-  Value result = n.add(n.make<LogOp>(sum), largest);
+  Value result = n.cast(n.add(n.make<LogOp>(sum), largest), type);
   if (n.integer("keepdims", 1) || n.failed())
     return result;
   SmallVector<int64_t> shape;
@@ -139,7 +160,7 @@ static Value topK(NodeImport &n) {
 void addReductionOps(OpTable &table) {
   static constexpr OpForm forms[] = {
       {"ReduceSum", 1, 1, 2, reduce<ReduceKind::Sum>},
-      {"ReduceMean", 1, 1, 2, reduce<ReduceKind::Mean>},
+      {"ReduceMean", 1, 1, 2, reduceMean},
       {"ReduceProd", 1, 1, 2, reduce<ReduceKind::Prod>},
       {"ReduceMax", 1, 1, 2, extreme<ReduceKind::Max>},
       {"ReduceMin", 1, 1, 2, extreme<ReduceKind::Min>},
