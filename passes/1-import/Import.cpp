@@ -240,9 +240,36 @@ Status ModelImport::makeGraph(const onnx::Graph &graph) {
   return Status::success();
 }
 
+/// Returns the branch `name` of the If `node`. Returns null if the node lacks
+/// the branch, or if the branch has another number of outputs than the node.
+static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
+  const onnx::Attribute *branch = node.attribute(name);
+  const bool fits = branch && branch->graphs.size() == 1 &&
+                    branch->graphs[0].outputs.size() == node.outputs.size();
+  return fits ? &branch->graphs[0] : nullptr;
+}
+
+/// Returns whether two outputs may have the same type. A type that the model
+/// does not declare matches any type.
+static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
+  if (a.kind == onnx::TypeKind::None || b.kind == onnx::TypeKind::None)
+    return true;
+  return a.kind == b.kind && (a.elementType == b.elementType ||
+                              a.elementType == onnx::DataType::Undefined ||
+                              b.elementType == onnx::DataType::Undefined);
+}
+
+/// Returns whether both branches of an If may have outputs of the same types.
+static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
+  return llvm::all_of(
+      llvm::zip_equal(one.outputs, other.outputs), [](auto pair) {
+        return mayAgree(std::get<0>(pair).type, std::get<1>(pair).type);
+      });
+}
+
 /// Returns the branch that the constant condition of the If `node` selects.
-/// Returns null, with an error in `emitter`, if the condition is not constant
-/// or the branch is missing.
+/// Returns null, with an error in `emitter`, if the condition is not constant,
+/// or if the branches do not fit the node or each other.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -252,14 +279,17 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
     emitter.unsupported("its condition depends on inputs");
     return nullptr;
   }
-  bool taken = toIntegers(condition)[0] != 0;
-  const onnx::Attribute *branch =
-      node.attribute(taken ? "then_branch" : "else_branch");
-  if (branch && branch->graphs.size() == 1 &&
-      branch->graphs[0].outputs.size() >= node.outputs.size())
-    return &branch->graphs[0];
-  emitter.invalid("lacks a branch with its outputs");
-  return nullptr;
+  const onnx::Graph *onTrue = branchOf(node, "then_branch"),
+                    *onFalse = branchOf(node, "else_branch");
+  if (!onTrue || !onFalse) {
+    emitter.invalid("lacks a branch with its outputs");
+    return nullptr;
+  }
+  if (!mayAgree(*onTrue, *onFalse)) {
+    emitter.invalid("has branches with outputs of different types");
+    return nullptr;
+  }
+  return toIntegers(condition)[0] != 0 ? onTrue : onFalse;
 }
 
 /// Imports the ONNX If `node`. The condition of the If must be a constant. The

@@ -221,5 +221,27 @@ def lost_digits():
 
 CASES["lost-digits"] = lost_digits
 
+
+def mean_of_integers():
+    """A mean of integers is truncated once, not on each rank before the sum."""
+    with tempfile.TemporaryDirectory() as folder:
+        x = np.array([[1, 1, 1, 2], [-1, -1, -1, -1], [5, 0, 0, 2], [2**30, 2**30, 2**30, 2**30]], "i4")
+        kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+        node = helper.make_node("ReduceMean", ["x", "axes"], ["y"], "mean", keepdims=0)
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", kind, x.shape)], [helper.make_tensor_value_info("y", kind, [4])],
+                                  [numpy_helper.from_array(np.array([1]), "axes")])
+        path = os.path.join(folder, "m.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
+        feeds = executed.feed(folder, {"x": x})
+        for ranks in (1, 2, 4):
+            bundle = os.path.join(folder, f"{ranks}.pcc")
+            pcc.succeed(path, "-o", bundle, "-q", "--tp", ranks, *(["--shard", "x=[-,tp]"] if ranks > 1 else []))
+            got = executed.outputs(bundle, feeds, folder)["y"]
+            if not np.array_equal(got, [1, -1, 1, 2**30]):
+                raise pcc.Failure(f"{ranks} ranks have {got}")
+
+
+CASES["mean-of-integers"] = mean_of_integers
+
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

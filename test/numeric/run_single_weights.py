@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests that weights of one element, or without dims, train like all others: the losses are those of SGD in NumPy, on every plan.
+"""Tests that weights of one element, or without dims, train like all others, and that weights without elements do no harm: the losses are those of SGD in NumPy, on every plan.
 
     run_single_weights.py [--only GLOB] [--jobs N]
 """
@@ -38,8 +38,9 @@ def typed(shape, dtype):
     return helper.make_tensor("c", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape, np.full(shape, START).ravel().tolist())
 
 
-def model(folder, tensor, sized=False):
-    """Saves y = x w + c. With `sized`, y is expanded to a shape that the weight `factor`, of value 1, takes part in."""
+def model(folder, tensor, sized=False, empty=False):
+    """Saves y = x w + c. With `sized`, y is expanded to a shape that the weight `factor`, of value 1, takes part in. With `empty`, columns
+    from a weight without elements are appended to x w."""
     kind = tensor.data_type
     nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], "matmul")]
     c = "c"
@@ -48,6 +49,10 @@ def model(folder, tensor, sized=False):
         c = "wide"
     nodes.append(helper.make_node("Add", ["h", c], ["sum" if sized else "y"], "add"))
     weights = [numpy_helper.from_array(W, "w"), tensor]
+    if empty:
+        weights.append(numpy_helper.from_array(np.zeros((3, 0), "f4"), "z"))
+        nodes[0].output[0] = "full"
+        nodes[1:1] = [helper.make_node("MatMul", ["x", "z"], ["none"], "none"), helper.make_node("Concat", ["full", "none"], ["h"], "concat", axis=1)]
     if sized:
         weights.append(numpy_helper.from_array(np.ones(1, "f4"), "factor"))
         nodes += [helper.make_node("Shape", ["sum"], ["shape"], "shape"), helper.make_node("Cast", ["shape"], ["floats"], "floats", to=1),
@@ -59,11 +64,11 @@ def model(folder, tensor, sized=False):
     return path
 
 
-def case(name, tensor, options="", trains=True, sized=False):
+def case(name, tensor, options="", trains=True, sized=False, empty=False):
     def check():
         with tempfile.TemporaryDirectory() as folder:
             bundle = os.path.join(folder, "m.pcc")
-            command = [model(folder, tensor, sized), "--train", "--loss", "mse(y,labels)", "--optimizer", "sgd", "--lr", RATE, *options.split()]
+            command = [model(folder, tensor, sized, empty), "--train", "--loss", "mse(y,labels)", "--optimizer", "sgd", "--lr", RATE, *options.split()]
             pcc.succeed(*command, "-o", bundle, "-q")
             np.save(os.path.join(folder, "x.npy"), X)
             np.save(os.path.join(folder, "labels.npy"), LABELS)
@@ -85,6 +90,8 @@ for options in ("--dp 2", "--dp 2 --preset zero1", "--dp 4 --preset zero3", "--t
     case("on" + options.replace("--", "").replace(" ", "-"), raw((1,), "f4"), options)
 case("frozen", raw((), "f4"), "--freeze c", trains=False)
 case("not-asked-for", raw((1,), "f4"), "--train-only w", trains=False)
+case("beside-an-empty-one", raw((1,), "f4"), empty=True)
+case("beside-an-empty-one-on-tp-2", raw((1,), "f4"), "--tp 2", empty=True)
 case("in-a-shape", raw((1,), "f4"), sized=True)
 
 if __name__ == "__main__":

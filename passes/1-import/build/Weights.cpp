@@ -100,7 +100,9 @@ static bool isFloat(const onnx::Tensor &tensor, MLIRContext *context) {
 
 bool Weights::isTrained(const onnx::Tensor &tensor) const {
   const StringRef name = asRef(tensor.name);
-  return trains && isFloat(tensor, context) && !buffers.contains(name) &&
+  return trains && isFloat(tensor, context) &&
+         ShapedType::getNumElements(tensor.dims) > 0 &&
+         !buffers.contains(name) &&
          (!isScalar(tensor) || parameters.empty() ||
           parameters.contains(name)) &&
          trains(name);

@@ -220,10 +220,47 @@ void Scope::checkOutput(std::string_view name,
   fail("output " + quoted(name) + " is never defined");
 }
 
+/// Checks that an initializer has the type of the input of the same name. The
+/// initializer is the default value of this input. A dim of the input without a
+/// size matches any size.
+static Status checkDefault(const Tensor &tensor, const ValueInfo &input) {
+  const std::string who = "initializer " + quoted(tensor.name);
+  if (input.type.kind != TypeKind::Tensor)
+    return Status::success();
+  if (input.type.elementType != DataType::Undefined &&
+      input.type.elementType != tensor.dataType)
+    return Status::error(CannotRead, who + " has elements of type " +
+                                         typeName(tensor.dataType) +
+                                         ", but the input of this name has " +
+                                         typeName(input.type.elementType));
+  if (!input.type.shape)
+    return Status::success();
+  const std::vector<Dim> &shape = *input.type.shape;
+  bool fits = shape.size() == tensor.dims.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = shape[i].value.value_or(tensor.dims[i]) == tensor.dims[i];
+  return fits ? Status::success()
+              : Status::error(CannotRead,
+                              who + " has another shape than the input of "
+                                    "this name");
+}
+
+/// Checks each initializer that is the default value of an input.
+static Status checkDefaults(const Graph &graph) {
+  std::unordered_map<std::string_view, const ValueInfo *> inputs;
+  for (const ValueInfo &input : graph.inputs)
+    inputs.emplace(input.name, &input);
+  for (const Tensor &tensor : graph.initializers)
+    if (auto found = inputs.find(tensor.name); found != inputs.end())
+      PCC_RETURN_IF_ERROR(checkDefault(tensor, *found->second));
+  return Status::success();
+}
+
 /// Adds the definitions of all values to a Scope (symbol table). Then checks
 /// that nodes and graph outputs use only defined values.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures) {
+  PCC_RETURN_IF_ERROR(checkDefaults(graph));
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");

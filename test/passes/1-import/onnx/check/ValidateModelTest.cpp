@@ -135,6 +135,29 @@ TEST(Validate, EachUseHasADefinition) {
             "");
 }
 
+TEST(Validate, AnInitializerHasTheTypeOfItsInput) {
+  auto error = [](const std::string &input) {
+    const std::string relu = node("Relu", {"w"}, {"y"});
+    return errorOf(Message()
+                       .text(1, relu)
+                       .text(2, "g")
+                       .text(5, zeros("w", {2, 3}))
+                       .text(11, input)
+                       .text(12, value("y")))
+        .message();
+  };
+  EXPECT_EQ(error(typed("w", 1, {2, 3})), "");
+  EXPECT_EQ(error(typed("w", 1, {-1, 3})), "");
+  EXPECT_EQ(error(value("w")), "");
+  EXPECT_EQ(error(typed("w", 7, {2, 3})),
+            "initializer 'w' has elements of type float, but the input of this "
+            "name has int64");
+  for (const std::vector<int64_t> &shape :
+       {std::vector<int64_t>{2, 4}, {2}, {2, 3, 1}, {}})
+    EXPECT_EQ(error(typed("w", 1, shape)),
+              "initializer 'w' has another shape than the input of this name");
+}
+
 TEST(Validate, ANodeHasAnOp) {
   EXPECT_EQ(errorOf(graph({node("", {}, {"y"}, "n")}, {}, {"y"})).message(),
             "node 'n' () has no op type");
