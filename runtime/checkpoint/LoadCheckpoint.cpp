@@ -60,20 +60,20 @@ private:
     if (status.ok())
       status = world.all().broadcast(text.data(), text.size(), 0, action);
     for (size_t begin = 0; status.ok() && begin < text.size();) {
-      const size_t end = text.find('\n', begin);
+      const size_t end = text.find('\0', begin);
       folders.push_back(text.substr(begin, end - begin));
       begin = end + 1;
     }
     return status;
   }
 
-  /// Searches `directory` for checkpoints, and sets `text` to their paths, one
-  /// per line.
+  /// Searches `directory` for checkpoints, and sets `text` to their paths. A
+  /// zero byte follows each path, because a path may have any other byte.
   Status listFolders(std::string &text) const {
     std::vector<std::string> found;
     PCC_RETURN_IF_ERROR(findCheckpoints(directory, found));
     for (const std::string &folder : found)
-      text += folder + "\n";
+      text += folder + '\0';
     return Status::success();
   }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Manifest.h"
+#include "status/PrintableText.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -27,6 +28,20 @@ static std::string toHex(uint64_t value) {
   std::snprintf(text.data(), text.size(), "%016llx",
                 static_cast<unsigned long long>(value));
   return text.data();
+}
+
+/// Returns a path as a JSON value. The value is a string if the path is valid
+/// UTF-8. Otherwise the value is an array of the path's bytes, because a JSON
+/// string cannot hold other bytes than UTF-8.
+static ordered_json pathToJson(const std::string &path) {
+  uint32_t code = 0;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t size = readUtf8(rest, code);
+    if (size == 0)
+      return std::vector<unsigned char>(path.begin(), path.end());
+    rest.remove_prefix(size);
+  }
+  return path;
 }
 
 /// Returns the index ranges of a sub-tensor as nested JSON arrays. The outer
@@ -113,8 +128,8 @@ std::string toJson(const Manifest &manifest) {
                        {"samples", manifest.position.samples},
                        {"random_counter", manifest.position.randomCounter},
                        {"world", manifest.world},
-                       {"model", manifest.model},
-                       {"weights_root", manifest.weightsRoot},
+                       {"model", pathToJson(manifest.model)},
+                       {"weights_root", pathToJson(manifest.weightsRoot)},
                        {"plan_hash", toHex(manifest.planHash)},
                        {"files", ordered_json::array()},
                        {"tensors", ordered_json::array()}};
@@ -261,6 +276,14 @@ static void checkContent(ordered_json json) {
     throw Malformed("its content has changed");
 }
 
+/// Returns the path that pathToJson() has converted to a JSON value.
+static std::string pathFrom(const ordered_json &json) {
+  if (!json.is_array())
+    return json.get<std::string>();
+  const auto bytes = json.get<std::vector<unsigned char>>();
+  return {bytes.begin(), bytes.end()};
+}
+
 /// Converts the JSON document of a manifest, and checks each tensor. Throws
 /// Malformed if a tensor is invalid.
 static Manifest manifestFrom(const ordered_json &json) {
@@ -270,8 +293,8 @@ static Manifest manifestFrom(const ordered_json &json) {
                        integerFrom(json.at("samples")),
                        sizeFrom(json.at("random_counter"))};
   manifest.world = integerFrom(json.at("world"));
-  manifest.model = json.at("model").get<std::string>();
-  manifest.weightsRoot = json.at("weights_root").get<std::string>();
+  manifest.model = pathFrom(json.at("model"));
+  manifest.weightsRoot = pathFrom(json.at("weights_root"));
   manifest.planHash = fromHex(json.at("plan_hash").get<std::string>());
   for (const ordered_json &file : json.at("files"))
     manifest.files.push_back({file.at("name").get<std::string>(),

@@ -261,5 +261,22 @@ def full_disk(folder):
         expect_error(7, "cannot write", folder, checkpoints, "-o", os.path.join(folder, out), command=limited)
 
 
+@case
+def paths_of_any_bytes(folder):
+    """A path may have any byte but zero: the checkpoint is found again, and the model that it names."""
+    for name in ("a\nb", os.fsdecode(b"\xff"), "100%s", "\"it's\" \\ -"):
+        place = os.path.join(folder, name)
+        os.mkdir(place)
+        model, bundle, saved, trained = (os.path.join(place, part) for part in ("m.onnx", "m.pcc", "saved", "trained.onnx"))
+        builder.build("mlp", model)
+        pcc.succeed(model, "-o", bundle, "-q", "--dim", "batch=8", "--dp", "2", "--train", "--loss", "mse(y, labels)")
+        run = ["run", bundle, "--comm", "thread", "--random-inputs", "1", "-q"]
+        pcc.succeed(*run, "--steps", "1", "--save", saved)
+        pcc.succeed(*run, "--steps", "2", "--resume", saved)
+        pcc.succeed("checkpoint", "export", saved, "-o", trained)
+        if initializers(trained).keys() != initializers(model).keys():
+            raise pcc.Failure(f"{name!r}: the model's weights are not those of the export")
+
+
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)
