@@ -149,7 +149,8 @@ private:
     const int64_t bytes = emit::bytesOf(transfer.type);
     const auto stride = explanation.world / facts.numPositions();
     if (from != to)
-      count({to, "pp", "transfer", facts.microbatches, bytes,
+      count({to, "pp", "transfer", transfer.callsPerStep(facts.microbatches),
+             bytes,
              cluster.commSeconds("transfer",
                                  static_cast<int>(std::abs(to - from) * stride),
                                  2, static_cast<double>(bytes), 1)});

@@ -22,6 +22,8 @@ KINDS = {"AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": 
 BYTES = [("mlp", "tp=2"), ("mlp-odd", "tp=3"), ("gpt2", "tp=4"), ("gpt2", "tp=2,pp=2,microbatches=2"), ("gpt2-odd", "tp=3"),
          ("llama-odd", "dp=2,tp=2"), ("bert", "cp=2,tp=2"), ("moe", "tp=4"), ("resnet", "dp=2,tp=2"), ("mobilenet", "tp=3"),
          ("vit", "tp=8")]
+# Training, in which stages also exchange values once per step, such as parts of the gradient's norm.
+STEPS = [("gpt2", "pp=2,microbatches=4", ["--train", "--loss", "cross_entropy(logits, labels)", "--clip-norm", "1"])]
 
 # Questions about the real exports. The texts are named after the models.
 TEXTS = {
@@ -52,10 +54,10 @@ def check_cause(entry):
         raise pcc.Failure(f"{entry['kind']} at {entry['node']} has no cause")
 
 
-def check_bytes(name, plan):
+def check_bytes(name, plan, training=()):
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = place(name, folder)
-        options = [*pcc.dim_options(dims_of(path, inputs)), *pcc.plan_options(plan)]
+        options = [*pcc.dim_options(dims_of(path, inputs)), *pcc.plan_options(plan), *training]
         bundle = os.path.join(folder, "model.pcc")
         pcc.succeed(path, "-o", bundle, *options)
         inspection = pcc.inspect(bundle)
@@ -65,6 +67,9 @@ def check_bytes(name, plan):
         base = inspection["collectives"]
         check_equal([{k: e[k] for k in b} for e, b in zip(explanation["collectives"], base)], base, "collectives")
         check_equal(len(explanation["collectives"]), len(base), "collectives")
+        for position, received_bytes in enumerate(explanation["received_bytes"]):
+            total = sum(e["received_bytes"] for e in explanation["totals"] if e["position"] == position)
+            check_equal(total, received_bytes, f"totals of position {position}")
         for rank in inspection["ranks"]:
             position = rank["coordinates"].get("pp", 0)
             check_equal(explanation["received_bytes"][position], rank["received_bytes"], f"rank {rank['rank']}")
@@ -111,6 +116,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     cases = [(f"bytes {name} {plan}", check_bytes, (name, plan)) for name, plan in BYTES]
+    cases += [(f"training {name} {plan}", check_bytes, (name, plan, training)) for name, plan, training in STEPS]
     if os.path.isdir(pcc.REAL_MODELS):
         cases += [(f"text {m} {o}", check_text, (m, o, arguments.update)) for m, o in TEXTS.items()]
     return pcc.run_cases([c for c in cases if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)

@@ -130,7 +130,7 @@ int64_t emit::receivedBytes(const ModelFacts &facts, int position) {
   for (const StageTransfer &transfer : facts.transfers)
     if (facts.positionOfStage[transfer.toStage] == position &&
         facts.positionOfStage[transfer.fromStage] != position)
-      bytes += bytesOf(transfer.type) *
-               (transfer.isPerStep() ? 1 : facts.microbatches);
+      bytes +=
+          bytesOf(transfer.type) * transfer.callsPerStep(facts.microbatches);
   return bytes;
 }

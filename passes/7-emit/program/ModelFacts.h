@@ -44,6 +44,10 @@ struct StageTransfer {
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step, not once per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
+  /// Returns how often a step of `microbatches` microbatches sends the value.
+  int64_t callsPerStep(int64_t microbatches) const {
+    return isPerStep() ? 1 : microbatches;
+  }
 };
 
 /// Facts about a module that all its programs share. There is one program per
