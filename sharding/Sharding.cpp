@@ -197,8 +197,7 @@ SubAxes axesUsed(const Sharding &sharding) {
   return result;
 }
 
-/// Mixes `value` into `seed`, as boost::hash_combine does.
-static void hashCombine(size_t &seed, size_t value) {
+void hashCombine(size_t &seed, size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
 }
 

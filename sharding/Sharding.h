@@ -197,6 +197,9 @@ std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
 std::optional<std::string> findAxisError(const Sharding &sharding,
                                          const Mesh &mesh);
 
+/// Mixes `value` into the hash `seed`, as boost::hash_combine does.
+void hashCombine(size_t &seed, size_t value);
+
 /// Returns a hash of all members; equal shardings have equal hashes.
 size_t hashValue(const Sharding &sharding);
 

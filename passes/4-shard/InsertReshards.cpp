@@ -174,11 +174,14 @@ private:
     for (const Need &need : needs)
       forms.push_back(need.to);
     std::vector<std::vector<plan::Cost>> reform(forms.size());
-    for (size_t from = 0; from < forms.size(); ++from)
+    for (size_t from = 0; from < forms.size(); ++from) {
+      const dist::Sharding source = forms[from].getSharding();
+      if (from > 0 && !mayBeSource(source, forms.size()))
+        continue;
       for (const Need &need : needs)
         reform[from].push_back(priceOf(planner, graph::tensorType(value),
-                                       forms[from].getSharding(),
-                                       need.to.getSharding()));
+                                       source, need.to.getSharding()));
+    }
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 

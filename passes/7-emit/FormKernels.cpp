@@ -255,6 +255,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     splitBeforeSlices(block);
     for (const KernelGroup &group : groupAttention(block))
       outline(group, kernels);
+    // A launch stands in the place of its group's last op, which may come after
+    // readers of other ops of the group. groupKernels() needs producers first.
+    moveBeforeReaders(block);
     for (KernelGroup &group : groupKernels(block)) {
       peelReshapes(group);
       if (!group.ops.empty())

@@ -9,6 +9,16 @@
 
 namespace pcc::shard {
 
+/// Returns whether a reshard may start from the sharding `form` of a value that
+/// is needed in `numForms` shardings. False for a form with a view (halo) if
+/// there are more than 64 forms, as of a value that is cut into hundreds of
+/// slices. Otherwise the number of reshards to price would be the square of the
+/// number of slices.
+inline bool mayBeSource(const dist::Sharding &form, size_t numForms) {
+  constexpr size_t many = 64;
+  return numForms <= many || !dist::hasView(form);
+}
+
 /// Returns the bytes that one rank holds of a tensor, padding included.
 int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 

@@ -244,10 +244,14 @@ private:
 
   /// Computes the prices of reshards of `value` between its forms (shardings).
   /// A reshard is forbidden if no user needs its result, or if it would receive
-  /// more bytes than `bound`.
+  /// more bytes than `bound`. A form that the producer cannot make gets no
+  /// prices if mayBeSource() is false.
   void price(Value &value) const {
     const auto &forms = value.forms;
-    std::vector<bool> isWanted(forms.size(), false);
+    std::vector<bool> isWanted(forms.size(), false),
+        isProduced(forms.size(), false);
+    for (uint32_t form : value.shared.producedForm)
+      isProduced[form] = true;
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
@@ -265,7 +269,9 @@ private:
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
-    for (size_t from = 0; from < forms.size(); ++from)
+    for (size_t from = 0; from < forms.size(); ++from) {
+      if (!isProduced[from] && !mayBeSource(forms[from], forms.size()))
+        continue;
       for (size_t to = 0; to < forms.size(); ++to)
         reform[from].push_back(
             from == to ? plan::Cost()
@@ -273,6 +279,7 @@ private:
                 ? priceOf(planner, value.type, forms[from], forms[to])
                       .times(value.frequency)
                 : plan::Cost::forbidden());
+    }
   }
 
   //===--------------------------------------------------------------------===//

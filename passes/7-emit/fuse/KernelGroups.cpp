@@ -162,13 +162,15 @@ public:
   /// Returns the groups in block order. Sorts the ops of each group in block
   /// order.
   std::vector<KernelGroup> run() {
-    for (Operation &op : llvm::reverse(block))
+    for (Operation &op : llvm::reverse(block)) {
+      turnOf.try_emplace(&op, turnOf.size());
       if (isa<graph::ReshapeOp>(op))
         place(&op, /*mayBegin=*/false);
       else if (isCopiedIntoKernels(&op))
         placeLeaf(&op);
       else if (readKindOf(&op) != ReadKind::None)
         place(&op, /*mayBegin=*/true);
+    }
     std::vector<KernelGroup> result;
     for (KernelGroup &group : llvm::reverse(groups))
       result.push_back(std::move(group));
@@ -206,6 +208,22 @@ private:
     groups.emplace_back().shape =
         SmallVector<int64_t>(shapeOf(op->getResult(0)));
     add(op, groups.size() - 1);
+    spans.push_back(turnOf.at(op));
+  }
+
+  /// Adds `op`, which is being visited, to the group with index `group`. The
+  /// span of the group then reaches from its last op to `op`, and contains all
+  /// spans between them.
+  void join(Operation *op, int group) {
+    add(op, group);
+    spans.resize(spanOf(group) + 1);
+  }
+
+  /// Returns the index in `spans` of the span that contains the group with
+  /// index `group`.
+  size_t spanOf(int group) const {
+    const size_t turn = turnOf.at(groups[group].ops.front());
+    return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
   /// Starts a group for an index op (iota, global index) if a reader belongs to
@@ -231,7 +249,7 @@ private:
         candidates.insert(group);
     for (int group : candidates)
       if (canJoin(op, group))
-        return add(op, group);
+        return join(op, group);
     if (mayBegin)
       begin(op);
   }
@@ -332,15 +350,10 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // An op is read only by later ops. Skip an op, or a whole group, that
-    // begins after the last op of group `number`: no path of uses leads from
-    // there back to the group.
-    Operation *last = groups[number].ops.front();
-    auto mayLeadBack = [&](Operation *at) {
-      const int group = groupOf(at);
-      Operation *first = group < 0 ? at : groups[group].ops.back();
-      return first == last || first->isBeforeInBlock(last);
-    };
+    // A path goes on to later ops, and within a group also to earlier ones. It
+    // never returns to a span from an op behind the span.
+    const size_t turn = spans[spanOf(number)];
+    auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
       for (Operation *user : from->getUsers())
         if (groupOf(user) != except && mayLeadBack(user) &&
@@ -368,6 +381,13 @@ private:
   Block &block;
   std::vector<KernelGroup> groups;
   llvm::DenseMap<Operation *, int> groupOfOp;
+  /// Number of ops that were visited before each op. The last op of the block
+  /// has the number 0.
+  llvm::DenseMap<Operation *, size_t> turnOf;
+  /// Spans of the block. A group reaches from its first to its last op. Groups
+  /// that overlap are in one span, and spans do not overlap. Each span is given
+  /// by the number (`turnOf`) of its last op, in ascending order.
+  std::vector<size_t> spans;
 };
 } // namespace
 

@@ -50,10 +50,12 @@ struct Key {
 
 struct KeyHash {
   size_t operator()(const Key &key) const {
-    size_t seed = hashValue(key.from) * 31 + hashValue(key.to);
+    size_t seed = hashValue(key.from);
+    hashCombine(seed, hashValue(key.to));
     for (int64_t size : key.shape)
-      seed = seed * 1000003 + static_cast<size_t>(size);
-    return seed * 31 + static_cast<size_t>(key.elementBytes);
+      hashCombine(seed, static_cast<size_t>(size));
+    hashCombine(seed, static_cast<size_t>(key.elementBytes));
+    return seed;
   }
 };
 } // namespace

@@ -49,6 +49,15 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
   return total;
 }
 
+/// Returns the cost of making form (sharding) `to` of a shared value from form
+/// `from`.
+static Cost reformCost(const SharedValue &value, uint32_t from, uint32_t to) {
+  if (from == to)
+    return {};
+  const std::vector<Cost> &costs = value.reform[from];
+  return costs.empty() ? Cost::forbidden() : costs[to];
+}
+
 namespace {
 /// Lists sets of forms (shardings) in which a shared value can be kept, for
 /// addSharedValue. Each set has the least cost of making its forms from the
@@ -103,9 +112,9 @@ private:
   /// Returns the cost of making form `to` (a sharding) from the cheapest form
   /// of the set made[index].
   Cost priceOf(size_t index, uint32_t to) const {
-    Cost least = value.reform[made[index].front()][to];
+    Cost least = Cost::forbidden();
     for (uint32_t from : made[index])
-      least = std::min(least, value.reform[from][to]);
+      least = std::min(least, reformCost(value, from, to));
     return least;
   }
 
@@ -129,12 +138,15 @@ private:
   }
 
   /// Adds each set that has one form (sharding) more than the set made[index].
-  /// If `made` has this set already, keeps the smaller one of its two costs.
+  /// A form from which no other form may be made is not added, even if several
+  /// users need it. If `made` has this set already, keeps the smaller one of its two costs.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
       prices[form] = priceOf(index, form);
     for (uint32_t form : wanted) {
+      if (value.reform[form].empty())
+        continue;
       std::vector<uint32_t> forms = made[index];
       if (std::find(forms.begin(), forms.end(), form) != forms.end())
         continue;
@@ -190,7 +202,7 @@ SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
     graph.addPairs(forms.variable, user.variable, [&](size_t v, size_t j) {
       Cost least = Cost::forbidden();
       for (uint32_t form : forms.made[v])
-        least = std::min(least, value.reform[form][user.wantedForm[j]]);
+        least = std::min(least, reformCost(value, form, user.wantedForm[j]));
       return least;
     });
   return forms;

@@ -156,7 +156,8 @@ struct SharedValue {
   };
   std::vector<User> users;
   /// reform[from][to]: cost of making form (sharding) `to` from form `from`;
-  /// zero if equal.
+  /// zero if equal. An empty list reform[from] says that no other form may be
+  /// made from form `from`. The lists of produced forms must not be empty.
   std::vector<std::vector<Cost>> reform;
 };
 

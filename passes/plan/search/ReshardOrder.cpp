@@ -11,21 +11,24 @@ using plan::ReshardOrder;
 
 /// Returns the cost of making the forms (shardings) of a value in the order
 /// `sequence`. Each form is made from the cheapest source: the value itself or
-/// an earlier form. `exists` lists the sources so far, as row numbers of
-/// `reform`: 0 is the value itself, i + 1 is form i.
+/// an earlier form. Row 0 of `reform` has the costs from the value itself, row
+/// i + 1 those from form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
   ReshardOrder order;
-  std::vector<size_t> exists{0};
+  // Pairs of a step's number, from 1, and its row of `reform`; the first pair is
+  // the value itself.
+  std::vector<std::pair<size_t, size_t>> sources{{0, 0}};
   for (size_t form : sequence) {
-    size_t source = 0;
-    for (size_t other = 1; other < exists.size(); ++other)
-      if (reform[exists[other]][form] < reform[exists[source]][form])
+    std::pair<size_t, size_t> source = sources.front();
+    for (const auto &other : sources)
+      if (reform[other.second][form] < reform[source.second][form])
         source = other;
-    order.cost += reform[exists[source]][form];
-    order.steps.push_back({form, source});
-    exists.push_back(form + 1);
+    order.cost += reform[source.second][form];
+    order.steps.push_back({form, source.first});
+    if (!reform[form + 1].empty())
+      sources.push_back({order.steps.size(), form + 1});
   }
   return order;
 }

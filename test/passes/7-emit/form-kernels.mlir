@@ -71,6 +71,27 @@ func.func @no_cycle(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+// A kernel computes its early ops where its last op is: the sum leads back to the product through tanh, so exp cannot be in the
+// kernel of the product.
+// CHECK-LABEL: @no_cycle_through_the_early_op_of_a_later_kernel
+func.func @no_cycle_through_the_early_op_of_a_later_kernel(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>)
+    -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK: %[[EXP:.*]] = rank.launch {{.*}}(%arg0)
+  // CHECK: %[[M:.*]] = graph.matmul %[[EXP]], %arg1
+  // CHECK: %[[SUM:.*]]:2 = rank.launch {{.*}}%[[M]]
+  // CHECK: %[[Z:.*]] = graph.matmul %[[SUM]]#
+  // CHECK: rank.launch {{.*}}%[[Z]]
+  %exp = graph.exp %x : tensor<4x4xf32>
+  %tanh = graph.tanh %w : tensor<4x4xf32>
+  %z = graph.matmul %tanh, %w : tensor<4x4xf32>, tensor<4x4xf32>
+  %product = graph.mul %exp, %z : tensor<4x4xf32>, tensor<4x4xf32>
+  %m = graph.matmul %exp, %w : tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = graph.add %tanh, %m : tensor<4x4xf32>, tensor<4x4xf32>
+  return %product, %sum : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // A reshape is no work: it stays between the kernels.
 // CHECK-LABEL: @reshapes_stay_outside
 func.func @reshapes_stay_outside(%x: tensor<4x6xf32>) -> tensor<24xf32> {
