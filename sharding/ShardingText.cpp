@@ -99,8 +99,7 @@ private:
   bool parseDim(DimSharding &dim, size_t index) {
     if (!accept('-') && !accept('?', dim.open)) {
       do {
-        if (!parseFactor(dim.factors.emplace_back(), index,
-                         dim.factors.size() == 1))
+        if (!parseFactor(dim.factors, index))
           return false;
       } while (accept('|'));
       accept('?', dim.open);
@@ -132,20 +131,31 @@ private:
     return true;
   }
 
-  /// Parses one factor of dim number `dim`. A list of axes without a size
-  /// stands for the whole dim, so it must be the `first` and only factor.
-  bool parseFactor(Factor &factor, size_t dim, bool first) {
+  /// Parses one factor of dim number `dim`, and appends it to `factors`. Axes
+  /// without a size must be the last factor. The factor is then the rest of the
+  /// dim: `tp` is the whole dim, and the factors of `3|tp` in a dim of size 12
+  /// have the sizes 3 and 4.
+  bool parseFactor(std::vector<Factor> &factors, size_t dim) {
+    int64_t before = 1;
+    for (const Factor &factor : factors)
+      if (__builtin_mul_overflow(before, factor.size, &before))
+        before = 0;
+    Factor &factor = factors.emplace_back();
     if (peekDigit())
       return parseNumber(factor.size) &&
              (!accept('@') || parseAxes(factor.axes));
     if (!parseAxes(factor.axes))
       return false;
-    if (!first || peek() == '|')
+    if (peek() == '|')
       return fail("a factor with its size, as in 64@" +
                   factor.axes.front().axis + ",");
     if (!shape)
       return fail("a size before the axes of dim " + std::to_string(dim));
-    factor.size = dim < shape->size() ? (*shape)[dim] : 1;
+    const int64_t size = dim < shape->size() ? (*shape)[dim] : 1;
+    if (before < 1 || size % before != 0)
+      return fail("factors whose product divides " + std::to_string(size) +
+                  ", the size of dim " + std::to_string(dim) + ",");
+    factor.size = size / before;
     return true;
   }
 

@@ -12,11 +12,13 @@
 //               (lo `..` hi `from` source (`step` step)?),* `)`
 //
 // `-` keeps a dim whole; `?` leaves it open. A bare name is a whole axis, so
-// parsing it needs a mesh. A bare list of axes splits the whole dim, so parsing
-// it needs a shape. `tp:4` is the first 4 parts of tp, all of tp if its size is
-// 4. Examples:
+// parsing it needs a mesh. A bare list of axes splits the rest of the dim: all
+// of it, or what the factors before it leave, so parsing it needs a shape. In a
+// dim of size 192, `3|tp` is `3|64@tp`: tp divides each of 3 equal blocks. `tp:4`
+// is the first 4 parts of tp, all of tp if its size is 4. Examples:
 //
-//   [tp,-]   [-,x+y]   [-,tp:(2)4]   [3|64@tp,-]   [-,-] partial sum(tp)
+//   [tp,-]   [-,x+y]   [-,tp:(2)4]   [3|tp,-]   [3|64@tp,-]
+//   [-,-] partial sum(tp)
 //   [192@tp:4, -] replicated {dp:2}
 //   [4@tp:4|6 view(4x6 by 4 of 16: 0..6 from -1)]
 //

@@ -42,6 +42,18 @@ TEST(Canonical, FactorsMergeWhereNoRankSeesIt) {
   EXPECT_EQ(canonicalText("1@tp", 1), "[1@tp]");
 }
 
+TEST(Parse, AxesWithoutASizeDivideTheRestOfTheDim) {
+  EXPECT_EQ(canonicalText("3|tp", 192), "[3|64@tp]");
+  EXPECT_EQ(canonicalText("3|2@x|tp", 192), "[3|64@x+tp]");
+  EXPECT_EQ(canonicalText("1|tp", 12), "[12@tp]");
+  EXPECT_EQ(errorOf("[5|tp]", {12}),
+            "expected factors whose product divides 12, the size of dim 0, at "
+            "character 6, got \"[5|tp]\"");
+  EXPECT_NE(errorOf("[0|tp]", {12}), "");
+  EXPECT_NE(errorOf("[9223372036854775807|9|tp]", {12}), "");
+  EXPECT_NE(errorOf("[tp|3]", {12}), "");
+}
+
 TEST(Canonical, WholeDimsHaveNoFactors) {
   EXPECT_EQ(canonicalText("3|4", 12), "[-]");
   EXPECT_EQ(canonicalText("12@x:(2)1", 12), "[-]");
