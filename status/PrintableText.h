@@ -67,6 +67,29 @@ inline std::string printable(std::string_view text,
   return result;
 }
 
+/// Returns a JSON document with each character that controls a terminal, but
+/// line breaks, replaced by its JSON escape, such as `\u202e`. The document has
+/// the same meaning. `text` must be valid JSON.
+inline std::string printableJson(std::string_view text) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string result;
+  while (!text.empty()) {
+    uint32_t code = 0;
+    const size_t size = readUtf8(text, code);
+    if (size > 0 && controlsTerminal(code) && code != '\n')
+      result += {'\\',
+                 'u',
+                 digits[code >> 12 & 15],
+                 digits[code >> 8 & 15],
+                 digits[code >> 4 & 15],
+                 digits[code & 15]};
+    else
+      result += text.substr(0, size ? size : 1);
+    text.remove_prefix(size ? size : 1);
+  }
+  return result;
+}
+
 /// Returns printable() text of several lines: line breaks and tabs are kept.
 inline std::string printableLines(std::string_view text) {
   return printable(text, "\n\t");

@@ -38,4 +38,9 @@ TEST(PrintableText, KeepsLinesWhereTheyAreWanted) {
   EXPECT_EQ(printableLines("a\tb\n\x1b"), "a\tb\n\\x1b");
 }
 
+TEST(PrintableText, JsonKeepsItsMeaning) {
+  EXPECT_EQ(printableJson("{\n \"a\x7f\": \"\u202e\u00e9\u0085\"\n}"),
+            "{\n \"a\\u007f\": \"\\u202e\u00e9\\u0085\"\n}");
+}
+
 } // namespace pcc

@@ -37,6 +37,7 @@ int tool::explainCommand(int argc, const char *const *argv) {
   const Status status = explainModel(options, explainOptions, text,
                                      terminalListener(options.quiet));
   const int code = reportStatus(status);
-  const Status printed = printText(printable(text, "\n"));
+  const Status printed = printText(explainOptions.json ? printableJson(text)
+                                                       : printable(text, "\n"));
   return code != Done ? code : reportStatus(printed);
 }

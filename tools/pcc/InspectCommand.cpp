@@ -31,5 +31,8 @@ int tool::inspectCommand(int argc, const char *const *argv) {
     return *code;
   std::string text;
   Status status = runtime::inspectBundle(options, text);
-  return reportStatus(status.ok() ? printText(printable(text, "\n")) : status);
+  if (status.ok())
+    status =
+        printText(options.json ? printableJson(text) : printable(text, "\n"));
+  return reportStatus(status);
 }

@@ -4,7 +4,6 @@
 
 #include "runtime/base/Exhaustion.h"
 
-#include <algorithm>
 #include <cstring>
 #include <sys/wait.h>
 
@@ -34,28 +33,19 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
-/// Returns whether MPI could not start on a rank. `noise` contains the lines
-/// that the launcher and the ranks wrote to stderr.
-static bool mpiDidNotStart(const std::deque<std::string> &noise) {
-  return std::any_of(noise.begin(), noise.end(), [](const std::string &line) {
-    return line.find("MPI_Init") != std::string::npos ||
-           line.find("MPI_INIT") != std::string::npos;
-  });
-}
-
 /// Returns the error for a lost rank, which ended by a signal or without an
-/// error report. pcc reports its own errors, so an exit code that pcc does not
-/// document, or the code 1, comes from a library such as MPI.
-static Status describeLost(const LostRank &lost,
-                           const std::deque<std::string> &noise) {
+/// error report. `isStarting` says whether MPI was still starting. pcc reports
+/// its own errors, so an exit code that pcc does not document, or the code 1,
+/// comes from a library such as MPI.
+static Status describeLost(const LostRank &lost, bool isStarting) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
     return Status::error(PeerLost, rank + " was lost: it was ended by " +
                                        describeSignal(lost.signal));
   const bool isKnown = lost.exitCode != Defect && isOfInterface(lost.exitCode);
-  Status status = Status::error(isKnown ? ExitCode(lost.exitCode)
-                                : mpiDidNotStart(noise) ? NoDevice
-                                                        : PeerLost,
+  Status status = Status::error(isKnown      ? ExitCode(lost.exitCode)
+                                : isStarting ? NoDevice
+                                             : PeerLost,
                                 rank + " ended with exit code " +
                                     std::to_string(lost.exitCode) +
                                     " and without a message");
@@ -190,13 +180,13 @@ Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.askedBy)
     return endedBy(outcome.askedBy);
   if (auto lost = lostForSure(outcome))
-    return withNoise(describeLost(*lost, outcome.noise),
+    return withNoise(describeLost(*lost, outcome.isStarting),
                      lost->signal ? std::deque<std::string>() : outcome.noise);
   // lostFirst() guesses the lost rank: it returns the rank whose process ended
   // first. The guess may be wrong, so also show the last lines that the
   // launcher wrote to stderr.
   if (auto lost = lostFirst(outcome))
-    return withNoise(describeLost(*lost, outcome.noise), outcome.noise);
+    return withNoise(describeLost(*lost, outcome.isStarting), outcome.noise);
   return describeLauncher(outcome);
 }
 

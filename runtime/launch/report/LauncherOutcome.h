@@ -40,6 +40,9 @@ struct LauncherOutcome {
   /// that it has finished. The value is false if the flight recorder of any
   /// rank was not found.
   bool someStay = false;
+  /// Whether no rank has got further than its first action "start", in which
+  /// MPI starts. A rank that ends then was ended by MPI.
+  bool isStarting = false;
   /// Whether all ranks run on the host of `pcc run`. pcc assumes this unless
   /// `pcc run` is part of a job of a batch scheduler such as Slurm.
   ///

@@ -113,13 +113,28 @@ static bool hasWords(const std::string &line) {
   });
 }
 
+/// Returns whether `line` names a detail of a message, as in "  Component: x".
+static bool isDetail(const std::string &line) {
+  const size_t colon = line.find(": ");
+  return colon != std::string::npos && line.starts_with(' ') &&
+         line.find_first_not_of(' ', colon + 1) != std::string::npos;
+}
+
 std::string firstStatement(const std::deque<std::string> &noise) {
-  constexpr int mostLines = 5;
+  constexpr int mostLines = 8;
   auto line = std::find_if(noise.begin(), noise.end(), hasWords);
   std::string statement;
-  for (int i = 0; i < mostLines && line != noise.end() && hasWords(*line);
-       ++i, ++line)
-    statement += (statement.empty() ? "" : " ") + *line;
+  for (int i = 0; i < mostLines && line != noise.end(); ++i, ++line) {
+    if (!hasWords(*line)) {
+      // The message goes on behind an empty line if it announces something, or
+      // if a list of details follows.
+      line = std::find_if(line, noise.end(), hasWords);
+      if (line == noise.end() || !(statement.ends_with(':') || isDetail(*line)))
+        break;
+    }
+    const size_t first = line->find_first_not_of(' ');
+    statement += (statement.empty() ? "" : " ") + line->substr(first);
+  }
   return statement;
 }
 

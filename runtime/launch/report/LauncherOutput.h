@@ -66,7 +66,9 @@ std::optional<LostRank> findLostRank(const std::deque<std::string> &noise);
 /// Returns the first paragraph of `noise` as a single line. `noise` contains
 /// lines that mpirun wrote to stderr. A paragraph consists of successive lines
 /// that contain a letter or a digit. The result contains the lines of the
-/// paragraph, joined by spaces. Lines after the fifth are left out.
+/// paragraph, joined by spaces. The next paragraph belongs to the result, too,
+/// if the first one ends with a colon, or if the next one is a list of details,
+/// such as "  Component: ucx". Lines after the eighth are left out.
 ///
 /// For example, `noise` has the lines "-----", "There are not enough", "slots."
 /// and "-----". The result is "There are not enough slots." If no line contains

@@ -267,6 +267,13 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                     [](const FlightLog &log) { return log.hasLeft; });
   outcome.allLeft = allKnown && left == worldSize;
   outcome.someStay = allKnown && left < worldSize;
+  outcome.isStarting =
+      std::all_of(flights.begin(), flights.end(), [](const FlightLog &log) {
+        return std::all_of(log.entries.begin(), log.entries.end(),
+                           [](const FlightEntry &entry) {
+                             return std::string_view(entry.action) == "start";
+                           });
+      });
   outcome.isOnOneHost = isOnOneHost();
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)

@@ -104,12 +104,23 @@ TEST(Outcome, AnMpiThatDoesNotStartIsMissing) {
   const Status status = translateOutcome(
       {.waitStatus = exited(1),
        .started = true,
+       .isStarting = true,
        .noise = {"*** An error occurred in MPI_Init_thread",
                  "  Process name: [[2134,1],2]", "  Exit code:    1"}});
   EXPECT_EQ(status.code(), NoDevice);
   EXPECT_EQ(status.message(),
             "rank 2 ended with exit code 1 and without a message");
   EXPECT_EQ(status.notes().at(0), "*** An error occurred in MPI_Init_thread");
+}
+
+TEST(LauncherOutput, AStatementGoesOnWhereItAnnouncesSomething) {
+  EXPECT_EQ(firstStatement({"----", "The agent", "was not found:", "",
+                            "  agent: /none/ssh", "", "Please check"}),
+            "The agent was not found: agent: /none/ssh");
+  EXPECT_EQ(firstStatement({"A component was not found.", "",
+                            "  Framework: pml", "  Component: ucx", "----"}),
+            "A component was not found. Framework: pml Component: ucx");
+  EXPECT_EQ(firstStatement({"One.", "", "Two."}), "One.");
 }
 
 TEST(Outcome, LauncherThatStartsNothingIsMissing) {
