@@ -14,11 +14,17 @@
 
 namespace pcc {
 
-/// Compiles the model `options.model`. Writes one output to `options.bundle`:
-///  - the bundle, which is the directory with the compiled programs;
-///  - or, if `options.emitsOnnx`, an annotated copy of the ONNX model;
-///  - or nothing, if `options.stopAfter` ends the compilation earlier.
-/// Also writes the report and the IR dumps that `options` requests.
+/// Compiles the model `options.model`. Writes the result to the path
+/// `options.bundle`:
+///  - if `options.emitsOnnx` is false: the bundle, a directory with one
+///    executable per rank. The compilation runs all phases up to 7-emit.
+///  - if `options.emitsOnnx` is true: a copy of the ONNX model. Annotations in
+///    the copy state the shardings and pipeline stages that pcc has chosen. The
+///    compilation runs only the phases up to 4-shard.
+///
+/// The member `options.stopAfter` can end the compilation after an earlier
+/// phase. The compilation then writes no result. With or without a result, the
+/// compilation also writes the report and the IR dumps that `options` requests.
 ///
 /// Returns the first error. After an error, no incomplete bundle or copy
 /// remains.
@@ -32,10 +38,15 @@ struct BundleRun {
   std::map<std::string, std::string> inputs;
   /// Directory to which the outputs of the bundle are written as .npy files.
   std::string outputs;
-  /// Number of training steps; 1 for inference. All have the same inputs.
+  /// Number of training steps that the callback VerifyOptions::run executes; 1
+  /// for inference. Every step reads the same input values.
   int steps = 1;
-  /// Empty directory for parameters. The callback writes those after the last
-  /// training step as .npy files, and adds their paths by name to `parameters`.
+  /// Existing directory for parameters. Parameters are weights and the state of
+  /// the optimizer. For training, the callback VerifyOptions::run writes the
+  /// values that all parameters have after the last step into this directory,
+  /// as .npy files. For each file, the callback adds an entry to `parameters`:
+  /// the key is the name of the parameter, and the value is the path of the
+  /// file. For inference, the callback writes no parameters.
   std::string parameterFolder;
   std::map<std::string, std::string> parameters = {};
 };
@@ -48,8 +59,11 @@ struct VerifyOptions {
   /// Path of the JSON report with the results of all comparisons. If empty, no
   /// report is written.
   std::string report;
-  /// Whether values are computed in the model's own element types (`--dtype
-  /// model`) instead of f64.
+  /// --dtype model: the precision in which `pcc verify` executes and compares
+  /// the unpartitioned model and the partitioned model.
+  ///  - true: rounds each result of an op to the element type that the model
+  ///    has for this result, such as f16.
+  ///  - false: keeps all floating-point results in f64.
   bool modelTypes = false;
   /// Callback for `--run`: runs a bundle on all its ranks and writes the
   /// outputs. If it is set, `pcc verify` compares these outputs with those of
@@ -60,12 +74,19 @@ struct VerifyOptions {
   std::string scratch = {};
 };
 
-/// Executes the compiled plan on simulated ranks and compares the outputs with
-/// those of the unpartitioned model. On success, stores the largest numeric
-/// errors in `verdict`, as one line. Errors:
-///  - exit code 15: a value differs, or the ranks lose far more accuracy than
-///    one rank;
-///  - any other exit code: the compilation fails.
+/// Partitions the model, executes the partitioned model on simulated ranks, and
+/// compares the outputs with those of the unpartitioned model. On success,
+/// stores the largest numeric errors in `verdict`, as one line. Errors:
+///  - exit code 15: an output of the partitioned model differs from the same
+///    output of the unpartitioned model.
+///  - exit code 15: an output of the partitioned model is inaccurate. For this
+///    check, both models compute in the element types that the model has, such
+///    as f16. The error of an output is its difference from the f64 result. An
+///    output is inaccurate if its error is much larger in the partitioned model
+///    than in the unpartitioned model. The function accuracyOf() defines the
+///    limit.
+///  - any other exit code: the compilation or another step fails, for example
+///    because a file cannot be read.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
               std::string &verdict, const Listener &listener = {});
 
@@ -78,13 +99,21 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Runs the phases up to 6-schedule, writes no bundle, and stores an
-/// explanation in `text`:
-///  - for each collective: its cause, its predicted time and the alternatives;
+/// Compiles the model `options.model` without writing a bundle, and stores a
+/// text in `text` that explains the communication of the compiled model. The
+/// text contains:
+///  - for each collective: the op that produces its operand, the ops that read
+///    its result, its predicted time, and the shardings of these ops that pcc
+///    has considered and rejected;
 ///  - lints (warnings about suspicious shardings).
 ///
-/// If `explainOptions.value` is set, values with matching names are explained,
-/// too. The text for the terminal then explains only these values.
+/// The user can also ask for the explanation of single values (tensors). The
+/// name or glob `explainOptions.value` selects these values. The explanation of
+/// a value states its sharding and the reasons for this sharding. If
+/// `explainOptions.value` is not empty, `text` contains:
+///  - if `explainOptions.json` is true: the collectives, the lints and the
+///    selected values;
+///  - if `explainOptions.json` is false: only the selected values.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions, std::string &text,
                     const Listener &listener = {});

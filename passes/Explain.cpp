@@ -10,9 +10,18 @@
 
 using namespace pcc;
 
-/// Stores the explanations of the values that match `name` in `stories`. Runs
-/// only the phases up to 4-shard, because 5-localize erases the reshards. If no
-/// value matches, returns exit code 2 and the most similar names.
+/// Explains the values (tensors) of the model whose names match `name`, a name
+/// or a glob. Stores one explanation per value in `stories`. An explanation
+/// states the sharding of the value, the reasons for it, and the ops that read
+/// the value.
+///
+/// Runs the phases of the compiler up to 4-shard and no later phase. After
+/// 4-shard, the module contains a reshard op for each change of a sharding. The
+/// explanation needs the reshard ops. The next phase, 5-localize, erases the
+/// reshard ops. Errors:
+///  - exit code 2: the model is the dump of a phase after 4-shard;
+///  - exit code 2: no value matches `name`. The message lists the most similar
+///    names.
 static Status tellValues(Compilation &compilation,
                          const CompileOptions &options, const std::string &name,
                          std::vector<explain::ValueExplanation> &stories) {
@@ -40,8 +49,12 @@ static Status tellValues(Compilation &compilation,
   });
 }
 
-/// Passes a note to the listener if collectives lack a recorded cause. Old or
-/// edited dumps may lack causes.
+/// Sends a note to the user through `listener` if `explanation` has collectives
+/// without a cause. The cause of a collective is the op that produces its
+/// operand, and the ops that need this operand in another sharding. Phase
+/// 4-shard records the causes in the IR. The model may be a dump (an .mlir file
+/// that pcc has written after a phase). Causes may be missing in a dump that
+/// the user has edited, and in a dump from an old version of pcc.
 static void noteMissing(const explain::Explanation &explanation,
                         const Listener &listener) {
   const auto missing = llvm::count_if(
@@ -52,9 +65,15 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 6-schedule and stores an explanation of all
-/// collectives in `text`. Also explains the values that `explainOptions.value`
-/// names.
+/// Stores the output of the command `pcc explain` in `text`. Runs the phases of
+/// the compiler up to 6-schedule, because all collectives are known after this
+/// phase. The output states for each collective which ops need it and how much
+/// time it takes.
+///
+/// `explainOptions.value` is empty, or the name or glob of values (tensors). If
+/// it is not empty, the output also states the shardings of these values. If
+/// the output is text for the terminal, it states only the shardings of these
+/// values and leaves out the collectives.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,

@@ -62,10 +62,15 @@ struct CompileOptions {
   /// Path of the model: an .onnx file, an .mlir file in the graph dialect, or
   /// the .mlir dump of a phase.
   std::string model;
-  /// Path of the bundle (the directory that pcc writes) or, with `emitsOnnx`,
-  /// of the annotated ONNX model.
+  /// Path of the output that pcc writes:
+  ///  - if `emitsOnnx` is false: the bundle, a directory with one executable
+  ///    per rank;
+  ///  - if `emitsOnnx` is true: a copy of the ONNX model. Annotations in the
+  ///    copy state the shardings and pipeline stages that pcc has chosen.
   std::string bundle;
-  /// --emit onnx: whether to write an annotated model instead of a bundle.
+  /// --emit onnx: whether to write a copy of the ONNX model instead of a
+  /// bundle. Annotations in the copy state the shardings and pipeline stages
+  /// that pcc has chosen.
   bool emitsOnnx = false;
 
   /// Sizes of the mesh axes tp, pp, dp, cp and ep that the user gives, by name.
@@ -90,7 +95,11 @@ struct CompileOptions {
   /// --virtual-stages: number of pipeline stages that each rank of the pipeline
   /// runs. If nullopt, the default of the schedule applies.
   std::optional<int64_t> virtualStages;
-  /// --shard: shardings of values, such as 'NAME=[tp,-]'.
+  /// --shard: the shardings that the user requests, as texts NAME=SHARDING.
+  /// NAME is the name or glob of values (tensors). SHARDING is a list in
+  /// brackets with one entry per dim: the mesh axes that split the dim, or `-`
+  /// if no axis splits the dim. For example, "w=[tp,-]" means that the mesh
+  /// axis tp splits dim 0 of the value `w` and that no axis splits dim 1.
   std::vector<std::string> shards;
   /// --stage-at: names of nodes or values; a new pipeline stage begins before
   /// each.
@@ -120,9 +129,16 @@ struct CompileOptions {
   /// --cluster: path of the TOML file that describes a cluster (its speeds,
   /// links and memory), and the text of that file.
   std::string clusterFile, cluster;
-  /// --configuration: name of the ONNX device configuration to use, or "none"
-  /// to ignore the model's annotations. If empty, the model's only
-  /// configuration is used.
+  /// --configuration: name of the ONNX device configuration to use. A device
+  /// configuration is a named set of devices in an ONNX model. A node of the
+  /// model can have annotations. An annotation states, for one device
+  /// configuration, the pipeline stage of the node and the shardings of its
+  /// tensors. Special values:
+  ///  - "none": pcc ignores the annotations of all nodes.
+  ///  - empty: pcc chooses the device configuration by the rules in
+  ///    DevicePlan.h. For example, if the model has only one device
+  ///    configuration and nodes have annotations for this device configuration,
+  ///    pcc uses this device configuration.
   std::string configuration;
   /// --external-data-root: directory in which the files of the model's external
   /// data may lie, in addition to the directory of the model. Empty for none.
@@ -142,23 +158,34 @@ struct CompileOptions {
   std::string dumpDirectory;
   /// --stop-after: the last phase to run. If nullopt, all phases run.
   std::optional<Phase> stopAfter;
-  /// --start-at: the first phase to run if `model` is the dump of a phase. It
-  /// must be the phase that follows the dumped one.
+  /// --start-at: the first phase to run. Only one phase is allowed:
+  ///  - If `model` is a dump (the IR after a phase), the next phase is allowed.
+  ///    For example, only 5-localize is allowed for the dump of 4-shard.
+  ///  - If `model` is no dump, 1-import is allowed.
+  ///
+  /// If `startAt` is nullopt, pcc starts at the allowed phase.
   std::optional<Phase> startAt;
   /// --report: path of the JSON report with times and notes.
   std::string report;
   /// --quiet: whether to suppress notes to the user.
   bool quiet = false;
 
-  /// The user's command without its --dim options, such as "pcc m.onnx".
-  /// Messages that propose a command append options to it.
+  /// The command line of the user without the options --dim, such as "pcc
+  /// m.onnx --tp 2". Some error messages show the user a complete command. For
+  /// this purpose, pcc appends the options --dim to `command`: "pcc m.onnx --tp
+  /// 2 --dim batch=8".
   std::string command;
 
-  /// Returns the size of the mesh axis `name`. If the user gives no size, it
-  /// is:
-  ///  - dp without --cp: the size of --ep;
-  ///  - ep with the preset `expert`: dp times cp;
-  ///  - any other axis: 1.
+  /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. If the
+  /// user gives a size for this axis, returns this size. Otherwise, returns a
+  /// default:
+  ///  - dp, if the user does not give --cp either: the value of --ep. For
+  ///    example, the option --ep 4 alone also sets the size of dp to 4.
+  ///  - ep, if --preset has the preset `expert`: the value of --dp times the
+  ///    value of --cp. For example, --dp 2 --cp 3 gives 6.
+  ///  - any other case: 1.
+  ///
+  /// In these rules, the value of an option that the user does not give is 1.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);
@@ -186,7 +213,9 @@ struct CompileOptions {
            : schedule.empty()  ? "1f1b"
                                : schedule;
   }
-  /// Returns whether --schedule names a CSV file instead of a schedule.
+  /// Returns whether `schedule` is the path of a CSV file, such as "table.csv".
+  /// Otherwise, `schedule` is empty or the name of a predefined schedule, such
+  /// as "1f1b".
   bool hasScheduleFile() const { return schedule.ends_with(".csv"); }
 
   /// Returns whether `name` is one of the presets in --preset.

@@ -72,9 +72,11 @@ static Status checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Returns an error if timelines (--schedule-svg, --trace) are requested
-/// without a bundle. Only the finished programs of a bundle determine the
-/// times.
+/// Returns an error if the user requests a timeline, but the compilation writes
+/// no bundle. A timeline is a file with the predicted start and end times of
+/// the computations and messages of one step. The options --schedule-svg and
+/// --trace request a timeline. pcc computes the times from the programs of the
+/// ranks, and these programs exist only if pcc writes a bundle.
 static Status checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =

@@ -30,12 +30,15 @@ static void addPrepare(OpPassManager &manager) {
   // a softmax) leaves dead ops and adjacent reshapes.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
-  // Set the precision after composites (op sequences that form one op, such as
-  // a layer norm) are matched. Only a composite op can compute in a narrow
-  // type.
+  // Choose the float types of ops, such as bf16, after composites are formed. A
+  // composite is one op that replaces several ops. For example, a softmax
+  // replaces an exponential, a sum and a division. The softmax can have
+  // operands and results of type bf16. The exponential and the sum would have
+  // to compute in f32.
   manager.addPass(prepare::createSetPrecision());
-  // Differentiate after precision is set, so that gradients match the ops that
-  // run.
+  // Build the backward pass after the float types of the forward ops are
+  // chosen. The backward pass is then the derivative of the ops that run,
+  // including the casts that createSetPrecision() has inserted.
   manager.addPass(prepare::createDifferentiate());
   manager.addPass(prepare::createApplyOptimizer());
   // Mark the batch dims of inputs last, because the passes above may add
@@ -56,24 +59,36 @@ static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
   // Insert a reshard where an operand has another sharding than its op needs.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Erase pins (shardings that the user requests) last: the reshards express
-  // them by this point.
+  // Erase the pins last. A pin is an op that requests a sharding for its
+  // operand. If an operand had another sharding, the pass above has inserted an
+  // op that changes the sharding, a reshard. All operands of pins now have the
+  // requested shardings, so the pins are no longer needed.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Insert index checks while indices still refer to whole tensors.
+  // Insert ops that check at run time whether indices, such as token ids, are
+  // in range. At this point, an index counts the rows of the whole tensor.
+  // After the next pass, an index may count only the rows of the part on one
+  // rank.
   manager.addNestedPass<FuncOp>(localize::createInsertIndexChecks());
-  // Convert to local shapes first. Reshards still record the global shapes,
-  // from which the next pass chooses collectives.
+  // Replace the global shape of each value (the shape of the whole tensor) by
+  // the local shape (the shape of the part on one rank). A reshard is an op
+  // that changes the sharding of a value. Each reshard keeps the global shape
+  // in an attribute. The next pass needs this shape to replace the reshard by
+  // collectives.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
-  // Group tokens by expert after shapes are local: the tokens that an expert on
-  // this rank processes depend on how tokens are split over ranks.
+  // In a mixture of experts, make each expert compute only the tokens that
+  // chose this expert. The pass runs after all shapes are local (shapes of the
+  // parts on one rank), because a rank groups only the tokens and the experts
+  // that it has.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
   manager.addNestedPass<FuncOp>(localize::createExchangeRows());
-  // The passes above create masks, offsets and row lists once per use. CSE
-  // merges the equal ones.
+  // The passes above insert ops that compute masks, offsets of indices, and
+  // lists of tokens. If several ops need the same mask, the passes insert the
+  // mask once for each of these ops. CSE (common subexpression elimination)
+  // merges equal ops into one op.
   manager.addPass(createCSEPass());
 }
 
@@ -90,8 +105,11 @@ static void addSchedule(OpPassManager &manager) {
   // the whole step and do not count as activations.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
-  // Form buckets (small collectives joined into one call) after functions are
-  // split. All collectives of a bucket must run in one function.
+  // Form buckets: a bucket joins several small collectives into one call. All
+  // collectives of a bucket must be in one function. The pass above has divided
+  // the function of each stage into several functions, such as one for the
+  // forward pass and one for the backward pass. Therefore, buckets are formed
+  // after that pass.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
 }

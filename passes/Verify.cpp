@@ -30,9 +30,14 @@ static Status runExecutables(Verification &verification, Compilation &parts,
   });
 }
 
-/// Compares the plan `parts`, on simulated ranks, with the unpartitioned model
-/// `whole`, and writes the report. With --run, also runs the executables. On
-/// success, stores the largest numeric errors in `verdict`.
+/// Executes the unpartitioned model `whole`, and the partitioned model `parts`
+/// on simulated ranks. Compares the outputs. If these outputs are equal and the
+/// user gives the option --run, also compiles `parts` to executables, runs the
+/// executables and compares their outputs.
+///
+/// Writes the results of all comparisons to the file `options.report`. Returns
+/// an error if outputs differ. On success, stores the largest numeric errors in
+/// `verdict`.
 static Status verifyParts(Compilation &whole, Compilation &parts,
                           const VerifyOptions &options, std::string &verdict) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -50,13 +55,21 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return Status::success();
 }
 
-/// Changes `options` so that they compile the unpartitioned model. Depending on
-/// the file from which `parts` was loaded:
-///  - a model, or a dump before 5-localize: keeps `options.model`, because its
-///    shapes are global;
-///  - a dump of 5-localize or 6-schedule: sets the options that import the
-///    original ONNX model;
-///  - a dump of 7-emit: returns exit code 2.
+/// Sets `options.model` to a file from which the unpartitioned model can be
+/// loaded. When the function is called, `options` are the options of the
+/// partitioned model `parts`, which was loaded from `options.model`. This file
+/// is a model or a dump (the IR after a phase of the compiler):
+///  - a model, or the dump of a phase before 5-localize: all shapes in the file
+///    are shapes of whole tensors, so the unpartitioned model is loaded from
+///    the same file. `options.model` does not change.
+///  - the dump of 5-localize or 6-schedule: the shapes in the file are those of
+///    the parts on one rank. Sets `options.model` to the ONNX model from which
+///    the dump was made. Also restores the options of the unpartitioned model
+///    that the dump records, such as --dim.
+///  - the dump of 7-emit: returns an error with exit code 2.
+///
+/// Also clears `options.dumpDirectory`, so that the unpartitioned model writes
+/// no dumps.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -70,9 +83,11 @@ static Status findWhole(Compilation &parts, CompileOptions &options) {
   return restoreImportOptions(parts.getModule(), options);
 }
 
-/// Makes a training step store the sum of each weight's gradients, so that
-/// gradients are compared, too. Does nothing under a memory limit, because the
-/// sums need memory.
+/// Adds an attribute to `module` that makes phase 2-prepare add one more tensor
+/// per trained weight. This tensor is the sum of the gradients of the weight
+/// over all training steps. `pcc verify` can then compare these sums between
+/// the partitioned and the unpartitioned model. Does nothing for inference, and
+/// if the user gives --memory-limit, because the sums need memory.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(graph::trainingName);

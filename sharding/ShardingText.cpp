@@ -13,8 +13,14 @@ static std::string joinAxes(const SubAxes &axes, const Mesh *mesh) {
   return text;
 }
 
-/// Returns the text of a factor: `64@tp`, or `tp` with `brief`; a factor
-/// without axes is its size.
+/// Returns the text of one factor of a dim. The sizes of all factors multiply
+/// to the size of the dim. Example for a factor of size 64:
+///
+///   the axis tp splits the factor, without `brief`   64@tp
+///   the axis tp splits the factor, with `brief`      tp
+///   no axis splits the factor                        64
+///
+/// If `mesh` is not null, the text of a whole axis is only its name.
 static std::string factorText(const Factor &factor, const Mesh *mesh,
                               bool brief) {
   if (factor.axes.empty())
@@ -42,7 +48,10 @@ std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
   for (size_t i = 0; i < sharding.dims.size(); ++i)
     text += (i ? ", " : "") + toString(sharding.dims[i], mesh, brief);
   text += "]";
-  // Consecutive partials of one kind share one list.
+  // A partial says that the ranks along an axis hold tensors that still have to
+  // be combined, for example added. Combining by addition is the kind `sum`.
+  // Print neighboring partials of one kind together. For example, sums over x
+  // and over y are printed as `partial sum(x+y)`.
   for (size_t i = 0; i < sharding.partials.size();) {
     ReductionKind kind = sharding.partials[i].kind;
     SubAxes axes;
@@ -94,8 +103,17 @@ private:
     return expect(']');
   }
 
-  /// Parses one dim: `-`, `?` or factors joined by `|`, then an optional
-  /// priority and view.
+  /// Parses the sharding of dim number `index`. The text begins with one of:
+  ///
+  ///   -          The dim is whole: no axis splits the dim.
+  ///   ?          No axis splits the dim yet, but propagation may split it.
+  ///   3|64@tp    The dim has 3 * 64 elements. The axis tp splits each of the
+  ///              3 blocks of 64 elements. A `?` behind this text means that
+  ///              propagation may split the dim further.
+  ///
+  /// A priority may follow, such as `p1`. The search assigns axes to dims with
+  /// a smaller priority first. A view may follow at the end: the word `view`
+  /// and the text that parseView() parses.
   bool parseDim(DimSharding &dim, size_t index) {
     if (!accept('-') && !accept('?', dim.open)) {
       do {
@@ -111,8 +129,19 @@ private:
     return !acceptWord("view") || parseView(dim.view.emplace());
   }
 
-  /// Parses the part of a view (windowed read) that follows the word `view`,
-  /// such as `(4x6 by 4 of 16: 0..6 from -1)`.
+  /// Parses a view without the word `view`. A view says which elements of a dim
+  /// an op reads. Example:
+  ///
+  ///   (4x6 by 4 of 16: 0..6 from -1)
+  ///
+  ///  - `4x6`: The op reads 4 blocks of 6 elements. Example: 4 ranks read one
+  ///    block each.
+  ///  - `by 4`: Each block begins 4 elements after the block before it.
+  ///  - `of 16`: Elements outside of the range 0 to 15 are read as 0.
+  ///  - `0..6 from -1`: The indices 0 to 5 of the first block read the elements
+  ///    -1 to 4 of the dim. A block can have several ranges of indices,
+  ///    separated by commas. `step 2` behind a range means that the range reads
+  ///    every second element of the dim.
   bool parseView(View &view) {
     if (!expect('(') || !parseNumber(view.blocks) || !expect('x') ||
         !parseNumber(view.length) || !expectWord("by") ||
@@ -131,10 +160,18 @@ private:
     return true;
   }
 
-  /// Parses one factor of dim number `dim`, and appends it to `factors`. Axes
-  /// without a size must be the last factor. The factor is then the rest of the
-  /// dim: `tp` is the whole dim, and the factors of `3|tp` in a dim of size 12
-  /// have the sizes 3 and 4.
+  /// Parses one factor of dim number `dim`, and appends it to `factors`. A
+  /// factor is a number of elements. The sizes of all factors multiply to the
+  /// size of the dim. A factor has one of these forms:
+  ///
+  ///   3       size 3; no axis splits the factor
+  ///   64@tp   size 64; the axis tp splits the factor
+  ///   tp      the axis tp splits the factor; the text has no size
+  ///
+  /// The third form must be the last factor of the dim. Its size is the size of
+  /// the dim divided by the sizes of the factors before it. For example, let
+  /// the dim have the size 12. In the text `3|tp`, the factor `tp` has the size
+  /// 12 / 3 = 4. In the text `tp`, the only factor has the size 12.
   bool parseFactor(std::vector<Factor> &factors, size_t dim) {
     int64_t before = 1;
     for (const Factor &factor : factors)
@@ -167,8 +204,11 @@ private:
     return true;
   }
 
-  /// Parses an axis or a part of an axis: `tp`, `tp:4` or `tp:(2)4`. An axis
-  /// without a size, such as `tp`, gets its size from the mesh.
+  /// Parses an axis or a part of an axis. Examples for an axis tp of size 8:
+  ///
+  ///   tp        the whole axis; its size, 8, comes from the mesh
+  ///   tp:4      the first dim (4) after the axis is reshaped to [4, 2]
+  ///   tp:(2)4   the last dim (4) after the axis is reshaped to [2, 4]
   bool parseAxis(SubAxis &axis) {
     if (!parseName(axis.axis))
       return false;
@@ -184,7 +224,10 @@ private:
     return axis.size != 0;
   }
 
-  /// Parses the kind and axes after the word `partial`: `sum(tp)`.
+  /// Parses the text after the word `partial`, such as `sum(tp)`. `sum(tp)`
+  /// means that the ranks along the axis tp hold different addends, and that
+  /// the true tensor is the sum of the addends. The other reductions are max,
+  /// min, prod, and, and or.
   bool parsePartial(Sharding &sharding) {
     std::string name;
     SubAxes axes;
@@ -266,8 +309,11 @@ private:
 };
 } // namespace
 
-/// Parses without canonicalising, so that findError can name dims and axes as
-/// the user has written them.
+/// Parses a sharding and returns it exactly as the user has written it. The
+/// function canonical() would change the sharding. For example, it turns
+/// [4@tp|3] into [12@tp] if tp has size 2. The caller can first pass the
+/// unchanged sharding to findError(). The error messages of findError() then
+/// name the dims and axes that the user has written.
 static StatusOr<Sharding> parseAsWritten(std::string_view text,
                                          const Mesh *mesh, const Shape *shape) {
   Sharding sharding;

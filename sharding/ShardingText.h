@@ -14,8 +14,8 @@
 // `-` keeps a dim whole; `?` leaves it open. A bare name is a whole axis, so
 // parsing it needs a mesh. A bare list of axes splits the rest of the dim: all
 // of it, or what the factors before it leave, so parsing it needs a shape. In a
-// dim of size 192, `3|tp` is `3|64@tp`: tp divides each of 3 equal blocks. `tp:4`
-// is the first 4 parts of tp, all of tp if its size is 4. Examples:
+// dim of size 192, `3|tp` is `3|64@tp`: tp divides each of 3 equal blocks.
+// `tp:4` is the first 4 parts of tp, all of tp if its size is 4. Examples:
 //
 //   [tp,-]   [-,x+y]   [-,tp:(2)4]   [3|tp,-]   [3|64@tp,-]
 //   [-,-] partial sum(tp)
@@ -34,15 +34,30 @@
 
 namespace pcc::dist {
 
-/// Returns `sharding` in the grammar at the top of this file. With a mesh, a
-/// whole axis is printed as its name alone. With `brief`, a dim of one factor
-/// is printed without its size. The text without mesh and `brief` can be parsed
-/// without a mesh and without a shape.
+/// Returns the text of `sharding`, in the grammar at the top of this file. Two
+/// parameters make the text shorter. Example for a dim of 64 elements, which is
+/// split over the whole axis tp of size 4:
+///
+///   without `mesh`, without `brief`   64@tp:4
+///   with `mesh`, without `brief`      64@tp
+///   with `mesh` and `brief`           tp
+///
+/// `brief` does not change a dim such as 3|64@tp. In this dim, each of 3 blocks
+/// of 64 elements is split over tp. Without `mesh` and `brief`, the text
+/// contains all sizes. parseSharding() can then parse the text without a mesh
+/// and without the shape of the tensor.
 std::string toString(const Sharding &sharding, const Mesh *mesh = nullptr,
                      bool brief = false);
-/// Returns the sharding `dim` of one dim in the grammar at the top of this
-/// file. With a mesh, a whole axis is printed as its name alone. With `brief`,
-/// a dim of one factor is printed without its size.
+/// Returns the text of `dim`, the sharding of one dim, in the grammar at the
+/// top of this file. Two parameters make the text shorter. Example for a dim of
+/// 64 elements, which is split over the whole axis tp of size 4:
+///
+///   without `mesh`, without `brief`   64@tp:4
+///   with `mesh`, without `brief`      64@tp
+///   with `mesh` and `brief`           tp
+///
+/// `brief` does not change a dim such as 3|64@tp. In this dim, each of 3 blocks
+/// of 64 elements is split over tp.
 std::string toString(const DimSharding &dim, const Mesh *mesh = nullptr,
                      bool brief = false);
 
@@ -53,16 +68,31 @@ inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
 }
 
 /// Parses a sharding in the grammar at the top of this file. `mesh` and `shape`
-/// may be null. A text with an axis name without a size, such as `tp`, needs a
-/// mesh; a dim without a size, such as `tp` rather than `64@tp`, needs a shape.
-/// The result is canonical, but findError() has yet to check it against a mesh.
-/// An error has the exit code CannotMeet.
+/// (the shape of the tensor) may be null. Returns an error with the exit code
+/// CannotMeet (6) in these cases:
+///
+///  - The text does not follow the grammar.
+///  - `mesh` is null, and the text has an axis without a size: `tp` instead of
+///    `tp:4`.
+///  - `shape` is null, and the text has axes without the number of elements
+///    that the axes split: `tp:4` instead of `64@tp:4`.
+///  - An axis has no size in the text, and `mesh` does not have the axis.
+///  - The size of an axis in the text is 0.
+///  - The text of a dim ends with axes without a number of elements, as in
+///    `3|tp`, and the number before them does not divide the size of the dim.
+///
+/// The result is in the form that canonical() returns. The function does not
+/// check that the sharding fits the mesh and the shape. The caller can use
+/// findError() for this check.
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
                                  const Shape *shape);
 
-/// Parses a sharding of the command line or of a model's annotations and checks
-/// it against `mesh` and `shape`. A text with a view (windowed read) is an
-/// error. An error has the exit code CannotMeet.
+/// Parses a sharding that the user wrote on the command line or in the
+/// annotations of a model. Checks that the sharding fits `mesh` and `shape`,
+/// the shape of the tensor. Returns an error with the exit code CannotMeet (6)
+/// if the text is not valid or if the sharding does not fit. A text with the
+/// word `view` is not valid either. A view says that an op reads more or other
+/// elements of a dim than the rank holds, such as the halo of a convolution.
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
                                  const Shape &shape);
 

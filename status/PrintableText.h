@@ -34,9 +34,14 @@ inline size_t readUtf8(std::string_view text, uint32_t &code) {
   return code >= least[size] && code <= 0x10ffff && !isSurrogate ? size : 0;
 }
 
-/// Returns whether a terminal may take a character for a command, or show the
-/// text around it in another order: control characters, separators of lines,
-/// and marks of the direction of writing.
+/// Returns whether the character with the code point `code` could change how a
+/// terminal shows the text around the character. The result is true for:
+///
+///  - control characters. Example: the character ESC (0x1b) begins a command to
+///    the terminal, such as "clear the screen".
+///  - the line separator (0x2028) and the paragraph separator (0x2029).
+///  - characters that set the direction of writing. Example: after the
+///    character 0x202e, the terminal may show the text from right to left.
 inline bool controlsTerminal(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e ||
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
@@ -67,9 +72,10 @@ inline std::string printable(std::string_view text,
   return result;
 }
 
-/// Returns a JSON document with each character that controls a terminal, but
-/// line breaks, replaced by its JSON escape, such as `\u202e`. The document has
-/// the same meaning. `text` must be valid JSON.
+/// Returns the JSON document `text`, safe to show on a terminal. Each character
+/// that could change how the terminal shows the text is replaced by its JSON
+/// escape, such as `\u202e`. Line breaks are not replaced. A JSON parser reads
+/// the same values from the result as from `text`. `text` must be valid JSON.
 inline std::string printableJson(std::string_view text) {
   constexpr char digits[] = "0123456789abcdef";
   std::string result;
@@ -90,7 +96,11 @@ inline std::string printableJson(std::string_view text) {
   return result;
 }
 
-/// Returns printable() text of several lines: line breaks and tabs are kept.
+/// Returns `text`, safe to show on a terminal. `text` may have several lines.
+/// Each byte of a character that could change how the terminal shows the text
+/// is replaced by `\xNN`, where NN is the byte in hexadecimal digits. Each byte
+/// that is not valid UTF-8 is also replaced. Line breaks and tabs are not
+/// replaced.
 inline std::string printableLines(std::string_view text) {
   return printable(text, "\n\t");
 }

@@ -1,8 +1,8 @@
 //===- PipeDialect.h - dialect of pipeline stages and schedules -----------===//
 //
 // The `pipe` dialect: transfers between pipeline stages, the action table of
-// each position, and the attributes by which a stage is divided into functions,
-// one per kind of action.
+// each pipeline rank, and the attributes by which a stage is divided into
+// functions, one per kind of action.
 //
 //===----------------------------------------------------------------------===//
 

@@ -35,13 +35,20 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Imports one ONNX model into an empty MLIR module, in these steps:
+/// Imports one ONNX model into an empty MLIR module. The model may have
+/// multi-device annotations. A multi-device annotation belongs to an ONNX node.
+/// The annotation states how the tensors of the node are split over devices,
+/// and which pipeline stage runs the node. The import has these steps:
 ///
-///   1. set the sizes of dynamic dims
+///   1. determine the size of each dynamic dim of the inputs
 ///   2. read the multi-device annotations
-///   3. create @main with its arguments
-///   4. import the nodes, or report the unsupported ones
-///   5. create the return, erase unused ops and weights, set module attributes
+///   3. create the function @main with one argument per input
+///   4. create the ops of all nodes; if pcc does not support some nodes, stop
+///      with an error that lists these nodes
+///   5. check that the values have the types that the model declares
+///   6. create the return of @main
+///   7. erase unused ops and unused weights
+///   8. set the attributes of the module and of the weights
 class ModelImport {
 public:
   ModelImport(const onnx::Model &model, const ImportOptions &options,
@@ -79,10 +86,14 @@ private:
     return unsupported.status();
   }
 
-  /// Returns the exit code for shapes that contradict each other:
+  /// Returns the exit code of pcc for an error about shapes, such as an
+  /// addition of the shapes [8, 4] and [8, 3]. The exit code depends on the
+  /// command line:
   ///
-  ///   UnboundDim   with --dim or --shape: the user's sizes may be wrong
-  ///   CannotRead   otherwise: the model is invalid
+  ///   UnboundDim   The user gives --dim or --shape. The user may have given a
+  ///                wrong size.
+  ///   CannotRead   The user gives neither --dim nor --shape. The model itself
+  ///                must be invalid.
   ExitCode mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? CannotRead
                                                           : UnboundDim;
@@ -131,15 +142,18 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks the nodes and initializers of `graph`. No op of `graph` has been
-/// created yet. Makes the following checks in this order, and returns an error
-/// for the first check that fails:
+/// Checks the ONNX nodes and initializers of `graph`. The import has not yet
+/// created MLIR ops for the nodes. The function makes the following checks in
+/// this order, and returns an error for the first check that fails:
 ///
 ///   1. No initializer is sparse.
-///   2. pcc supports the ops of all nodes. The error lists all nodes with
-///      unsupported ops.
-///   3. Each node has an op that exists in the model's opset version, and has a
-///      valid number of operands and results and no unknown attributes.
+///   2. pcc supports the op types of all nodes. The error lists all nodes with
+///      an unsupported op type.
+///   3. The op type of each node exists in the model's opset version. The node
+///      has a valid number of inputs. If ONNX defines the op type, the node
+///      also has a valid number of outputs and only attributes of this
+///      definition. The function does not make check 3 for nodes of the op type
+///      If.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -183,12 +197,17 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input, and without
-/// results. Each argument has a static shape and these attributes:
+/// Creates the function @main with one argument per model input. At first,
+/// @main has no results; makeReturn() adds the results later. Each argument has
+/// a static shape and these attributes:
 ///
 ///   graph.name     the name of the input
-///   graph.dims     the names of its dims
-///   dist.sharding  its sharding, if the model annotates the input
+///   graph.dims     the names of its dims: ["batch", ""] for x[batch, 4]
+///   dist.sharding  the sharding that the ONNX model requests for the input
+///
+/// The attribute `dist.sharding` is absent if the model requests no sharding
+/// for the input. A model requests a sharding by an annotation of a node or by
+/// the metadata entry `pcc.sharding` of the input.
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -240,8 +259,13 @@ Status ModelImport::makeGraph(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Returns the branch `name` of the If `node`. Returns null if the node lacks
-/// the branch, or if the branch has another number of outputs than the node.
+/// Returns one branch of the ONNX If `node`. `name` is "then_branch" or
+/// "else_branch", the name of the attribute that holds the branch. Returns null
+/// in each of these cases:
+///
+///  - `node` has no attribute with this name.
+///  - The attribute does not hold exactly one graph.
+///  - The branch has another number of outputs than `node`.
 static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
   const onnx::Attribute *branch = node.attribute(name);
   const bool fits = branch && branch->graphs.size() == 1 &&
@@ -249,8 +273,16 @@ static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
   return fits ? &branch->graphs[0] : nullptr;
 }
 
-/// Returns whether two outputs may have the same type. A type that the model
-/// does not declare matches any type.
+/// Compares the types `a` and `b` that an ONNX model declares for two values.
+/// Returns false in each of these cases:
+///
+///  - The kinds differ, such as a tensor and a sequence.
+///  - The element types differ, such as float and int64.
+///
+/// Returns true in all other cases. The shapes are not compared. A model may
+/// leave out a type or an element type. The function returns true if the model
+/// leaves out `a` or `b`. A missing element type does not differ from any
+/// other.
 static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
   if (a.kind == onnx::TypeKind::None || b.kind == onnx::TypeKind::None)
     return true;
@@ -259,7 +291,19 @@ static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
                               b.elementType == onnx::DataType::Undefined);
 }
 
-/// Returns whether both branches of an If may have outputs of the same types.
+/// Compares the types that an ONNX model declares for the outputs of the two
+/// branches of an If. The branches are `one` and `other`. Both branches must
+/// have the same number of outputs. The function compares output 0 of `one`
+/// with output 0 of `other`, then output 1 of `one` with output 1 of `other`,
+/// up to the last output. Returns false in each of these cases:
+///
+///  - Two compared outputs have different kinds, such as a tensor and a
+///    sequence.
+///  - Two compared outputs have different element types, such as float and
+///    int64.
+///
+/// Returns true in all other cases. The shapes are not compared. A type or an
+/// element type that the model does not declare does not differ from any other.
 static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
   return llvm::all_of(
       llvm::zip_equal(one.outputs, other.outputs), [](auto pair) {
@@ -267,9 +311,19 @@ static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
       });
 }
 
-/// Returns the branch that the constant condition of the If `node` selects.
-/// Returns null, with an error in `emitter`, if the condition is not constant,
-/// or if the branches do not fit the node or each other.
+/// Returns the branch that the constant condition of the ONNX If `node`
+/// selects. The branch is the attribute "then_branch" if the condition is true,
+/// and the attribute "else_branch" if the condition is false. The condition
+/// must be a value in `values`, the table of all imported ONNX values. Records
+/// an error in `emitter` and returns null in each of these cases:
+///
+///  - The condition is not a constant, or the condition does not have exactly
+///    one element.
+///  - A branch is missing.
+///  - A branch has another number of outputs than `node`.
+///  - An output has one type in the "then_branch" and another type in the
+///    "else_branch". An example is a float tensor and an int64 tensor. The
+///    shapes are not compared.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -312,9 +366,17 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Imports one node. Adds `dist.pin` ops, which fix a sharding, where the
-/// model's annotations need them. An unsupported node is added to
-/// `unsupported`; any other error is returned.
+/// Creates the ops that compute the outputs of the ONNX node `node`. An ONNX
+/// model may request shardings for the operands and the outputs of a node. The
+/// function creates a `dist.pin` for each operand or output that does not have
+/// the requested sharding yet. A `dist.pin` is an op that returns its operand
+/// unchanged. All readers of the result of a `dist.pin` get the value in the
+/// requested sharding. There are two kinds of errors:
+///
+///  - pcc does not support `node`. The function adds `node` to the list
+///    `unsupported` and returns success.
+///  - Another error occurs, such as an error in the selected branch of an If.
+///    The function returns this error.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -358,9 +420,13 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
-/// Creates the return of @main and adds the results to the function's type.
-/// Each result has the attribute `graph.name` and, if the model annotates the
-/// output, `dist.sharding`.
+/// Creates the return of @main, and adds the results to the type of @main.
+/// There is one result for each output of the ONNX model. Each result has the
+/// attribute `graph.name`, the name of the output. A result also has the
+/// attribute `dist.sharding` if the ONNX model requests a sharding for the
+/// output. A model requests a sharding by an annotation of a node or by the
+/// metadata entry `pcc.sharding` of the output. If the import creates a
+/// training step, makeTrainingReturn() creates the return instead.
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -386,8 +452,18 @@ Status ModelImport::makeReturn() {
   return Status::success();
 }
 
-/// Creates the weight updates of the model's TrainingInfo, and a return of
-/// @main with the loss as the only result.
+/// Creates the end of @main for a model whose ONNX TrainingInfo defines a
+/// training step. initialization_binding and update_binding are fields of a
+/// TrainingInfo. `emitter` creates the ops and records errors. The function has
+/// these steps:
+///
+///   1. set the initial values that initialization_binding gives to weights
+///   2. create a `graph.set_parameter` for each entry of update_binding. A
+///      `graph.set_parameter` is an op that writes a new value to a weight.
+///   3. create the return of @main. The only result is the loss, the value that
+///      the Gradient nodes of the TrainingInfo differentiate.
+///
+/// Returns an error if `emitter` has recorded one.
 Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
@@ -434,8 +510,17 @@ void ModelImport::describeModule() {
   describePlacement();
 }
 
-/// Sets the module attributes for the mesh and for the pipeline stage of each
-/// node, if the options or the model's annotations give them.
+/// Sets module attributes for the distribution of the model over ranks:
+///
+///   dist.mesh            the mesh of one pipeline stage
+///   pipe.stage_of_nodes  a dictionary from node names to pipeline stages
+///   pipe.stages          the number of pipeline stages
+///
+/// The mesh comes from the user's options or else from the ONNX model. The
+/// attribute `dist.mesh` is absent if neither gives a mesh. The two pipe
+/// attributes are absent if the ONNX model assigns no node to a stage. A model
+/// assigns a node to a stage by an annotation of the node. The annotation
+/// states the number of the stage, or it lists the devices of the stage.
 void ModelImport::describePlacement() {
   const DevicePlan &plan = annotations.devicePlan();
   if (!plan.mesh().axes.empty())

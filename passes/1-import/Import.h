@@ -22,24 +22,33 @@ namespace pcc {
 ///   graph.model        the name of the ONNX file
 ///   graph.root         the directory of the weight files
 ///
-/// The following example uses --dim batch=8. The file /models/m.onnx has a
-/// weight `w` of 64 bytes at the offset 96:
+/// Each argument of @main has these attributes:
+///
+///   graph.name   the name of the ONNX input
+///   graph.dims   the name of each dim, or "" for a dim without a name
+///
+/// The following example uses --dim batch=8. The ONNX file /models/m.onnx has
+/// an input x[batch, 4], an output y[batch, 4], and a weight `w` of 64 bytes at
+/// the offset 96:
 ///
 ///   module attributes {graph.bound_dims = {batch = 8}, graph.model = "m.onnx",
 ///                      graph.root = "/models"} {
-///     graph.parameter @w : tensor<4x4xf32> = <"m.onnx", 96, 64, tensor<4x4xf32>>
+///     graph.parameter @w : tensor<4x4xf32> =
+///         <"m.onnx", 96, 64, tensor<4x4xf32>>
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// An op in @main has an attribute `graph.name`, the name of an output of the
-/// ONNX node. The MLIR location of the op is the name of the node. An error has
-/// one of these exit codes of pcc:
+/// The MLIR location of an op in @main is the name of the ONNX node for which
+/// the import created the op. Most ops that compute an output of a node also
+/// have an attribute `graph.name`, the name of this output. An error has one of
+/// these exit codes of pcc:
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
 ///   Unsupported   pcc does not support an op, an attribute of an op, or a type
 ///   UnboundDim    a dim has no size, or sizes contradict each other
-///   CannotMeet    a device annotation of the model cannot be satisfied
+///   CannotMeet    the model requests an impossible sharding, mesh or pipeline
+///                 stage
 ///   InputOutput   the operating system refuses an operation
 ///
 /// If `unsupported` is not null, the import stores in `unsupported` the list of

@@ -21,11 +21,13 @@ static bool isStatic(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// Checks that all results of `op` have static shapes, and that `op` is one of:
+/// Checks that all results of `op` have static shapes, and that `op` is one of
+/// these ops:
 ///
 ///  - an op of the graph dialect
-///  - a `dist.pin`, which fixes a sharding
-///  - an op of the func dialect other than a call
+///  - an op of the func dialect, except func.call
+///  - a `dist.pin`, an op that returns its operand unchanged. Readers of a
+///    `dist.pin` get the value in the sharding that the `dist.pin` states.
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -42,8 +44,9 @@ static LogicalResult checkOp(Operation *op) {
   return success();
 }
 
-/// Checks that every argument of `function` has a static shape and a
-/// `graph.name`.
+/// Checks that each argument of `function` is a tensor of static shape and has
+/// an attribute `graph.name`. The attribute holds the name of the ONNX input
+/// from which the import created the argument.
 static LogicalResult checkFunction(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (!isStatic(type))
@@ -59,13 +62,16 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--verify-imported`, which runs after the import of an ONNX model.
-/// Changes nothing. Fails unless these conditions hold:
+/// Pass `--verify-imported`, which runs after the import of an ONNX model. The
+/// pass changes nothing. The pass fails unless these conditions hold:
 ///
 ///  - The module has a function @main.
-///  - Each argument of each function has a static shape and a `graph.name`.
-///  - Each op belongs to the graph dialect or the func dialect, or is a
-///    `dist.pin`, an op that fixes a sharding. Function calls are not allowed.
+///  - Each argument of each function has a static shape and an attribute
+///    `graph.name`.
+///  - Each op is an op of the graph dialect, an op of the func dialect except
+///    func.call, or a `dist.pin`. A `dist.pin` returns its operand unchanged.
+///    Readers of a `dist.pin` get the value in the sharding that the `dist.pin`
+///    states.
 ///  - Each op result is a tensor of static shape.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {

@@ -70,9 +70,13 @@ private:
     return builder.reshape(value, {});
   }
 
-  /// Builds the loss function `loss` of the output and the labels that
-  /// `expression` names. Sets `graph.labels` on the labels' argument. On
-  /// failure emits an error and returns null.
+  /// Builds the loss function `loss`, such as cross_entropy, and returns the
+  /// loss as a scalar. `expression` is the parsed text of --loss. For the text
+  /// cross_entropy(logits, labels), `expression` names the model output
+  /// "logits" and the model input "labels". If the model has no such input, the
+  /// function adds this input to @main. The function marks the input as labels
+  /// with the attribute `graph.labels`. On failure, the function emits an error
+  /// and returns null.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -129,10 +133,18 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the symbols (names) of the dims of a new labels input, such as
-  /// ["batch", ""]. Dim i gets the symbol of dim i of the first model input if
-  /// both dims have the same size, else "". Returns null if the first input has
-  /// no symbols.
+  /// Returns the symbol of each dim of a new input with the type `labels`. A
+  /// symbol is the name that an ONNX model gives to a dim of an input, such as
+  /// "batch". The symbols are taken from the first input of @main. If dim i of
+  /// both inputs has the same size, dim i of the new input gets the symbol of
+  /// dim i of the first input. Otherwise, dim i has no symbol, which is written
+  /// as "". An example:
+  ///
+  ///   input         shape    symbols
+  ///   first input   8 x 32   "batch", "sequence"
+  ///   new input     8 x 10   "batch", ""
+  ///
+  /// Returns null if there is no first input or if it has no symbols.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -176,8 +188,12 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // Without --loss, a model with an ONNX TrainingInfo already returns its
-    // loss as the only result.
+    // `text` is the value of the option --loss. Without this option, `text` is
+    // empty. The user may omit --loss only if the ONNX file contains a training
+    // step (ONNX TrainingInfo). For such a model, the import has already made
+    // the loss the only result of @main. `text` is then set to the name of this
+    // result. isTraining() returns true for such a model, because its @main
+    // writes new values to weights.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text =
@@ -189,9 +205,20 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Gives ops the names of the outputs that they compute, so that --shard
-  /// finds these values by name. An op may have another name, as below an
-  /// Identity node; it keeps that name if --shard uses it.
+  /// Gives each op that computes an output of @main the name of this output.
+  /// The user may request a sharding for an output by its name, with the option
+  /// --shard. returnOnly() removes the outputs and their names. Later passes
+  /// then find the value by the name of the op.
+  ///
+  /// The op may already have another name. For example, the node N computes the
+  /// tensor "h", and an Identity node copies "h" to the output "y". pcc creates
+  /// no op for the Identity node. The op for N has the name "h", and the
+  /// function renames the op to "y". The old name remains in these cases:
+  ///
+  ///   - the user requests a sharding of "h" with --shard
+  ///   - the op is a constant or the read of a weight
+  ///   - the op has several results
+  ///   - the op is a `dist.pin`, which requests a sharding
   static void keepNames(func::FuncOp model) {
     Pins pins(model);
     for (auto [i, value] :
@@ -205,8 +232,10 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     }
   }
 
-  /// Makes `loss` the only result of @main. Ops that only the removed results
-  /// needed are then dead, and the pass simplify-graph erases them.
+  /// Makes `loss` the only result of @main and removes all other results. Some
+  /// ops then have no users, because they only computed a removed result. The
+  /// function does not erase these ops. The pass simplify-graph erases them
+  /// later.
   static void returnOnly(func::FuncOp model, Value loss) {
     keepNames(model);
     model.front().getTerminator()->setOperands(loss);

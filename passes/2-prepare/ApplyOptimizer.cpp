@@ -94,13 +94,18 @@ public:
   size_t numUpdated() const { return gradients.size(); }
 
 private:
-  /// Sets `graph.updates` = `weight` on each op that the class builds from here
-  /// on: these ops serve the update of this weight only.
+  /// Chooses a weight for the attribute `graph.updates`. After a call with the
+  /// weight w, `builder` sets `graph.updates` = @w on each op that it creates,
+  /// until the next call of markFor() or markForAll(). The attribute means that
+  /// the op belongs to the update of w and of no other weight.
   void markFor(StringAttr weight) {
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
-  /// Stops the setting of `graph.updates` by markFor(): the next ops serve all
-  /// weights.
+  /// Makes `builder` create ops without the attribute `graph.updates` until the
+  /// next call of markFor(). The attribute names a weight and means that only
+  /// the update of this weight needs the op. An op without the attribute is not
+  /// specific to one weight. An example is the op that computes the learning
+  /// rate, because the updates of all weights use the learning rate.
   void markForAll() { builder.setMark({}, {}); }
 
   /// Moves `set`, a write of a parameter, to the end of @main, after all reads
@@ -134,8 +139,12 @@ private:
   void addScale(SmallVectorImpl<std::pair<StringRef, Value>> &metrics) {
     if (!lossScale)
       return;
-    // The cast to f64 copies the loss scale. The call of update() below
-    // overwrites the parameter that holds it.
+    // The metric is the loss scale of this step. If the loss scale is dynamic,
+    // lossScale->build() returns a read of the parameter `pcc.loss_scale`. The
+    // result of this read is not a copy: it is the memory of the parameter.
+    // lossScale->update() overwrites this memory with the loss scale of the
+    // next step. The metric is therefore the result of a cast to f64: the cast
+    // stores the loss scale of this step in other memory.
     metrics.push_back(
         {"loss_scale", builder.cast(lossScale->build(builder, module),
                                     builder.getF64Type())});
@@ -153,8 +162,13 @@ private:
       sumGradients();
   }
 
-  /// Adds each gradient to a new state parameter WEIGHT.gradients, the sum over
-  /// all steps. `pcc verify` compares these sums.
+  /// Builds the sum of the gradients of each trained weight over all training
+  /// steps. For a weight "w", the function creates the parameter "w.gradients".
+  /// A parameter is a tensor that keeps its value from one step to the next.
+  /// The parameter is 0 before the first step, and each step adds the gradient
+  /// of "w" to the parameter. Only the command `pcc verify` needs the sums: it
+  /// compares the sums of the partitioned model with the sums of the
+  /// unpartitioned model.
   void sumGradients() {
     for (auto &[name, gradient] : gradients) {
       markFor(name);
@@ -167,10 +181,15 @@ private:
     markForAll();
   }
 
-  /// Fills `gradients` and `loss` from the results of @main. Each result but
-  /// the loss is the gradient for one read of a weight. The function
-  /// accumulates each result over the microbatches. It then adds the gradients
-  /// of the same weight.
+  /// Fills `loss` and `gradients` from the results of @main. The first result
+  /// is the loss. Each other result is a gradient of the loss with respect to a
+  /// weight. If several ops use a weight, @main returns one gradient of this
+  /// weight for each use. The result attribute `graph.gradient_of` names the
+  /// weight.
+  ///
+  /// @main computes the results for one microbatch. The function first builds
+  /// the sum of each result over all microbatches. It then adds the sums that
+  /// belong to the same weight.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -237,10 +256,24 @@ private:
     return next;
   }
 
-  /// Rounds all elements of `squares` to multiples of one power of two. Every
-  /// partial sum of the rounded elements is exact, so the order of additions
-  /// does not matter. For n squares, the error of the sum is at most n² / 2^52
-  /// times the largest square.
+  /// Rounds the elements of `squares`, so that any order of additions gives the
+  /// same sum of the elements. Let m be the largest of the n elements. For each
+  /// element x, the function builds two operations in f64:
+  ///
+  ///   result = (x + 2 n m) - 2 n m
+  ///
+  /// All sums x + 2 n m are about equally large. The first operation therefore
+  /// rounds all elements at the same digit, and the second operation keeps this
+  /// rounding. An example with 4 decimal digits in place of the 53 bits of f64:
+  /// the elements are 1.234 and 0.5678, so 2 n m is 4.936.
+  ///
+  ///   (1.234  + 4.936) - 4.936 = 6.170 - 4.936 = 1.234
+  ///   (0.5678 + 4.936) - 4.936 = 5.504 - 4.936 = 0.568
+  ///
+  /// All results are multiples of 0.001. Their sum 1.802 has only 4 digits, so
+  /// the addition of the results has no rounding error. In f64, the results are
+  /// multiples of a power of two. Compared with the exact sum of the elements,
+  /// the sum of the results has an error of at most about n² m / 2^52.
   ///
   /// The method is that of Demmel and Nguyen (Fast reproducible floating-point
   /// summation, ARITH 2013).
@@ -256,8 +289,19 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// gradients. The sum is computed in f64 and then rounded, so the order of
-  /// additions hardly matters. With --reproducible it does not matter at all.
+  /// elements of all gradients. The squares and their sum are computed in f64.
+  /// If any gradient is f64, the norm is f64. Otherwise the square root is
+  /// rounded to f32.
+  ///
+  /// The order of the additions in the sum depends on the sharding of the
+  /// gradients. A different order usually changes the last bits of the f64 sum.
+  /// After the rounding to f32, this difference is rarely visible.
+  ///
+  /// With the option --reproducible, the order must have no effect at all. In
+  /// this case, the function roundedAlike() first rounds all squares of one
+  /// gradient to multiples of the same small number. This number is chosen such
+  /// that f64 can add the multiples without any rounding error. Each order of
+  /// the additions therefore gives the same sum for this gradient.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
@@ -304,9 +348,14 @@ private:
     return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
-  /// Returns the coefficient of weight decay for the weight `name`; 0 if the
-  /// weight does not decay. Without --decay, weights of at least two dims
-  /// decay, but biases and scales do not.
+  /// Returns the coefficient of weight decay for the weight `name`, a tensor of
+  /// the type `type`. If the weight decays, the coefficient is the value of the
+  /// option --weight-decay, or else the default of the optimizer. If the weight
+  /// does not decay, the coefficient is 0.
+  ///
+  /// The user selects the weights that decay with the option --decay, a list of
+  /// name patterns. Without --decay, all weights with two or more dims decay.
+  /// Weights with one dim, such as the biases, then do not decay.
   double decayOf(StringRef name, RankedTensorType type) const {
     const bool decays = request.list("decay").empty()
                             ? type.getRank() >= 2
@@ -408,8 +457,9 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
                                             text.str() + "': "));
       return signalPassFailure();
     }
-    // The pass `differentiate` has already rejected an invalid --loss-scale, so
-    // the result is no error.
+    // LossScale::of() returns an error if the text of --loss-scale is invalid.
+    // The pass `differentiate` has already run and would have failed in that
+    // case. The operator * can therefore read the value without a check.
     auto lossScale = *LossScale::of(getOperation());
     const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);

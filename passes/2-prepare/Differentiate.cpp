@@ -33,17 +33,16 @@ static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones views of a weight that have several uses. A view is a transpose, a
-/// reshape, a cast or a slice. `maker` is the op that reads the weight, or a
-/// view. If the result of a view of `maker` has several uses, each use except
-/// one gets a clone of the view. Afterwards, the function treats each view of
-/// `maker` as the next `maker`.
+/// Clones views of a weight, so that each view has at most one use. A view is a
+/// transpose, a reshape, a cast or a slice. `maker` is the op that reads the
+/// weight. In this example, the view t has two uses, so the function clones t.
+/// The clone is u:
 ///
-/// In this example, `maker` reads the weight w. The view t has two uses, so the
-/// function clones t. The clone is u:
+///   before:   w = read, t = transpose(w), add(t), mul(t)
+///   after:    w = read, t = transpose(w), u = transpose(w), add(t), mul(u)
 ///
-///   before:   t = transpose(w), add(t), mul(t)
-///   after:    t = transpose(w), u = transpose(w), add(t), mul(u)
+/// The function then calls itself for each view, with the view as the new
+/// `maker`. It thereby also clones views of views, such as a reshape of t.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -166,9 +165,13 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   /// Returns the product of `seed` and the loss scale. `seed` is the first
   /// gradient of the backward pass: the derivative of the loss with respect to
   /// the loss itself. The loss scale is a factor that keeps small f16 gradients
-  /// from being rounded to 0. `loss` is the op that computes the loss, or null.
-  /// If `loss` is not null, the multiplication is recorded as a backward op of
-  /// `loss`.
+  /// from being rounded to 0.
+  ///
+  /// `loss` is the op that computes the loss. The function notes in attributes
+  /// that the multiplication belongs to `loss`. Phase 3-place can then assign
+  /// the multiplication to the pipeline stage of `loss`. If the loss is an
+  /// input of @main, no op computes the loss. `loss` is then null, and the
+  /// function notes nothing.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =

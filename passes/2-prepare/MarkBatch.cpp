@@ -82,15 +82,22 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks a dim in each input that has no mark yet. The marked dim of `input`
-  /// decides which dim. `input` must have a marked dim.
+  /// Marks the matching dim in each function input that has no mark yet. The
+  /// number `input` selects a function input that has a marked dim. The
+  /// function searches in each other input for a dim that matches this marked
+  /// dim:
   ///
-  ///   - If the marked dim has a symbolic name, such as "batch", the function
-  ///     marks the first dim with the same name.
-  ///   - If the marked dim has no symbolic name, the function marks the dim
-  ///     with the same index, if it has the same size.
+  ///   - If the marked dim has a symbolic name, such as "batch", the first dim
+  ///     with the same name matches.
+  ///   - If the marked dim has no symbolic name, the dim with the same index
+  ///     matches, provided that it has the same size.
   ///
-  /// An input that has no such dim gets no mark.
+  /// An input without a matching dim gets no mark. Three examples:
+  ///
+  ///   selected input, mark    other input   new mark
+  ///   x[batch, 4], dim 0      y[4, batch]   dim 1 of y
+  ///   x[8, 4], dim 0          z[8, 2]       dim 0 of z
+  ///   x[8, 4], dim 0          u[4, 8]       none
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -145,15 +152,18 @@ private:
 /// per sample. For example, dim 0 is the batch dim of the input ids[8, 128],
 /// which holds 128 tokens for each of 8 samples. The class takes three steps:
 ///
-///   1. Mark the dims that the user names with the option --batch-dim. If the
-///      user names no dim, mark dim 0 of the first input.
-///   2. Take the first input that has a mark. In each input without a mark,
-///      mark the dim with the same symbolic name as the marked dim of that
-///      first input. If the marked dim has no symbolic name, mark the dim with
-///      the same index and the same size.
+///   1. Mark the batch dims that the user names with the option --batch-dim.
+///      If the user names no dim, mark dim 0 of the first input.
+///   2. Select the first input that has a mark. Its marked dim may have a
+///      symbolic name, such as "batch". In each input without a mark, mark the
+///      first dim with this name. If the marked dim of the selected input has
+///      no symbolic name, mark the dim with the same index and the same size.
 ///   3. Check that all batch dims have the same size. Check that the number of
 ///      microbatches divides this size. A microbatch is an equal part of the
 ///      batch. The pipeline computes one microbatch after the other.
+///
+/// For example, a model has the inputs ids[batch, 128] and lengths[batch]. Step
+/// 1 marks dim 0 of ids. Step 2 marks dim 0 of lengths.
 ///
 /// Afterwards, the class finds the sequence dims. A sequence dim has one entry
 /// per token. In ids[8, 128], dim 1 is the sequence dim.

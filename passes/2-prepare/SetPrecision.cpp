@@ -22,8 +22,11 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` must compute in f32 or wider. A sum or product of
-/// elements must; a maximum or minimum need not.
+/// Returns whether `op` must compute in f32, because f16 or bf16 is too
+/// inaccurate or cannot represent large results. Examples are an exponential,
+/// and a reduction that adds or multiplies many elements. A reduction to the
+/// maximum or the minimum has no rounding error, so the function returns false
+/// for it.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -40,10 +43,21 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of float values. The class of a value tells which float type the
-/// value has. The requested type is the float type that the user chooses, such
-/// as bf16. The classes have an order: Known < Stored < Narrow < Wide. The
-/// class of the result of an op depends on the highest class of the operands.
+/// Classes of the float values of a model. The class of a value determines the
+/// type of the value:
+///
+///   - A Known or Stored value keeps its type from the model. A Known value
+///     depends on constants and buffers only. A Stored value also depends on
+///     an input or a weight. There is one exception: trained weights, and
+///     Stored values that depend on them, have at least the type f32.
+///   - A Narrow value has the type that the user requests, such as bf16.
+///   - A Wide value has the type f32.
+///
+/// A buffer is a stored tensor that the exporter does not count as a weight,
+/// such as the running mean of a batch norm. The classes have an order: Known <
+/// Stored < Narrow < Wide. For most ops, the highest class of the operands
+/// matters. For example, the addition of a Narrow value and a Wide value
+/// computes in f32, the type of the Wide value.
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type
@@ -51,13 +65,19 @@ enum class Precision : uint8_t {
   Wide,   ///< computed in f32
 };
 
-/// Creates casts of values. The class places each cast directly after the op
-/// that computes the value. If a caller asks twice for a cast of one value to
-/// one type, the second call returns the first cast. For a constant, the class
-/// creates a new constant instead of a cast if the new type represents all
-/// numbers exactly. A finite number that is too large for the new type does not
-/// prevent this. It becomes the nearest finite number of the new type: in f16,
-/// 1e5 becomes 65504.
+/// Creates casts of values to other float types. Each cast is directly after
+/// the op that computes the value. If a caller requests the same cast again,
+/// the class returns the cast that it has already created.
+///
+/// A constant needs no cast op if the new type represents all its numbers
+/// exactly. The class then creates a new constant. A number that is too large
+/// for the new type counts as exact, too: it becomes the nearest finite number
+/// of the new type. Three examples for f16, whose largest number is 65504:
+///
+///   old constant   result
+///   [0.5, 2]       constant [0.5, 2]
+///   [0.5, 1e5]     constant [0.5, 65504]
+///   [0.1, 2]       cast op, because f16 cannot represent 0.1 exactly
 class Casts {
 public:
   /// Stores `narrow`, the float type that the user requests, such as bf16.
@@ -130,12 +150,15 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // A cast to f16 would turn huge finite numbers, such as -1e30 in a mask,
-    // into -infinity. A softmax over a row of -infinity is NaN. Therefore clamp
-    // the numbers to the finite range of `type`. The set `beyond` holds the
-    // values that can have such numbers. The set `infinite` holds the values
-    // that can have infinities of the model. Do not clamp the values in
-    // `infinite`, because the clamp would make the infinities finite.
+    // The largest number of f16 is 65504. A mask may contain a larger finite
+    // number, such as -1e30. A cast to f16 would turn -1e30 into -infinity. A
+    // softmax over a row of -infinity would then give NaN. A clamp before the
+    // cast prevents this: it replaces -1e30 by -65504.
+    //
+    // The set `beyond` holds the values that depend on a constant with such a
+    // large finite number. The set `infinite` holds the values that depend on a
+    // constant with an infinity. A clamp would replace the infinity by a finite
+    // number. Therefore, a value in `infinite` is never clamped.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
@@ -194,32 +217,35 @@ private:
 };
 
 /// Sets the float types of a model for mixed precision (Micikevicius et al.
-/// 2018). The user requests one float type, such as bf16. One traversal in
-/// program order gives each float value one of four classes. A buffer is a
-/// stored tensor that the exporter does not count as a weight, such as a
-/// running mean.
+/// 2018). The user requests one float type, such as bf16. Matrix products
+/// compute in this type. Ops that need more accuracy compute in f32.
 ///
-///   Known    computed from constants and buffers; keeps the model's type
-///   Stored   an input, a weight, or computed from them; keeps the model's type
-///   Narrow   computed or stored in the requested type
-///   Wide     computed in f32
+/// Each float value has one of four classes. The class tells the type of the
+/// value:
 ///
-/// One exception: trained weights of a type narrower than f32, and the Stored
-/// results that depend on them, become f32.
+///   class    type             values
+///   Known    of the model     constants and buffers; results of only these
+///   Stored   of the model     inputs, trained weights, biases; results of them
+///   Narrow   requested type   all other weights; most other results
+///   Wide     f32              results that need more accuracy
 ///
-/// The first of these rules that applies gives the class of the result of an
-/// op. Only float operands count. A contraction is a matrix product, a
-/// convolution or an attention.
+/// A buffer is a stored tensor that the exporter does not count as a weight,
+/// such as a running mean. Trained weights are an exception: if the model has a
+/// trained weight in f16 or bf16, pcc stores the weight in f32. Stored results
+/// that depend on the weight are then f32, too.
 ///
-///   1. Known if all operands are Known
-///   2. Narrow for a contraction
-///   3. Stored if all operands are Known or Stored
-///   4. Wide in each of these cases:
-///       - the op is inaccurate in a narrow type, such as exp or a reduce sum
-///       - an operand is Wide
-///       - an operand is a scalar constant that the requested type rounds
-///       - no contraction depends on the op; the loss is an example
-///   5. Narrow in all other cases
+/// The class of a result depends on the op and on its float operands. The first
+/// row that applies gives the class. A contraction is a matrix product, a
+/// convolution or an attention:
+///
+///   all operands are Known                                           Known
+///   the op is a contraction                                          Narrow
+///   all operands are Known or Stored                                 Stored
+///   an operand is Wide                                               Wide
+///   the op is inaccurate in the requested type, such as exp          Wide
+///   an operand is a scalar constant that the requested type rounds   Wide
+///   no contraction depends on the op, as for the loss                Wide
+///   any other op                                                     Narrow
 ///
 /// An example of training in bf16. The model has f32 weights. Each row shows
 /// ops, the class of their results, and the type of their results:
@@ -267,12 +293,18 @@ private:
         leading.insert(&op);
   }
 
-  /// Records that `input` has the class Stored: the input keeps the float type
-  /// that it has in the model. Does nothing if `input` holds no floats. If this
-  /// type has fewer bits than the type that the user requests, inserts a cast
-  /// of the input to the requested type. All ops that read the input then read
-  /// the cast. For an f16 input and the requested type f32, the function
-  /// inserts a cast from f16 to f32.
+  /// Chooses the type in which ops read `input`, an input of @main. Does
+  /// nothing if `input` holds no floats. Two examples:
+  ///
+  ///   type of `input`   requested by the user   ops read
+  ///   f32               bf16                    the input itself
+  ///   f16               f32                     a cast of the input to f32
+  ///
+  /// In the first row, the input has at least as many bits as the requested
+  /// type, so the function inserts no cast. In the second row, the input has
+  /// fewer bits, so the function inserts a cast to the requested type. The
+  /// function also stores the classes of the input and of the cast in the map
+  /// `precisions`. The class of a value tells which type the value has.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -285,14 +317,17 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. Casts the float operands to
-  /// this type, and sets the types of the results. The choice depends on `op`
-  /// and on the operands. For example, a matrix product of activations computes
-  /// in the type that the user requests. An addition computes in f32 if an
-  /// operand was computed in f32. The comment of the class PrecisionSetter
-  /// lists all rules. The operands of a layer norm are an input, a scale and a
-  /// bias. For a layer norm or an RMS norm, the class of the input decides, and
-  /// the function casts only the input.
+  /// Chooses the float type in which `op` computes. The choice depends on `op`
+  /// and on the types of its float operands. For example, a matrix product
+  /// computes in the type that the user requests. An addition computes in f32
+  /// if pcc has computed one of its operands in f32. In training with f32
+  /// weights, a layer norm of the embeddings stays in f32, the type in the
+  /// model. The comment of the class PrecisionSetter lists all rules.
+  ///
+  /// The function casts the float operands to the chosen type, and gives this
+  /// type to the float results. A layer norm or an RMS norm is an exception:
+  /// only the tensor to normalize counts as an operand and is cast. The scale
+  /// and the bias keep their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -326,12 +361,20 @@ private:
       round(op);
   }
 
-  /// Makes `op` compute in f32 if an operand in `inputs` depends on a trained
-  /// weight whose type in the model is narrower than f32, such as f16. In this
-  /// case, casts all float operands in `inputs` to f32, and changes the type of
-  /// the float results to f32. Otherwise does nothing. `inputs` holds the
-  /// operands of `op` that can be cast. For a layer norm or an RMS norm,
-  /// `inputs` holds the first operand alone.
+  /// Makes `op` compute in f32 if `op` would otherwise mix f32 with a narrower
+  /// type. For example, pcc stores each trained weight of an f16 model in f32.
+  /// This pass has therefore changed the type of the weight from f16 to f32. An
+  /// op that reads the weight may have other operands in f16.
+  ///
+  /// The set `widened` holds the trained weights that this pass has changed to
+  /// f32, and the results of this function. If no operand in `inputs` is in the
+  /// set, the function does nothing. Otherwise, the function casts all float
+  /// operands in `inputs` to f32, and changes the type of the float results to
+  /// f32. It then adds the results to the set.
+  ///
+  /// For most ops, `inputs` holds all operands of `op`. For a layer norm or an
+  /// RMS norm, `inputs` holds only the tensor to normalize, without scale and
+  /// bias.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -348,17 +391,19 @@ private:
       }
   }
 
-  /// Returns whether pcc must round the result of `op` to the type that the
-  /// user requests, such as bf16. `op` computes in f32. All these conditions
-  /// must hold:
+  /// Returns whether the result of `op` is cast to the type that the user
+  /// requests, such as bf16. `op` itself computes in f32. An example is the
+  /// subtraction x - mean(x), where x has the type bf16. mean(x) has the type
+  /// f32, so the subtraction computes in f32. A cast of the result to bf16 then
+  /// gives the result the type of x.
+  ///
+  /// The function returns true if all these conditions hold:
   ///
   ///   - `op` has one result.
-  ///   - An operand was computed in the requested type, and has as many
-  ///     elements as the result. In the subtraction x - mean(x), x can be such
-  ///     an operand.
-  ///   - `op` is accurate enough in a narrow type. An exponential is not
-  ///     accurate enough. A reduction that sums many elements is not accurate
-  ///     enough. An addition of two tensors is accurate enough.
+  ///   - An operand has the requested type and as many elements as the result.
+  ///     In the example, x is this operand.
+  ///   - The requested type is accurate enough for `op`. It is not accurate
+  ///     enough for an exponential or for the sum of many elements.
   ///   - A matrix product, a convolution or an attention depends on `op`.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
@@ -407,16 +452,17 @@ private:
     }
   }
 
-  /// Changes the target type of `op`, a cast in the model from one float type
-  /// to another. The requested type is the type that the user chooses, such as
-  /// bf16. The operand either keeps its type from the model (class Known or
-  /// Stored), or this pass has chosen the requested type or f32 for the operand
-  /// (class Narrow or Wide):
+  /// Chooses the new target type of `op`, a cast in the model from one float
+  /// type to another. The class of the operand decides:
   ///
-  ///   type of the operand     old target type     new target type
-  ///   kept from the model     any                 not changed
-  ///   chosen by this pass     f32 or wider        f32
-  ///   chosen by this pass     narrower than f32   requested type
+  ///   class of the operand   old target type     new target type
+  ///   Known or Stored        any                 not changed
+  ///   Narrow or Wide         f32 or wider        f32
+  ///   Narrow or Wide         narrower than f32   type that the user requests
+  ///
+  /// In the first row, the operand usually has its type from the model, and the
+  /// cast stays as it is. In the other rows, this pass has chosen the type of
+  /// the operand: the requested type (class Narrow) or f32 (class Wide).
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -439,17 +485,19 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the float type in which pcc stores the weight that `get` reads:
+  /// Chooses the float type in which pcc stores the tensor that `get` reads.
+  /// The tensor is a weight or a buffer. A buffer is a stored tensor that the
+  /// exporter does not count as a weight:
   ///
-  ///   weight                              stored type
-  ///   buffer, such as a running mean      the model's type
-  ///   weight that training changes        f32, or the model's type if wider
-  ///   any other, with at least two dims   the type that the user requests
-  ///   any other, with at most one dim     the model's type, for now
+  ///   kind of tensor                       stored type
+  ///   buffer, such as a running mean       the model's type
+  ///   weight that training changes         f32, or the model's type if wider
+  ///   other weight with two or more dims   the type that the user requests
+  ///   other weight with at most one dim    the model's type
   ///
-  /// Later, convertCastWeights() stores some weights of the last row in the
-  /// type that the user requests. The runtime converts a weight to the stored
-  /// type when it loads the weight.
+  /// After all ops have been visited, convertCastWeights() changes the stored
+  /// type of some weights of the last row to the requested type. The runtime
+  /// converts a weight to the stored type when it loads the weight.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -494,8 +542,9 @@ private:
         weight.withTransform(ConvertAttr::get(context, type)));
   }
 
-  /// Returns whether all readers of `get`, a read of a weight, cast the weight
-  /// to the type that the user requests.
+  /// Returns whether the weight that `get` reads is needed only in the type
+  /// that the user requests, such as bf16. This is the case if every op that
+  /// uses the result of `get` is a cast to this type.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
@@ -548,11 +597,12 @@ private:
   /// Values that pcc stores or computes in f32 although the model has a
   /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Maps a vector to the ops that read the vector. A vector is a float weight
-  /// of at most one dim, such as a bias. The map holds no vectors that training
-  /// changes. It also holds no buffers. A buffer is a stored tensor that the
-  /// exporter does not count as a weight, such as the running mean of a batch
-  /// norm.
+  /// Maps a float weight to the ops that read the weight. The map holds only
+  /// weights of at most one dim that training does not change. An example is a
+  /// bias in a model that is used for inference. convertCastWeights() decides
+  /// in which type pcc stores these weights. The map does not hold the stored
+  /// tensors that the exporter marks as buffers, such as the running mean of a
+  /// batch norm.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

@@ -40,8 +40,11 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
     func::FuncOp function = getOperation();
     Pins pins(function);
     int64_t before = countOps(function), merged = 0;
-    // After equal ops have been merged, more operands are the same value, so
-    // more patterns may match. The loop ends when nothing is merged.
+    // The loop repeats two steps. The first step applies the patterns, which
+    // fold and simplify ops. The second step merges equal ops. A merge can make
+    // two operands of an op the same value. Another pattern can then match, for
+    // example a pattern that needs two equal operands. The loop ends when the
+    // second step merges no ops.
     do {
       if (failed(applyPatternsGreedily(
               function, patterns,

@@ -64,7 +64,11 @@ namespace {
 /// Pass `--verify-prepared`: checks, at the end of phase 2-prepare, the
 /// properties on which later phases rely. Changes nothing.
 struct VerifyPrepared : pcc::prepare::impl::VerifyPreparedBase<VerifyPrepared> {
-  /// Checks all ops and all batch dims of all functions. Emits the first error.
+  /// Checks all functions of the module. Calls checkOp() for each op of a
+  /// function except the terminator. Then calls checkBatch() for the function,
+  /// which checks the sizes of the batch dims of the function's inputs. A batch
+  /// dim counts the samples of the batch. Returns failure after the first
+  /// error.
   LogicalResult check() {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (Operation &op : function.front().without_terminator())

@@ -36,8 +36,9 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Place writes of parameters last. A write lies on the stages of all ops
-    // that read the parameter, and these may be followers (backward ops).
+    // Place the writes of parameters last. A write lies on each stage that
+    // reads the parameter. Backward ops and update ops may read the parameter
+    // too, so they must have their stages before the write gets its stages.
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -51,9 +52,11 @@ public:
   }
 
 private:
-  /// Sets the stage of `op`, an op of the backward pass or the update. The ops
-  /// that compute its operands must have a stage already. Exception: cheap
-  /// forward ops, such as masks (free ops), get their stages later.
+  /// Sets the stage of `op`, an op of the backward pass or of the weight
+  /// update. If an op of the backward pass or of the weight update computes an
+  /// operand of `op`, that op must have a stage already. If `op` is a concat of
+  /// the weight update, the function first calls sendTogether(). This call
+  /// reduces the number of values that the stages send to the concat.
   void place(Operation *op) {
     if (auto concat = dyn_cast<graph::ConcatOp>(op);
         concat && !op->hasAttr(graph::mirrorsName))
@@ -61,15 +64,24 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the stage of `op`, an op of the backward pass or the update:
+  /// Returns the pipeline stage for `op`, an op of the backward pass or of the
+  /// weight update. Each backward op belongs to one forward op, whose gradient
+  /// it computes. An op `graph.accumulate` combines the values of all
+  /// microbatches, for example into the sum of a gradient. The first of these
+  /// rules that applies to `op` determines the stage:
   ///
-  ///   op                                        stage
-  ///   update op of a single weight              stage that updates the weight
-  ///   backward op of a forward op with a stage  stage of the forward op
-  ///   other backward op                         stage of last placed operand
-  ///   any other op                              stage 0
+  ///   1. If `op` is a `graph.accumulate`, the stage is the stage of its
+  ///      operand.
+  ///   2. If `op` has the attribute `graph.updates`, the attribute is the name
+  ///      of a weight. The stage is the first stage that reads this weight.
+  ///   3. If `op` is a backward op and its forward op has a stage, the stage is
+  ///      the stage of the forward op.
+  ///   4. If `op` is any other backward op, the stage is the stage of the last
+  ///      operand of `op` that has a stage.
+  ///   5. Otherwise, the stage is 0. An example is an op that computes the norm
+  ///      of all gradients.
   ///
-  /// A `graph.accumulate` counts as a backward op.
+  /// If no operand of `op` has a stage, rule 1 and rule 4 give the stage 0.
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -83,9 +95,11 @@ private:
     return 0;
   }
 
-  /// Returns the stage of the last operand of `op` that has a stage already; 0
-  /// if none has. Cheap forward ops, such as masks (free ops), get their stages
-  /// later.
+  /// Returns the stage of the last operand of `op` that has a stage. Returns 0
+  /// if no operand has a stage. The stage of an operand is the stage of the op
+  /// that computes the operand. For example, stage 1 computes the first operand
+  /// of `op`, stage 2 computes the second operand, and the third operand has no
+  /// stage. The result is 2.
   static int64_t stageOfOperands(Operation *op) {
     for (Value operand : llvm::reverse(op->getOperands()))
       if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
@@ -93,9 +107,15 @@ private:
     return 0;
   }
 
-  /// Adds to `stages` the stages of all ops that read the weight `get`. An op
-  /// may also read it through a cheap op that has no stage yet, such as a
-  /// transpose of the weight.
+  /// Adds to `stages` the stages of all ops that read the result of `get`.
+  /// `get` is an op `graph.get_parameter`, which reads a weight. Some ops that
+  /// read the result of `get` are cheap ops without a stage, such as a
+  /// transpose. For such an op, the function adds the stages of all ops that
+  /// read the result of the cheap op. An example:
+  ///
+  ///   %w = get_parameter @w   `get`
+  ///   %t = transpose %w       cheap op without a stage
+  ///   %y = matmul %x, %t      op on stage 2: the function adds 2
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -135,12 +155,18 @@ private:
     }
   }
 
-  /// Makes each stage send its operands of `concat` as one value. The stage
-  /// concatenates them; stage 0, where `concat` runs, slices them again. An
-  /// example with two operands from stage 1:
+  /// Reduces the number of values that the stages send to the op `concat`. The
+  /// function assumes that `concat` runs on stage 0. If another stage computes
+  /// several operands of `concat`, that stage concatenates these operands.
+  /// Stage 0 then receives only the result, and slices it into the operands
+  /// again. For example, stage 1 computes %b and %c:
   ///
-  ///   concat %a, %b, %c    ->   %t = concat %b, %c {pipe.stage = 1}
-  ///                             concat %a, slice %t, slice %t {pipe.stage = 0}
+  ///   before   %r = concat %a, %b, %c     on stage 0, receives %b and %c
+  ///
+  ///   after    %t = concat %b, %c         on stage 1
+  ///            %u = slice %t              on stage 0, equal to %b
+  ///            %v = slice %t              on stage 0, equal to %c
+  ///            %r = concat %a, %u, %v     on stage 0, receives only %t
   void sendTogether(graph::ConcatOp concat) {
     llvm::MapVector<int64_t, SmallVector<OpOperand *>> byStage;
     for (OpOperand &operand : concat->getOpOperands())
@@ -153,10 +179,12 @@ private:
         join(builder, concat, stage, operands);
   }
 
-  /// Makes a stage send `operands`, values that it computes, to stage 0 as one
-  /// value. The op `concat` on stage 0 reads these values. Creates a concat of
-  /// them on `stage`, and slices of its result on stage 0. `concat` then reads
-  /// the slices.
+  /// Makes the stage `stage` send the values `operands` to stage 0 as one
+  /// value. Each element of `operands` is an operand of `concat` that an op on
+  /// the stage `stage` computes. The function creates a concat of these
+  /// operands on the stage `stage`. For each operand, the function then creates
+  /// a slice of the result on stage 0. The slice is equal to the operand, and
+  /// replaces the operand in `concat`.
   static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
                    ArrayRef<OpOperand *> operands) {
     SmallVector<Value> parts;
@@ -179,8 +207,10 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
-  /// Forward ops by number. `graph.number` of a forward op and `graph.mirrors`
-  /// of its backward ops hold the number.
+  /// Maps numbers to forward ops. The attribute `graph.number` of a forward op
+  /// holds the number of the op. The attribute `graph.mirrors` of a backward op
+  /// holds the number of the forward op whose gradient the backward op
+  /// computes.
   DenseMap<int64_t, Operation *> numbered;
   /// The `graph.get_parameter` ops that read each parameter, by the parameter's
   /// symbol name.

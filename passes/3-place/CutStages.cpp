@@ -29,15 +29,21 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Assigns the ops of one function to pipeline stages, by their class
-/// (ForwardChain.h):
-///   1. links (forward ops that carry work): the stage planner cuts the chain
-///      of links
-///   2. followers (backward and update ops): the rules of BackwardStages.h
-///   3. free ops (such as masks): each stage that uses one gets a clone
+/// Assigns each op of a function to a pipeline stage. There are three classes
+/// of ops (ForwardChain.h):
 ///
-/// Then creates a `pipe.transfer` for each value that another stage reads, one
-/// per reading stage.
+///   1. Links are forward ops with much work, such as a matmul. The stage
+///      planner cuts the list of all links into consecutive stages.
+///   2. Followers are the ops of the backward pass and of the weight update.
+///      Their stages follow the rules in BackwardStages.h.
+///   3. Free ops are cheap ops, such as masks. Each stage that reads the result
+///      of a free op gets a clone of the op.
+///
+/// The class then connects the stages. If a stage reads a value that another
+/// stage computes, the class creates an op `pipe.transfer`, which sends the
+/// value to the reading stage. For example, the stages 1 and 2 read a value of
+/// stage 0. The class then creates two transfers of this value, one to stage 1
+/// and one to stage 2.
 class StagePlacer {
 public:
   StagePlacer(func::FuncOp function, int numStages)
@@ -79,14 +85,26 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns the fastest cut into stages that respects a limit on the weights
-  /// of each stage. Uses the first of these limits for which there is a cut:
+  /// Cuts the list of all links into pipeline stages that take about equal
+  /// time. A link is a forward op with much work, such as a matmul. The
+  /// function limits the bytes of the weights on one stage. The function first
+  /// tries the limit L1, then the limit L2, and then no limit. The function
+  /// returns the first cut that the planner finds:
   ///
-  /// 1. at most 85 % of the model's weights; they must fit into memory if the
-  ///    axis tp splits them
-  /// 2. at most 85 % of the model's weights; they must fit into memory if all
-  ///    ranks of the stage split them (ZeRO, FSDP)
-  /// 3. no limit
+  ///   L1 = min(0.85 · W, M · T)   each weight is sharded over the axis tp
+  ///   L2 = min(0.85 · W, M · R)   each weight is sharded over all ranks of the
+  ///                               stage, as with ZeRO or FSDP
+  ///
+  ///   W   bytes of all weights
+  ///   M   bytes that --memory-limit allows on one rank; infinity by default
+  ///   T   size of the axis tp
+  ///   R   number of ranks of one stage
+  ///
+  /// For example, let there be 4 stages, and let W = 100 GB, M = 10 GB, T = 2
+  /// and R = 8. Then L1 = 20 GB and L2 = 80 GB. With L1, the 4 stages can hold
+  /// 80 GB at most, which is less than W. Therefore, the function tries L2
+  /// next. If there are no weights or there is only one stage, the function
+  /// uses no limit.
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -104,9 +122,17 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns the bytes of weights that one stage can store, for two cases:
-  /// weights sharded over the axis tp only, and over all ranks. Without
-  /// --memory-limit, returns only infinity.
+  /// Returns the largest number of bytes of weights that one stage can store.
+  /// The result has two elements:
+  ///
+  ///   1. the number of bytes if each weight is sharded over the axis tp only
+  ///   2. the number of bytes if each weight is sharded over all ranks of the
+  ///      stage
+  ///
+  /// The option --memory-limit limits the bytes of one rank. For example, let
+  /// this limit be 10 GB, let a stage have 8 ranks, and let the axis tp have
+  /// size 2. The result is then [20 GB, 80 GB]. Without --memory-limit, the
+  /// result has only one element, infinity.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -118,9 +144,19 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Fixes a cut between two pipeline stages before each node or value that
-  /// `stageAt` names. Emits an error if a name is unknown, or if the number of
-  /// names is not the number of stages minus 1.
+  /// Makes a pipeline stage begin at each name in `stageAt`. The user gives
+  /// these names with the option --stage-at. A name belongs to an ONNX node, or
+  /// to a tensor that a node computes. The stage begins at the first link at or
+  /// after this node. A link is a forward op with much work, such as a matmul.
+  /// The links have indices: link 0, link 1, and so on. The function appends
+  /// the index of the link at which the stage begins to `request.pinned`. If
+  /// `stageAt` is null or empty, the function does nothing. Emits an error in
+  /// these cases:
+  ///
+  ///   - the number of names is not the number of stages minus 1
+  ///   - no node and no tensor has the name
+  ///   - there is no link at or after the node
+  ///   - the stage begins at link 0, so the stage before it has no link
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -206,8 +242,13 @@ private:
     return sorted;
   }
 
-  /// Places each free op (cheap op, such as a mask) on the stages of its users,
-  /// as one clone per stage. Visits users before producers.
+  /// Sets the stage of each free op. A free op is a cheap op, such as a mask.
+  /// The free op gets the first stage that reads its result. Each other stage
+  /// that reads the result gets a clone of the free op. For example, the stages
+  /// 1 and 2 read a mask. The op that computes the mask gets stage 1, and a
+  /// clone of this op gets stage 2. The function visits the ops in reverse
+  /// order, because the ops that read the result of a free op need their stages
+  /// first.
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {

@@ -18,8 +18,11 @@ static double bytesOf(Value value) {
   return graph::numBytes(graph::tensorType(value));
 }
 
-/// Returns the number of elements that `op` reads and writes. Returns 0 for a
-/// `dist.pin`, which is erased before the program runs.
+/// Returns the number of elements that `op` reads and writes. For example, the
+/// addition of two matrices [2, 3] reads 6 + 6 elements and writes 6, so the
+/// function returns 18. The op `dist.pin` requests a sharding for a value. For
+/// a `dist.pin`, the function returns 0, because this op is erased before the
+/// program runs.
 static double elementsMoved(Operation *op) {
   double moved = 0;
   if (!isa<dist::PinOp>(op))
@@ -38,8 +41,17 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
-/// If `op` reads a weight, or is a view (such as a transpose or a cast) of one,
-/// returns the read. Returns null for other ops.
+/// Returns the op `graph.get_parameter` that reads the weight from which `op`
+/// takes its elements:
+///
+/// - If `op` is a `graph.get_parameter`, returns `op`.
+/// - If `op` is a view (such as a transpose), a cast or a `dist.pin`, applies
+///   the same rule to the op that computes its operand 0. A `dist.pin` returns
+///   its operand and requests a sharding for it.
+/// - For any other op, and if `op` is null, returns null.
+///
+/// For example, cast(transpose(get_parameter @w)) is a chain of three ops. The
+/// function returns the `graph.get_parameter` for each of them.
 static graph::GetParameterOp weightBehind(Operation *op) {
   while (op &&
          (op->hasTrait<graph::IsView>() || isa<graph::CastOp, dist::PinOp>(op)))
@@ -59,12 +71,18 @@ ForwardChain::ForwardChain(func::FuncOp function)
     }
 }
 
-/// Returns whether `op` belongs to the backward pass or the update. It must
-/// have operands, and one of these must be true:
+/// Returns whether `op` is a follower. A follower is an op of the backward pass
+/// or of the weight update. An op without operands, such as a constant, is
+/// never a follower. Any other op is a follower if one of these is true:
 ///
-///   - phase 2-prepare has marked it (`graph.mirrors`, `graph.updates`)
-///   - it accumulates a gradient or writes a parameter
-///   - it reads the result of an op of the backward pass or the update
+/// - `op` has the attribute `graph.mirrors`. Phase 2-prepare sets it on ops
+///   that compute gradients.
+/// - `op` has the attribute `graph.updates`. Phase 2-prepare sets it on ops
+///   that only the update of one weight needs.
+/// - `op` is a `graph.accumulate`, which combines one value per microbatch,
+///   such as a gradient, to one value per step.
+/// - `op` is a `graph.set_parameter`, which stores a new weight.
+/// - `op` reads the result of another follower.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -102,10 +120,16 @@ bool ForwardChain::carriesWork(Operation *op) const {
   return false;
 }
 
-/// Describes the links (forward ops that only one stage runs) to the planner of
-/// stages. Transfers of the backward pass cost nothing in this description. The
-/// planner may choose a cut whose slowest stage is up to 5 % slower, if that
-/// cut sends fewer bytes.
+/// Returns the input of the stage planner, which cuts the list of links into
+/// `numStages` stages. A link is a forward op that only one stage runs. The
+/// input contains the work of each link, and the bytes that must be sent if a
+/// stage ends after the link. These are only bytes of the forward pass. Bytes
+/// of gradients are not counted.
+///
+/// The input also contains a tolerance of 5 %. Let T be the least time that is
+/// possible for the slowest stage. The planner considers all cuts whose slowest
+/// stage takes at most 1.05 · T. It chooses the cut that sends the fewest
+/// bytes.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

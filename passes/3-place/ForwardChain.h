@@ -32,9 +32,14 @@ namespace pcc::place {
 ///   %z = select %m, %y, %0   link 1, because it reads link 0
 class ForwardChain {
 public:
-  /// Classifies the ops of `function`. While this object is in use, callers may
-  /// only add attributes to the ops, and clone cheap ops, such as masks (free
-  /// ops).
+  /// Divides the ops of `function` into three classes: forward ops with much
+  /// work, ops of the backward pass and the update, and free ops. While this
+  /// object is in use, the code that uses it may change the function in two
+  /// ways only:
+  ///
+  /// - It may set attributes of ops.
+  /// - It may clone free ops. A free op is a cheap op, such as a mask or a
+  ///   constant. Each stage that uses a free op gets a clone of it.
   explicit ForwardChain(mlir::func::FuncOp function);
 
   /// Returns the links (forward ops that only one stage runs) in program order.
@@ -78,7 +83,8 @@ private:
 
   mutable mlir::func::FuncOp
       function; ///< mutable because accessors of this handle are not const
-  /// Symbols of the module of `function`.
+  /// Symbol table of the module that contains `function`. It finds the
+  /// declaration (`graph.parameter`) of a weight by the name of the weight.
   mlir::SymbolTable parameters;
   llvm::SmallVector<mlir::Operation *> linkOps;
   /// For each link (op that lies on one stage), its index in `linkOps`.

@@ -34,8 +34,13 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
   return success();
 }
 
-/// Checks that `op` has a stage, and that it reads values of other stages only
-/// through transfers. Emits an error if not.
+/// Checks the pipeline stage of `op`. A transfer is the op `pipe.transfer`,
+/// which sends a value from one stage to another. Emits an error and fails in
+/// these cases:
+///
+/// - `op` has no stage.
+/// - `op` is a transfer, and checkTransfer finds an error.
+/// - `op` is no transfer, but reads the result of an op on another stage.
 static LogicalResult checkOp(Operation &op, int64_t numStages,
                              const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
@@ -53,9 +58,11 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
-/// Pass `--verify-placed`: checks that every op of the function has a pipeline
-/// stage, and that values go from one stage to another only through correct
-/// transfers. Changes nothing.
+/// Pass `--verify-placed`, which checks the pipeline stages of all ops of a
+/// function. Each op must have a stage and read only values of its own stage.
+/// The exception is the op `pipe.transfer`, which sends a value from one stage
+/// to another. checkTransfer tests whether both stages are correct. The pass
+/// changes nothing.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =

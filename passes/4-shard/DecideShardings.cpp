@@ -28,10 +28,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Makes all users of `value` read it in the sharding `sharding`, which `seed`
-/// requests. If `value` has another sharding, inserts a reshard (change of
-/// sharding) after its op; the reshard takes over the name of `value`. Returns
-/// the op that the users read.
+/// Makes all users of `value` read it in the sharding `sharding`. `seed` is the
+/// user's or the model's request for this sharding. `value` is a result of an
+/// op.
+///
+/// - If `value` already has the sharding, changes nothing and returns the op
+///   that computes `value`.
+/// - Otherwise inserts a reshard after this op. A reshard is an op that changes
+///   the sharding of a tensor. All users of `value` then read the result of the
+///   reshard. The name that the model gives to `value` moves from the op to the
+///   reshard. Returns the reshard.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -53,8 +59,14 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// Stores decisions in the location of each op, for `pcc explain`. A decision
-/// is how the op uses one mesh axis, with the ways that were not chosen.
+/// Stores the decisions of the sharding search about each op in the location of
+/// the op. The command `pcc explain` prints them. A decision belongs to one op
+/// and one mesh axis. It contains:
+///
+/// - the chosen way to compute the op on the ranks along the axis, such as
+///   splitting a dim of the result
+/// - up to five other ways, such as splitting no dim
+/// - the costs of all these ways, such as bytes that a rank receives
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -85,9 +97,13 @@ static void annotate(ShardedGraph &graph) {
         attributes.setResult(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // This vertex is an op, a function argument, or a request for a sharding of
-    // an op's result (isPinOfValue). `op.op` is null unless the vertex is an
-    // op.
+    // Vertex number i of `graph` is no function result, because the code above
+    // has handled the function results. Three kinds of vertices remain:
+    //
+    //   vertex                                            op.op
+    //   op of the function                                this op
+    //   request for a certain sharding of an op's result  null
+    //   function argument                                 null
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -103,11 +119,18 @@ static void annotate(ShardedGraph &graph) {
   attributes.write();
 }
 
-/// If the user gives `--ep`, finds the dims of experts in the
-/// mixture-of-experts layers of `graph` and tags them. Returns the sub-axes
-/// that divide the experts among ranks. Without `--ep`, does nothing and
-/// returns no sub-axes. Emits an error and fails if `--ep` is given and the
-/// model has no experts.
+/// Handles the option `--ep N`, by which the user asks pcc to divide the
+/// experts of mixture-of-experts layers into N parts:
+///
+/// - Finds all dims that count experts. An example is the first dim of a weight
+///   [8, 64, 256], which contains one matrix for each of 8 experts. In `graph`,
+///   marks these dims by the tag FactorTag::Expert.
+/// - Returns the sub-axes along which ranks divide the experts. A sub-axis is a
+///   part of a mesh axis. For example, an axis dp of size 4 has two sub-axes of
+///   size 2. With `--ep 2`, one of these two divides the experts.
+///
+/// Without `--ep`, changes nothing and returns an empty list. Emits an error
+/// and fails if the user gives `--ep` and no dim counts experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
@@ -121,14 +144,34 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Builds the graph of `function`. Cuts dims of values so that the producer and
-/// all users of a value divide it into equal factors (dims, or parts of dims).
+/// Builds the data-flow graph of `function`. The sharding search then assigns
+/// mesh axes to the ops of this graph.
 ///
-/// - If several ranks divide the sequence, cuts it into stripes (pieces;
-///   Stripes.h). The cut is not made if the number of ops that can split the
-///   sequence would become smaller.
-/// - If ranks cannot divide the samples of one microbatch evenly, cuts the
-///   batch into microbatches. This also changes `seeds` (requested shardings).
+/// In the graph, a dim of a tensor consists of one or more factors. The product
+/// of the factors is the size of the dim. For example, 192 columns may consist
+/// of the factors 3 and 64. A mesh axis splits one factor. The op that produces
+/// a value and the ops that read the value get equal factors where possible, so
+/// that they can use the same sharding.
+///
+/// Two kinds of dims may be cut into more factors:
+///
+/// - Batch dim: if ranks cannot divide the samples of one microbatch evenly,
+///   the factors are the number of microbatches, and the number of samples in
+///   one microbatch. For example, 6 samples in 2 microbatches become the
+///   factors 2 and 3.
+/// - Dim of tokens: if the axes for the sequence have more than one rank, the
+///   function tries to cut the tokens of causal attention into stripes. A
+///   stripe is a contiguous piece of the sequence. The factors are the number
+///   of stripes, and the number of tokens in one stripe. For example, 16 tokens
+///   in 4 stripes become the factors 4 and 4.
+///
+/// Stripes have a disadvantage: in a graph with stripes, pcc may no longer find
+/// the dim of tokens of some ops. If pcc finds this dim in fewer ops than
+/// without stripes, the function returns the graph without stripes.
+///
+/// `seeds` are the shardings that the user or the model requests. If the batch
+/// dim is cut, the function changes them: a request to split 6 samples may
+/// become a request to split the 3 samples of each microbatch.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);
@@ -155,9 +198,15 @@ static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
 }
 
 namespace {
-/// Pass `--decide-shardings`: reads the requested shardings, builds the graph
-/// of the function, searches a sharding for every value, and stores the result
-/// in the IR.
+/// Pass `--decide-shardings`, which chooses a sharding for every value of a
+/// function. It does the following:
+///
+/// - It reads the shardings that the user or the model requests for values.
+/// - It builds a data-flow graph. The vertices of this graph are the ops, the
+///   arguments and the results of the function.
+/// - It chooses how each mesh axis splits each op. The choices are those with
+///   the least cost, such as the least communication. They obey the requests.
+/// - It stores the resulting shardings as attributes in the IR.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {

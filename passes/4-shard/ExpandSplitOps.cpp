@@ -39,10 +39,17 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 }
 
 namespace {
-/// Pass that replaces two kinds of ops by ordinary ops (expand/Expansions.h):
+/// Pass that replaces two kinds of ops by several ordinary ops:
 ///
-/// - ops with a split Inner factor (a dim whose parts exchange values)
-/// - attention split as a ring or in stripes (pieces of the sequence)
+/// - An op whose ranks exchange values while the op runs. One example is a
+///   softmax along a dim that ranks split: the ranks exchange their maxima and
+///   their sums. Another example is ring attention: the ranks exchange keys and
+///   values.
+/// - A causal attention whose sequence is cut into stripes, even if ranks
+///   exchange no values. A stripe is a contiguous piece of the sequence. The
+///   new ops compute one attention per stripe.
+///
+/// The functions that build the new ops are declared in expand/Expansions.h.
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   /// Copies two attributes of the op `from` to the op that computes `to`: the
   /// name of its result in the model, and the text of the user's or model's
@@ -54,8 +61,12 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
         to.getDefiningOp()->setAttr(name, value);
   }
 
-  /// Replaces the IR op of `op` by ordinary ops (its expansion) and erases it.
-  /// Emits an error and fails if there is no expansion for this kind of op.
+  /// Replaces one op of the IR by several new ops that compute the same
+  /// results, and erases the replaced op. `op` describes the replaced op and
+  /// the mesh axes that split it. The new ops are built by a function in the
+  /// table `expansions`. The table has one function per kind of op, such as
+  /// softmax. Emits an error and fails if the table has no function for this
+  /// kind of op.
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)

@@ -26,19 +26,25 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding `common` from which `a` and `b` can both be sliced,
+/// Returns a sharding `common` from which ranks can slice both `a` and `b`
 /// without communication:
 ///
 ///   a        [8@dp+tp, -]
 ///   b        [8@dp+cp, -]
 ///   common   [8@dp, -]
 ///
-/// For each dim, `common` keeps the leading axes that `a` and `b` share.
-/// Returns std::nullopt in these cases:
+/// Here 8@dp+tp is a dim of size 8 that the mesh axes dp and tp split, and `-`
+/// is a dim that no axis splits. For each dim, `common` keeps the leading axes
+/// that `a` and `b` share. Returns std::nullopt in these cases:
 ///
 /// - `common` would equal `a` or `b`.
-/// - A dim has different factors (parts of a dim) in `a` and `b`.
-/// - `a` or `b` is partial (still to be reduced) or has a view (halo).
+/// - `a` and `b` both split some dim, but divide it into different factors. For
+///   example, `a` has a dim of size 12 as one factor, and `b` has it as the
+///   factors 3 and 4.
+/// - `a` or `b` is partial: ranks still have to reduce the tensor, such as by
+///   an all-reduce.
+/// - `a` or `b` has a view: ranks read other elements of a dim than their own
+///   part, such as the neighboring rows for a convolution (halo).
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
                                                   const dist::Sharding &b) {
   if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
@@ -96,9 +102,10 @@ public:
   }
 
 private:
-  /// A sharding in which a value is needed, and the operands that need it.
-  /// Without operands, it is only the source of other reshards (changes of
-  /// sharding).
+  /// A sharding to which a value must be changed (`to`), and the operands that
+  /// read the value in this sharding (`uses`). If `uses` is empty, no op needs
+  /// the value in this sharding. The sharding is then an intermediate step:
+  /// other shardings of the value are made from it.
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
@@ -120,8 +127,17 @@ private:
     it->uses.push_back(&operand);
   }
 
-  /// Inserts the reshards of one value on one stage, in the cheapest order,
-  /// before the first use. Then makes the uses read the reshards.
+  /// Inserts all reshards of `value` on the pipeline stage `stage`. A reshard
+  /// is an op that changes the sharding of a tensor. `needs` lists the new
+  /// shardings and, for each new sharding, the operands that need it. The
+  /// reshards are inserted before the first op that has one of these operands.
+  /// Each of these operands then reads the result of a reshard instead of
+  /// `value`.
+  ///
+  /// A reshard may read the result of an earlier one, so the function chooses
+  /// the order of least cost. It may also add intermediate shardings to
+  /// `needs`. No operand needs an intermediate sharding, but two reshards that
+  /// start from it may cost less than two reshards that start from `value`.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -145,10 +161,19 @@ private:
     }
   }
 
-  /// Returns shardings from which two of the needed shardings can both be
-  /// sliced without communication. A reshard to such a sharding may make the
-  /// other reshards cheaper. Returns none if `needs` has mostOrdered or more
-  /// elements, because only orders of up to mostOrdered reshards are compared.
+  /// Returns shardings that may be useful as intermediate steps. `needs` lists
+  /// the shardings to which one value must be changed. For each pair of them,
+  /// tries to find a sharding from which ranks can slice both without
+  /// communication. Example, where 8@dp+tp is a dim of size 8 that the axes dp
+  /// and tp split:
+  ///
+  ///   pair     [8@dp+tp, -] and [8@dp+cp, -]
+  ///   result   [8@dp, -]
+  ///
+  /// The caller then tests whether the intermediate sharding reduces the total
+  /// cost. Returns an empty list if `needs` has mostOrdered (5) or more
+  /// elements. With an intermediate sharding, there would be more than 5
+  /// shardings, and the search for the cheapest order handles at most 5.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -185,9 +210,21 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the location of the reshard (change of sharding) that `need` asks
-  /// for. The location names the operands that read the reshard. If only other
-  /// reshards read it, the location names the operands of all `needs`.
+  /// Returns the MLIR location for a reshard. The reshard is an op that changes
+  /// the sharding of `value` to `need.to`. The location contains a list of
+  /// operands that need the reshard. `pcc explain` prints them to the user.
+  ///
+  /// `needs` contains all new shardings of `value`. The member `uses` of each
+  /// element lists the operands that read `value` in the new sharding. The
+  /// location contains the operands in `need.uses`. If `need.uses` is empty,
+  /// the location contains the operands of all elements of `needs`. Example
+  /// with three new shardings of a vector. The notation [8@dp] means that the
+  /// mesh axis dp splits 8 elements:
+  ///
+  ///   need.to     need.uses             operands in the location
+  ///   [8@dp]      empty                 operand of matmul, operand of add
+  ///   [8@dp+tp]   operand of a matmul   operand of matmul
+  ///   [8@dp+cp]   operand of an add     operand of add
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -212,12 +249,18 @@ private:
     return reshard;
   }
 
-  /// Returns the stage on which a value is resharded for `operand`:
+  /// Returns the pipeline stage of the reshard that `operand` needs. A reshard
+  /// is an op that changes the sharding of a tensor. The stage depends on the
+  /// op that has `operand`:
   ///
-  ///   reader            stage
-  ///   transfer          the sending stage
-  ///   function result   stage of the op that produces the value
-  ///   other op          stage of that op
+  ///   op that has `operand`                   stage of the reshard
+  ///   pipe.transfer, which sends the value    stage that sends
+  ///   from one stage to another
+  ///   return of the function                  stage of the op that computes
+  ///                                           the value
+  ///   any other op                            stage of this op
+  ///
+  /// Returns stage 0 if the function returns one of its arguments.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))
@@ -230,7 +273,9 @@ private:
 
   func::FuncOp function;
   plan::ReshardPlanner planner;
-  /// By value and stage: the shardings in which uses need the value.
+  /// Map from a value and a pipeline stage to a list of shardings. On this
+  /// stage, ops need the value in these shardings. The sharding that the value
+  /// has already is not in the list.
   llvm::MapVector<std::pair<Value, Attribute>, SmallVector<Need>> allNeeds;
   unsigned numInserted = 0;
 };

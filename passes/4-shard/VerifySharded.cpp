@@ -33,10 +33,16 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Emits an error and fails unless the operands and results of `op` have the
-/// shardings that follow from its rule and its `dist.split`. No Inner factor
-/// (dim whose parts exchange values) may be split. An operand may be a partial
-/// sum only if the op lets partial sums pass.
+/// Emits an error and fails unless these conditions hold for `op`:
+///
+/// - `op` has the attribute `dist.split`, and the attribute fits the loops of
+///   the op. The attribute says which mesh axes split which loops of the op.
+///   For example, a matmul has the loops m, n and k.
+/// - Each operand and each result has the sharding that follows from this
+///   split. An operand may be a partial sum (one addend per rank) only if the
+///   attributes of `op` say so.
+/// - Ranks can compute `op` without communication inside the op. For example,
+///   no axis splits the dim of a softmax.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)

@@ -44,37 +44,63 @@ struct TokenCollective {
   /// Global sizes of the dims that count tokens. They are the leading dims of
   /// the tensor that the collective moves.
   SmallVector<int64_t> shape;
-  /// Shardings of the token dims: `divided` where each rank has some of the
-  /// tokens, `whole` where each rank has all of them.
+  /// Two shardings of the token dims. One is for the operand of the collective,
+  /// and the other is for the result:
+  ///
+  /// - `divided`: each rank has some of the tokens. An all_gather has this
+  ///   sharding before the communication, and a reduce_scatter after it.
+  /// - `whole`: each rank has all tokens of its group. An all_gather has this
+  ///   sharding after the communication, and a reduce_scatter before it.
   dist::Sharding divided, whole;
   /// Axes of the ranks that communicate, in mesh order: axes that split the
   /// tokens in `divided` but not in `whole`.
   dist::SubAxes group;
-  /// Mesh axes along which ranks have equal tokens before an all_gather or
-  /// after a reduce_scatter. The experts of these ranks may differ.
+  /// Mesh axes that split the tokens neither in the operand nor in the result.
+  /// Example: the mesh is dp=4 × tp=2, and the collective gathers tokens that
+  /// dp splits. Then `group` is dp and `others` is tp. Two ranks that differ
+  /// only in tp hold the same tokens. These two ranks may hold different
+  /// experts, so they may need different tokens.
   dist::SubAxes others;
 
-  /// Reads `op` as a collective that moves `numRows` tokens. Returns nullopt in
-  /// these cases:
+  /// Reads `op`, an all_gather or a reduce_scatter, as a collective that moves
+  /// tokens. `numRows` is the number of tokens in the result of the all_gather
+  /// or in the operand of the reduce_scatter. The first dims of this tensor
+  /// must count the tokens. For example, the shape [4, 6, H] fits 24 tokens,
+  /// but not 12. Returns nullopt in these cases:
   ///
-  /// - The leading dims of the tensor with all tokens do not multiply to
-  ///   `numRows`. For example, [4, 6, H] fits 24 tokens, but not 12.
-  /// - `op` changes the sharding of no token dim, or of a dim that is no token
-  ///   dim.
-  /// - `op` reads through a view (halo exchange), or has masks already.
-  /// - `op` reduces over other axes than those that split the tokens.
+  /// - The sizes of the first dims do not multiply to `numRows`.
+  /// - No token dim changes its sharding.
+  /// - A dim after the token dims changes its sharding.
+  /// - A sharding includes a halo (neighboring elements of another shard).
+  /// - `op` has masks already.
+  /// - `op` is a reduce_scatter that sums over other axes than those over which
+  ///   it divides the tokens.
+  /// - Two shardings use parts of one axis that do not align, such as halves
+  ///   and thirds.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Returns the global shape of a mask that tells which ranks need which
-  /// tokens: [tokens…, ranks along the axes `group`, ranks along the axes
-  /// `others`].
-  SmallVector<int64_t> maskShape() const;
-  /// Returns the plan of an all-to-all. In it, the ranks of a group tell each
-  /// other which tokens they need:
+  /// Returns the global shape of the boolean mask that ranks exchange. An
+  /// element of the mask says whether one rank needs one token. The shape lists
+  /// these sizes:
   ///
-  ///   before   for each token of the group: does this rank need it?
-  ///   after    for each token of this rank: which ranks of the group need it?
+  /// - the sizes of the dims that count tokens
+  /// - the number of ranks along the axes in `group`; these ranks take part in
+  ///   one collective
+  /// - the number of ranks along the axes in `others`, which do not split the
+  ///   tokens
+  ///
+  /// Example: the mesh is dp=4 × tp=2. The collective gathers 8 tokens that dp
+  /// splits. Then `group` is dp, `others` is tp, and the shape is [8, 4, 2].
+  SmallVector<int64_t> maskShape() const;
+  /// Plans the collectives in which the ranks of a group tell each other which
+  /// tokens they need. Usually, this is one all-to-all. Example: a group of 4
+  /// ranks has 8 tokens, 2 on each rank.
+  ///
+  /// - The operand on each rank has 8 booleans. Boolean t says whether this
+  ///   rank needs token t of the group.
+  /// - The result on each rank has 2 · 4 booleans. Boolean [t, r] says whether
+  ///   rank r of the group needs token t of this rank.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
@@ -156,9 +182,11 @@ static Value unshaped(Value value) {
   return value;
 }
 
-/// Returns whether each reader of `value` is a gather that picks rows of
-/// `value` by the indices `token`. Reshapes may lie in between. All these ops
-/// must come after the op that computes `token`.
+/// Returns whether `value` is read only by ops that pick rows from it. Each
+/// reader must be a `graph.gather` along dim 0 with the indices `token`. For
+/// example, the indices [0, 0, 3] pick the rows 0, 0 and 3. The gather may also
+/// read a reshape of `value`. Returns false if one of these ops comes before
+/// the op that computes `token`.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -171,8 +199,10 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that send tokens to their experts. All readers of
-/// such an all_gather pick rows of it by the token indices of `groups`.
+/// Returns the all_gathers that bring tokens to the experts. `groups` lists
+/// pairs of an expert and a token that chose this expert. One of its results is
+/// the index of the token in each pair. The result of such an all_gather is
+/// read only by gathers that use these indices.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -188,12 +218,16 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter that combines the outputs of the experts; null if
-/// there is none. It ends a chain of ops in which each value has one reader:
+/// Returns the reduce_scatter that sums the outputs of the experts of several
+/// ranks. Returns null if there is none. The reduce_scatter is the end of a
+/// chain of ops:
 ///
-///   scatter_nd into zeros ── reshapes and casts ── reduce_scatter
+///   scatter_nd ── reshapes and casts ── reduce_scatter
 ///
-/// The scatter_nd adds the outputs at the token indices of `groups`.
+/// The scatter_nd computes the sums of one rank. It starts from zeros and adds
+/// the output of each pair of an expert and a token at the index of the token.
+/// `groups` computes these indices. Each op before the reduce_scatter must have
+/// one reader, which is the next op of the chain.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -219,8 +253,10 @@ static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   return {};
 }
 
-/// Returns whether all reductions of `op` are sums. Only in a sum may a rank
-/// leave out a token, which counts as 0.
+/// Returns whether `op` reduces only by sums. If so, a rank need not send its
+/// addend of a token that chose none of the rank's experts. The addend is 0, so
+/// the sum is the same without it. A maximum may change: the maximum of -3 and
+/// 0 is 0, but without the 0 it is -3.
 static bool isSum(dist::CollectiveOp op) {
   return llvm::all_of(op.getFrom().getSharding().partials,
                       [](const dist::Partial &partial) {
@@ -229,13 +265,24 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Two masks of the tokens that a collective moves between the ranks of a
-/// group. One covers the tokens of this rank, the other the tokens of all these
-/// ranks.
+/// Two boolean masks of a collective that moves tokens between the ranks of a
+/// group. A mask says which rank needs which token. A rank needs a token if the
+/// token chose an expert of this rank. Example: a group of 4 ranks has 8
+/// tokens, 2 on each rank.
+///
+///   mask      shape    an element says whether
+///   divided   [2, 4]   a rank of the group needs a token of this rank
+///   whole     [8]      this rank needs a token of the group
 struct SelectedRows {
-  /// `divided`: for each token of this rank and each rank of the group, whether
-  /// that rank needs the token. `whole`: for each token of all ranks of the
-  /// group, whether this rank needs the token.
+  /// The two masks. Example: a group of 4 ranks has 8 tokens, 2 on each rank.
+  ///
+  /// - `divided` has the shape [2, 4]. Element [t, r] says whether rank r of
+  ///   the group needs token t of this rank.
+  /// - `whole` has the shape [8]. Element t says whether this rank needs token
+  ///   t of the group.
+  ///
+  /// The names refer to the tokens: `divided` is about the 2 tokens of this
+  /// rank, and `whole` is about all 8 tokens of the group.
   Value divided, whole;
 };
 
@@ -261,13 +308,20 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Adds masks to `op`, so that it moves only tokens that an expert needs.
-  /// Changes nothing and returns false in these cases:
+  /// Adds two masks to `op`, a collective that moves tokens between ranks. The
+  /// masks say which rank needs which token. A rank needs a token if the token
+  /// chose an expert of this rank. With the masks, a token moves only between
+  /// the rank that stores the token and the ranks that need the token. `groups`
+  /// tells which experts the tokens chose. Returns false and changes nothing in
+  /// these cases:
   ///
-  /// - `op` does not move the tokens of `groups`.
-  /// - The masks cannot be exchanged.
-  /// - `op` is a reduce_scatter and might receive as many bytes as without
+  /// - TokenCollective::read() returns nullopt for `op`. For example, `op` has
+  ///   masks already.
+  /// - There is no sequence of collectives by which the ranks can exchange the
   ///   masks.
+  /// - `op` is a reduce_scatter, and the masks may save no bytes. For example,
+  ///   `op` receives 72 bytes without masks. With masks it may receive up to 68
+  ///   bytes, and the exchange of the masks adds 6 bytes.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -290,13 +344,17 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return true;
   }
 
-  /// Returns the most bytes that a rank may receive in `op` if masks select the
-  /// tokens to send.
+  /// Returns an upper bound for the bytes that a rank receives in `op` with
+  /// masks. The masks say which rank needs which token.
   ///
-  /// - all_gather: the bytes without masks, because all tokens may choose
-  ///   experts of one rank.
-  /// - reduce_scatter: the bytes of one sum per token and chosen expert. With 4
-  ///   other ranks and 2 chosen experts, this is half of the bytes without
+  /// - all_gather: the bound is the number of bytes without masks. All tokens
+  ///   may choose experts of the same rank, and this rank then receives all
+  ///   tokens.
+  /// - reduce_scatter: a rank receives partial sums of its tokens from other
+  ///   ranks. Example: a group has 4 ranks, and each token chooses 2 experts.
+  ///   Without masks, the rank receives 3 partial sums per token, one from each
+  ///   other rank. With masks, the rank receives at most 2 partial sums per
+  ///   token, one per chosen expert. So the bound is 2/3 of the bytes without
   ///   masks.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
@@ -308,9 +366,13 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the masks that select the tokens of `op`. `sides` describes how
-  /// ranks split the tokens. The first call for equal `sides` builds the masks,
-  /// and later calls return them again.
+  /// Returns the two masks for `op`, a collective that moves tokens between
+  /// ranks. The masks say which rank needs which token. The first call builds
+  /// the masks. A later call with equal `sides` returns the same masks.
+  ///
+  /// - `groups`: tells which experts the tokens chose.
+  /// - `sides`: tells how `op` divides the tokens between the ranks.
+  /// - `asking`: the plan of the all-to-all that exchanges the masks.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -343,10 +405,19 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Builds collectives in which the ranks of a group tell each other which
-  /// tokens they need. `wanted` marks the tokens that this rank needs. Element
-  /// [token, r] of the result is not 0 if rank r needs the token, one of this
-  /// rank's tokens.
+  /// Builds the collectives, usually one all-to-all, in which the ranks of a
+  /// group tell each other which tokens they need. Example: a group of 4 ranks
+  /// has 8 tokens, 2 on each rank.
+  ///
+  /// - `wanted`: 8 booleans, one per token of the group. A boolean says whether
+  ///   this rank needs the token.
+  /// - `sides`: tells how `op` divides the tokens between the ranks.
+  /// - `asking`: the plan of these collectives.
+  /// - `op`: the collective that will use the result. The new ops get its
+  ///   location and its pipeline stage.
+  ///
+  /// The result has the shape [2, 4]. Element [t, r] says whether rank r of the
+  /// group needs token t of this rank.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {
@@ -361,8 +432,11 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks of tokens to send, for the current `graph.group_rows`. Collectives
-  /// that split their tokens in the same way share one entry.
+  /// Masks that have been built for the current `graph.group_rows`. The pass
+  /// handles one such op after another. A mask says which rank needs which
+  /// token. The first member of a pair describes how a collective divides the
+  /// tokens between the ranks. The second member holds the masks. Two
+  /// collectives with equal first members use the same masks.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

@@ -24,15 +24,23 @@ namespace pcc::localize {
 enum class DimRole : uint8_t {
   /// The dim counts experts.
   Expert,
-  /// The dim counts tokens, alone or with other Token dims.
+  /// The dim counts tokens. A tensor may have several Token dims. For example,
+  /// a tensor [8, 2, 3, H] has 8 experts, 2 sequences of 3 tokens, and H
+  /// features. The dims of sizes 2 and 3 are Token dims, for 6 tokens in total.
   Token,
   /// The dim holds features of a token.
   Feature,
   /// The dim has size 1 and is broadcast along experts or tokens.
   Repeated,
 };
-/// Roles (expert, token, feature, repeated) of all dims of a value, in the
-/// order of its dims.
+/// Roles of all dims of one tensor, in the order of the dims. A role says
+/// whether the dim counts experts (Expert), counts tokens (Token) or holds
+/// features (Feature). The role is Repeated if the dim has size 1 and is
+/// broadcast along experts or tokens. Examples with 8 experts, 6 tokens and 4
+/// features:
+///
+///   outputs of the experts   [8, 6, 4]   Expert, Token, Feature
+///   bias of each expert      [8, 1, 4]   Expert, Repeated, Feature
 using DimRoles = llvm::SmallVector<DimRole, 4>;
 
 /// Returns the shape of `value`, a ranked tensor.
@@ -56,8 +64,10 @@ struct ExpertCombine {
   /// Roles (expert, token or feature) of the dims of operand 1, the outputs of
   /// the experts.
   DimRoles outputs;
-  /// Numbers of tokens and of experts on this rank, and the largest number of
-  /// experts per token.
+  /// `numTokens` is the number of tokens for which `op` computes a weighted
+  /// sum. `numExperts` is the number of experts on this rank. `chosen` is the
+  /// largest number of experts that one token may choose, on all ranks
+  /// together.
   int64_t numTokens = 1, numExperts = 1, chosen = 0;
   /// Permutation of the dims of the gates (weights of the experts' outputs)
   /// that puts the tokens first and the expert last.
@@ -67,20 +77,42 @@ struct ExpertCombine {
   /// a result [H, T] has the shape [T, H] and the order [1, 0].
   llvm::SmallVector<int64_t> shape, order;
 
-  /// Reads a combine step (weighted sum of expert outputs) from `op`. Returns
-  /// nullopt for another einsum, or if there are no tokens or no experts.
+  /// Reads a combine step from `op`. A combine step computes, for each token,
+  /// the weighted sum of its experts' outputs. The weights of this sum are the
+  /// gates. Returns nullopt in these cases:
+  ///
+  /// - `op` does not have the attribute `graph.chosen`, which marks combine
+  ///   steps.
+  /// - `op` does not have exactly two operands.
+  /// - The outputs of the experts do not have exactly one dim that counts
+  ///   experts.
+  /// - The dims of the gates are not exactly the token dims and the expert dim.
+  /// - The dims of the result are not exactly the token dims and the feature
+  ///   dims.
+  /// - The number of tokens or the number of experts is 0.
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Converts dense values of a mixture of experts to rows. A row is a pair of an
-/// expert and a token that chose it. All values have their rows in one order.
+/// Builds ops that compute a mixture of experts for rows only. A row is a pair
+/// of an expert and a token that chose this expert. Example: 6 tokens choose 2
+/// of 8 experts each, and each output has H features.
 ///
-/// The number of rows is known only at run time, so tensors have room for
-/// numRows(). Elements after the last row are undefined.
+///   all pairs   [8, 6, H]   one output per expert and token
+///   rows        [12, H]     one output per row
+///
+/// All tensors of rows list the rows in the same order: first the rows of
+/// expert 0, then the rows of expert 1, and so on.
+///
+/// The number of rows becomes known when the program runs, but the shape of a
+/// tensor must be known at compile time. A tensor of rows therefore has space
+/// for the largest possible number of rows, which is numRows(). The elements
+/// after the last row are undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
-  /// Creates the `graph.group_rows`, which lists the token of each row, from
-  /// the gates of `sum`. `sum` must outlive the builder.
+  /// Creates a `graph.group_rows` op. The op lists the rows: an expert and a
+  /// token form a row if the gate of this pair is not 0. The gates are operand
+  /// 0 of the einsum in `sum`. The builder keeps a reference to `sum`, so `sum`
+  /// must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
   /// Returns the rows (expert-token pairs) of `value`. `roles` tells which dims
@@ -91,17 +123,22 @@ public:
   ///   [rows, features…]   if `value` has an expert or a token dim
   ///   [features…]         if it has neither, so that all rows are equal
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
-  /// Records `rows` as the rows (expert-token pairs) of the dense `value`.
-  /// rowsOf() then returns them.
+  /// Records that `rows` holds the rows of `value`. A row is a pair of an
+  /// expert and a token that chose this expert. Example: `value` has the shape
+  /// [8, 6, H] for all pairs of 8 experts and 6 tokens. `rows` has the shape
+  /// [12, H] for the 12 pairs in which the token chose the expert. A later call
+  /// of rowsOf() for `value` returns `rows`.
   void setRows(mlir::Value value, mlir::Value rows) { known[value] = rows; }
 
   /// Returns the type of the rows (expert-token pairs) of `value`. Its shape is
   /// [rows, features…].
   mlir::RankedTensorType rowsType(mlir::Value value,
                                   const DimRoles &roles) const;
-  /// Returns the largest possible number of rows (expert-token pairs) on this
-  /// rank. Each token has at most one row per expert of this rank, and at most
-  /// one per expert that it may choose.
+  /// Returns the largest possible number of rows on this rank. A row is a pair
+  /// of an expert of this rank and a token that chose this expert. Example:
+  /// there are 6 tokens, and each token chooses at most 2 experts. With 8
+  /// experts on this rank, there are at most 6 · 2 = 12 rows. With one expert
+  /// on this rank, there are at most 6 · 1 = 6 rows.
   int64_t numRows() const;
   /// Returns the number of rows (tokens) of each expert as an i64 tensor of
   /// shape [experts].
@@ -117,9 +154,12 @@ public:
   mlir::Value arranged(mlir::Value value, llvm::ArrayRef<int64_t> order,
                        llvm::ArrayRef<int64_t> shape);
 
-  /// Returns, for each token, the weighted sum of its experts' outputs. `rows`
-  /// holds one output per expert-token pair. Each is multiplied by its gate and
-  /// added to its token.
+  /// Builds the combine step on rows, and returns its result. A row is a pair
+  /// of an expert and a token that chose this expert. `rows` holds one output
+  /// of an expert for each row. The result holds one weighted sum for each
+  /// token. Example: token 3 chose the experts 0 and 2, with the gates 0.7 and
+  /// 0.3. The result for token 3 is 0.7 · a + 0.3 · b. Here a is the output of
+  /// expert 0 for token 3, and b is the output of expert 2 for token 3.
   mlir::Value sumOf(mlir::Value rows);
 
 private:
@@ -127,7 +167,11 @@ private:
   const ExpertCombine &sum;
   /// The op that lists the token, the expert and the gate of each row.
   graph::GroupRowsOp groups;
-  /// By dense value: its rows (expert-token pairs) from setRows().
+  /// Map from a value to its rows. A row is a pair of an expert and a token
+  /// that chose this expert. Example: the key has the shape [8, 6, H] for all
+  /// pairs of 8 experts and 6 tokens. The mapped value has the shape [12, H]
+  /// for the 12 pairs in which the token chose the expert. The function
+  /// setRows() fills the map.
   llvm::DenseMap<mlir::Value, mlir::Value> known;
 };
 

@@ -9,8 +9,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Roles (expert, token or feature) of the dims of all operands; nullopt if the
-/// op cannot run on rows (expert-token pairs).
+/// Roles of the dims of all operands of one op. A role says whether a dim
+/// counts experts, counts tokens or holds features. The value is nullopt if the
+/// op cannot be converted to rows. A row is a pair of an expert and a token
+/// that chose this expert. After the conversion, the op computes only the rows,
+/// instead of all pairs of an expert and a token.
 using OperandRoles = std::optional<SmallVector<DimRoles>>;
 
 //===----------------------------------------------------------------------===//
@@ -32,8 +35,10 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // Reject an operand that has only some of the result's token dims. Several
-    // tokens share each of its elements, so it cannot have one row per token.
+    // Reject an operand that has only some of the token dims of the result.
+    // Example: the result [E, 2, 3, H] has 2 · 3 = 6 tokens, but the operand
+    // [2, 1, H] has only 2 elements along its token dim. The number of a token,
+    // 0 to 5, is no valid index for 2 elements.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -41,9 +46,16 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Clones `op` on the rows (expert-token pairs) of its operands. An operand
-/// with fewer feature dims than the result gets dims of size 1 after the rows.
-/// If the result has two feature dims, [rows, 8] becomes [rows, 1, 8].
+/// Converts the element-wise op `op` to rows, and returns the rows of its
+/// result. A row is a pair of an expert and a token that chose this expert.
+/// Example: the result of `op` has the shape [8, 6, H] for all pairs of 8
+/// experts and 6 tokens. The function builds a clone of `op` whose result has
+/// the shape [12, H], for the 12 pairs in which the token chose the expert.
+///
+/// The operands of the clone are the rows of the operands of `op`. If the rows
+/// of an operand have fewer feature dims than the result, the function inserts
+/// dims of size 1 after the dim that counts rows. For example, [12, 8] becomes
+/// [12, 1, 8] if the result of the clone has the shape [12, 5, 8].
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -52,7 +64,11 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Insert dims of size 1 between the rows and the operand's features.
+    // The first dim of `own` counts rows. Insert dims of size 1 after it, until
+    // `own` has as many dims as the rows of the result. Example: [12, 8]
+    // becomes [12, 1, 8] if the rows of the result have the shape [12, 5, 8].
+    // An operand without experts and tokens has no dim that counts rows. It
+    // needs no change.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -147,9 +163,12 @@ struct ExpertContraction {
   /// operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns the letters (one per dim) in `letters` that name a result dim with
-  /// the role `role`, such as Token. `roles` lists the roles of the result's
-  /// dims.
+  /// Returns the letters in `letters` that stand for a result dim with the role
+  /// `role`. A letter names a dim, as in an einsum. A role says whether a dim
+  /// counts experts, counts tokens or holds features. `roles` has one role per
+  /// dim of the result. Example: the result is "eth", and its roles are Expert,
+  /// Token and Feature. For the letters "td" and the role Token, the function
+  /// returns "t".
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -216,11 +235,19 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the operand (0 or 1) that holds one matrix per expert; -1 if the
-/// product has another form. Dims of the two operands:
+/// Returns the index (0 or 1) of the operand that holds one matrix per expert.
+/// Returns -1 if the dims of the product do not have the form in the list
+/// below. Example with the dims e (experts), t (tokens), d (the product sums
+/// over d) and f (features of the result):
 ///
-/// - matrices: one expert, one summed and one feature dim, in any order;
-/// - other operand: all tokens and the summed dim, but no feature.
+///   einsum "etd,edf->etf"   returns 1, because operand 1 has the dims e, d, f
+///
+/// The list describes the dims that the product must have:
+///
+/// - The operand with the matrices has the dims e, d and f, in any order.
+/// - The other operand has the dim d and all dims of tokens. It may have the
+///   dim e. It does not have the dim f.
+/// - The result has only one dim of features, which is f.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -263,8 +290,13 @@ static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // Put the experts first. The matrices are then [experts, summed, features]
-  // or, if transposed, [experts, features, summed].
+  // `order` lists the dims of the operand with the matrices: first the dim that
+  // counts experts, then the other two dims in their old order. The product
+  // sums over one of these two dims. `isTransposed` says whether this dim is
+  // the last one:
+  //
+  //   [experts, summed, features]   isTransposed is false
+  //   [experts, features, summed]   isTransposed is true
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

@@ -7,27 +7,41 @@
 
 namespace pcc::localize {
 
-/// Functions that convert one kind of op from dense values to rows. A row is a
-/// pair of an expert and a token that chose it.
+/// Functions that convert one kind of op to rows. A row is a pair of an expert
+/// and a token that chose this expert. Example: 6 tokens choose 2 of 8 experts
+/// each. Before the conversion, the op computes all 48 pairs, and its result
+/// has the shape [8, 6, H]. After the conversion, the op computes only the 12
+/// rows, and its result has the shape [12, H].
 struct RowRewrite {
   /// Returns the roles (expert, token or feature) of the operands' dims. The
   /// second argument holds the roles of the result's dims. Returns nullopt if
   /// the op cannot run on rows (expert-token pairs).
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
-  /// Builds the op on rows (expert-token pairs) and returns the rows of its
-  /// result. `operands` and `result` hold the roles (expert, token or feature)
-  /// of the dims of the op's operands and result.
+  /// Builds the converted form of `op`, and returns its result. The converted
+  /// form computes only rows. A row is a pair of an expert and a token that
+  /// chose this expert. Example: the result of `op` has the shape [8, 6, H] for
+  /// all pairs of 8 experts and 6 tokens. The returned tensor has the shape
+  /// [12, H] for the 12 pairs in which the token chose the expert.
+  ///
+  /// `operands` holds the roles of the dims of each operand of `op`. `result`
+  /// holds the roles of the dims of the result of `op`. A role says whether a
+  /// dim counts experts, counts tokens or holds features. `builder` creates the
+  /// new ops.
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
-  /// Whether the op multiplies tokens by the matrices of experts. Only such an
-  /// op makes the conversion to rows save work.
+  /// Whether the op multiplies tokens by the matrices of experts, as a matmul
+  /// does. The compiler converts a mixture of experts only if at least one of
+  /// its ops multiplies tokens by matrices. Example of the gain: each token
+  /// chooses 2 of 8 experts. Before the conversion, each token is multiplied by
+  /// 8 matrices. After the conversion, each token is multiplied by 2 matrices.
   bool multiplies = false;
 };
 
-/// Returns the functions that convert ops of the kind of `op` to rows
-/// (expert-token pairs). Their rolesOf() returns nullopt if `op` cannot be
-/// converted.
+/// Returns the functions that convert `op` to rows. A row is a pair of an
+/// expert and a token that chose this expert. A converted op computes only the
+/// rows, instead of all pairs of an expert and a token. If `op` cannot be
+/// converted, the returned function `rolesOf` returns nullopt for `op`.
 const RowRewrite &rowRewriteOf(mlir::Operation *op);
 
 } // namespace pcc::localize

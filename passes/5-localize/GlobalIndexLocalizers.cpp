@@ -75,9 +75,16 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Adapts a one_hot with a split new dim to local shapes: compares the indices
-/// with the global indices of this rank's elements. A negative index counts
-/// from the end. Returns null if the dim is not split.
+/// Adapts a one_hot to local shapes if ranks split its new dim. A one_hot turns
+/// each index into a vector, which is `on` at the index and `off` elsewhere.
+/// Each rank compares the index with the global positions of its own elements.
+/// Example: vectors of 4 elements on 2 ranks, index 2:
+///
+///   rank 0   positions 0, 1   result off, off
+///   rank 1   positions 2, 3   result on, off
+///
+/// A negative index counts from the end, so index -2 gives the same result.
+/// Returns null if the new dim is not split.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();

@@ -24,10 +24,11 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The region of ops before a combine step (weighted sum of expert outputs)
-/// that can run on rows. A row is a pair of an expert and a token that chose
-/// it. Invariant: each reader of an op of the region is in the region or is the
-/// combine step.
+/// A set of ops that compute the outputs of experts and can run on rows. A row
+/// is a pair of an expert and a token that chose this expert. The last of these
+/// ops feeds the combine step. The combine step is an einsum that computes, for
+/// each token, the weighted sum of its experts' outputs. Invariant: each result
+/// of the set is read only by ops of the set and by the combine step.
 class ExpertRowRegion {
 public:
   /// Finds the ops that can run on rows (expert-token pairs). Walks backwards
@@ -41,17 +42,24 @@ public:
         --numWanted;
   }
 
-  /// Returns whether some op that the constructor has found multiplies by the
-  /// experts' matrices. Only such an op saves work on rows (expert-token
-  /// pairs).
+  /// Returns whether at least one of the ops that the constructor has found
+  /// multiplies tokens by the matrices of experts, as a matmul does. If no op
+  /// does this, the caller leaves all ops unchanged.
   bool hasProduct() const {
     return llvm::any_of(
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds an op on rows (expert-token pairs) for each op that the constructor
-  /// has found. Returns the rows of `value`. `roles` tells which dims of
-  /// `value` count experts, tokens or features.
+  /// Builds a new op for each op that the constructor has found. The new op
+  /// computes only rows. A row is a pair of an expert and a token that chose
+  /// this expert. Example: 6 tokens choose 2 of 8 experts each. An old op has
+  /// the result [8, 6, H], for all pairs of 8 experts and 6 tokens. The new op
+  /// has the result [12, H], for the 12 rows.
+  ///
+  /// Returns the rows of `value`, a tensor that holds the outputs of all
+  /// experts. `roles` has one role for each dim of `value`. A role says whether
+  /// the dim counts experts, counts tokens or holds features. `builder` creates
+  /// the new ops.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -60,9 +68,11 @@ public:
     return builder.rowsOf(value, roles);
   }
 
-  /// Erases the dense ops that build() has replaced by ops on rows. The combine
-  /// step (weighted sum of expert outputs) reads them, so the caller must erase
-  /// it first.
+  /// Erases the ops that the constructor has found. The function build() has
+  /// created new ops for them. The caller must erase the combine step before it
+  /// calls erase(), because the combine step reads the result of an erased op.
+  /// The combine step is the einsum that computes, for each token, the weighted
+  /// sum of its experts' outputs.
   void erase() {
     for (RowOp &entry : ops)
       entry.op->erase();
@@ -78,28 +88,48 @@ private:
     DimRoles result;
   };
 
-  /// Requests `value` as rows (expert-token pairs). A value without an expert
-  /// or a token dim stays dense, because several rows share its elements.
+  /// Requests that the op that computes `value` is converted to rows. A row is
+  /// a pair of an expert and a token that chose this expert. `roles` tells
+  /// which dims of `value` count experts, count tokens or hold features. The
+  /// request is ignored in these cases:
+  ///
+  /// - `value` lacks an expert dim or a token dim. For example, a value [6, H]
+  ///   of 6 tokens has no expert dim. All experts read the same elements of it.
+  /// - `value` is a function argument.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // Empty roles mean that the value stays dense. This is necessary if two
-    // readers request it with different roles (expert, token or feature) of its
-    // dims.
+    // A role says whether a dim counts experts, counts tokens or holds
+    // features. Two ops that read `value` may require different roles for the
+    // dims of `value`. For example, `value` has the shape [8, 8, H]. For one
+    // op, dim 0 counts the experts. For the other op, dim 1 counts the experts.
+    // Delete the roles of `value` in this case. The function visit() then
+    // leaves the op that computes `value` unchanged.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Returns whether some reader requests the result of `op` as rows
-  /// (expert-token pairs). If so, adds `op` to the ops that run on rows, except
-  /// in these cases:
+  /// Decides whether `op` is converted to rows, and adds `op` to the list `ops`
+  /// if so. A row is a pair of an expert and a token that chose this expert. A
+  /// converted op computes only the rows, instead of all pairs of an expert and
+  /// a token.
   ///
-  /// - `op` cannot be converted, or its readers request different rows.
-  /// - Another reader of `op` does not run on rows.
+  /// Does nothing and returns false unless `op` has one result and want() has
+  /// recorded a request to convert `op`. Otherwise returns true. The function
+  /// adds `op` to `ops`, and calls want() for each operand of `op`, except in
+  /// these cases:
+  ///
+  /// - Two calls of want() passed different roles for the result of `op`. A
+  ///   role says whether a dim counts experts, counts tokens or holds features.
+  /// - The result of `op` is read by an op that is neither in `ops` nor the
+  ///   combine step. The combine step computes the weighted sum of the experts'
+  ///   outputs.
   /// - `op` is not on the pipeline stage `stage`.
+  /// - `op` cannot be converted. For example, a slice that reads only 4 of 8
+  ///   experts cannot be converted.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -124,18 +154,28 @@ private:
     return true;
   }
 
-  /// Ops that will run on rows (expert-token pairs), in reverse program order.
+  /// Ops that will be converted to rows, in reverse program order. A row is a
+  /// pair of an expert and a token that chose this expert. A converted op
+  /// computes only the rows, instead of all pairs of an expert and a token.
   SmallVector<RowOp> ops;
-  /// Ops that will run on rows (expert-token pairs), and the combine step
-  /// (weighted sum of expert outputs). Only these may read a value that becomes
-  /// rows.
+  /// The ops in `ops` and the combine step. The combine step is the einsum that
+  /// computes, for each token, the weighted sum of its experts' outputs. An op
+  /// in `ops` will compute values only for the pairs of an expert and a token
+  /// that chose this expert. An op outside of this set needs the values for all
+  /// pairs. An op may therefore be in `ops` only if this set contains all ops
+  /// that read its result.
   llvm::DenseSet<Operation *> users;
-  /// Values that readers request as rows (expert-token pairs), each with the
-  /// roles (expert, token or feature) of its dims. The roles are empty if two
-  /// readers request different ones; the value then stays dense.
+  /// Map from a tensor to the roles of its dims. A role says whether a dim
+  /// counts experts, counts tokens or holds features. The function want() adds
+  /// a tensor to request that the op that computes the tensor is converted to
+  /// rows. A row is a pair of an expert and a token that chose this expert. The
+  /// mapped value is empty if two calls of want() passed different roles for
+  /// the tensor.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of values that readers request as rows (expert-token pairs), and
-  /// whose ops the backward walk has not visited yet.
+  /// Number of tensors in the map `wanted` for which visit() has not returned
+  /// true yet. The constructor calls visit() for the ops before the combine
+  /// step, in reverse program order. The constructor stops as soon as this
+  /// number is 0.
   int64_t numWanted = 0;
 };
 

@@ -22,12 +22,17 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes, dim by dim. Cases of a split dim:
+/// Adapts a slice to local shapes. There are three cases for a dim that ranks
+/// split. Examples with a dim of 192 elements and 2 ranks:
 ///
-///   global slice               local slice
-///   all elements               all local elements
-///   one of n equal blocks      the same block of the local elements
-///   a window (halo exchange)   all local elements: a reshard has cut the dim
+/// - The slice reads all elements of the dim. The local slice reads all 96
+///   elements of the rank.
+/// - The slice reads one of n equal blocks. For example, x[64:128] is the
+///   second of three blocks. Each rank holds one half of each block, so the
+///   local slice is x[32:64].
+/// - The slice reads other elements, such as x[10:20]. A reshard before the
+///   slice has sent 5 of these elements to each rank. The local slice reads all
+///   5 elements.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -71,9 +76,14 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Adapts a pad to local shapes. In a dim that is read through a window (halo
-/// exchange), the reshard before the op has already added zeros. A select
-/// replaces these zeros if the pad value is not 0.
+/// Adapts a pad to local shapes. Ranks may split a padded dim. A reshard before
+/// the pad then sends each rank the elements of its shard of the result, with
+/// zeros as padding. The pad itself must not add padding in this dim again. If
+/// the padding has another value than 0, a select replaces the zeros. Example:
+/// 6 elements a to f, padded to 8 elements on 2 ranks:
+///
+///   rank 0   0 a b c
+///   rank 1   d e f 0
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -124,10 +134,19 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Adapts a concat whose dim is read through windows (halo exchange). The
-/// reshards before it have moved all elements to their places. The concat
-/// becomes a select among its operands, by global index. Returns null if there
-/// are no windows.
+/// Adapts a concat to local shapes if ranks split the dim along which it joins
+/// its operands. A reshard of each operand has already moved the elements to
+/// their places in the result, with zeros elsewhere. Selects then choose the
+/// operand by the global index. Example: a has 2 elements, b has 6, and there
+/// are 2 ranks.
+///
+///             rank 0         rank 1
+///   index     0  1  2  3     4  5  6  7
+///   a         a0 a1 0  0     0  0  0  0
+///   b         0  0  b0 b1    b2 b3 b4 b5
+///   result    index < 2 ? a : b
+///
+/// Returns null if there are no such reshards.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -158,9 +177,11 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
              : result;
 }
 
-/// Sets the pads of `op` to 0 in the dims read through windows: the halo
-/// exchange has already added them. pads[0] is for dim 2, after batch and
-/// channels.
+/// Sets the padding of `op` to 0 in each dim that the op reads with a halo
+/// (elements of neighbor ranks). The reshard before the op has already added
+/// the padding in such a dim. `op` is a convolution or a pool. Its attribute
+/// `pads` has no values for dim 0 (batch) and dim 1 (channels), so pads[0] is
+/// the padding at the start of dim 2.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -188,13 +209,18 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Returns the global index of each local element of a dim. `split` is the
-/// dim's sharding. In it, each rank reads one contiguous range of the dim,
-/// which includes a halo (elements of neighbor ranks). Example: 8 elements on 2
-/// ranks, with a halo of 1:
+/// Builds an i64 vector with the global indices of the elements that this rank
+/// holds along one dim. A halo exchange has sent each rank some elements of its
+/// neighbors. Each rank holds one contiguous range of the dim, which includes
+/// these elements. An index outside of the dim stands for padding. Example: a
+/// dim of 8 elements on 2 ranks, in which each rank gets one element from its
+/// neighbor:
 ///
 ///   rank 0   -1 0 1 2 3 4      -1 is padding
 ///   rank 1    3 4 5 6 7 8       8 is padding
+///
+/// `split` is the sharding of the dim. Its member `view` describes the halo
+/// exchange. `builder` creates the new ops.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -209,9 +235,16 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// Adapts a pool to local shapes. The halo exchange before it has filled the
-/// padding with 0. For a max pool, the lowest value of the type replaces this
-/// padding. Always returns null: the op stays.
+/// Adapts a pool to local shapes. If ranks split a spatial dim, a halo exchange
+/// comes before the pool. The halo exchange also adds the padding of the pool,
+/// with the value 0. The function therefore sets the padding of the pool to 0
+/// elements in this dim.
+///
+/// A max pool must never choose padding as the maximum, but 0 is larger than a
+/// negative element. For a max pool, the function therefore inserts a select
+/// that replaces the padding by the lowest value of the type.
+///
+/// Always returns null, because the pool itself stays.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();

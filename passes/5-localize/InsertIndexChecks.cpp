@@ -40,9 +40,12 @@ static Value withoutMoves(Value value) {
   return value;
 }
 
-/// Follows `value`, a tensor of indices, backwards through moves and masks. A
-/// mask is a select that replaces some indices by 0, such as the labels that a
-/// loss ignores.
+/// Returns the tensor from which the indices `value` were computed. Follows
+/// `value` backwards through two kinds of ops:
+///
+/// - ops that only move, reshard or cast elements, such as a transpose;
+/// - selects that replace some indices by 0. For example, a loss ignores labels
+///   of -100 and computes `label == -100 ? 0 : label`.
 static Value originOf(Value value) {
   Value origin = withoutMoves(value);
   while (auto select = origin.getDefiningOp<graph::SelectOp>()) {
@@ -86,11 +89,22 @@ struct InsertIndexChecks
   }
 
 private:
-  /// Returns the indices that `op` reads, and their valid range. Labels of a
-  /// loss must not be negative. Labels are a model input that is marked as
-  /// labels, or the value `label` in this pattern:
+  /// Returns the indices that `op` reads, and the range of valid indices. The
+  /// range depends on whether the indices are labels. A label is the number of
+  /// a class, as in a classification loss. Example for a dim of 7 elements:
   ///
-  ///   label < 0 ? label - size : label
+  ///   indices         valid range   negative index
+  ///   labels          0 to 6        is an error
+  ///   other indices   -7 to 6       counts from the end
+  ///
+  /// The function recognizes labels in two cases:
+  ///
+  /// - The indices come from a model input with the attribute `graph.labels`.
+  /// - The indices are the result of a select `label < 0 ? label - 7 : label`.
+  ///   The import of an ONNX loss inserts this select. It changes the label -1,
+  ///   which is invalid, to the invalid index -8. In this case, the function
+  ///   returns the operand `label` of the select. An error message then shows
+  ///   -1 instead of -8.
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
@@ -167,9 +181,16 @@ private:
                    dist::ShardingAttr::get(b.getContext(), split));
   }
 
-  /// Returns a name for the indices, which an error message shows. It is the
-  /// name of the model input or of the value, or else of the node that computes
-  /// the indices.
+  /// Returns a name for the indices of `access`, for use in an error message.
+  /// The function returns the first of these names that exists:
+  ///
+  /// - the name of the model input, if the indices come from a model input;
+  /// - the name of the ONNX value that holds the indices;
+  /// - the name of an earlier ONNX value that holds the same indices, for
+  ///   example before a transpose or a cast;
+  /// - the name of the ONNX node that computes the indices.
+  ///
+  /// Returns an empty string if none of these names exists.
   static std::string nameOf(const Access &access) {
     const Value origin = originOf(access.indices);
     SmallVector<Value> named{access.indices, withoutMoves(access.indices)};
@@ -183,8 +204,14 @@ private:
     return maker ? graph::nodeName(maker->getLoc()).str() : std::string();
   }
 
-  /// Returns words for the indexed tensor: the quoted name of a weight, "the
-  /// classes of the loss", or "the table of" a node.
+  /// Returns a phrase that names the tensor that `access` reads with its
+  /// indices. An error message contains this phrase. A node is an operator of
+  /// the ONNX model. The phrase depends on the tensor:
+  ///
+  ///   phrase                    tensor
+  ///   the classes of the loss   scores of classes, if the indices are labels
+  ///   "wte"                     the weight `wte`
+  ///   the table of "Gather_3"   any other tensor, read by node Gather_3
   static std::string tableOf(const Access &access) {
     if (access.fromZero)
       return "the classes of the loss";
@@ -196,8 +223,12 @@ private:
   }
 
   IntegerRanges ranges;
-  /// Checks inserted so far: indices, dim sizes, and whether negative indices
-  /// are invalid.
+  /// Set of the checks that have been inserted, so that no check is inserted
+  /// twice. An entry has three members:
+  ///
+  /// - the value of the indices (as a pointer), before any reshards of it;
+  /// - the sizes of the dims that the indices select from;
+  /// - true if negative indices are invalid.
   llvm::SmallSet<std::tuple<const void *, std::vector<int64_t>, bool>, 4> known;
 };
 } // namespace

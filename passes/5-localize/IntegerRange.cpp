@@ -85,7 +85,9 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
     return combined(operands[0], operands[1], llvm::SubOverflow<int64_t>);
   if (isa<graph::MulOp>(op))
     return combined(operands[0], operands[1], llvm::MulOverflow<int64_t>);
-  // One known bound is enough: max(x, 0) is at least 0.
+  // The range of a max or a min may be known although one operand has no known
+  // range. For example, max(x, 0) is at least 0 for every x. Let the range
+  // `any` (all 64-bit integers) stand for an unknown range.
   constexpr IntegerRange any{INT64_MIN, INT64_MAX};
   if (isa<graph::MaxOp, graph::MinOp>(op))
     return combined(operands[0].value_or(any), operands[1].value_or(any),
@@ -97,9 +99,14 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Finds where an element of the result of `op` comes from. `component` is the
-/// element's index in the last dim of the result. Returns the index in the last
-/// dim of the operand `from`; nullopt if the element may come from any index.
+/// Maps an index in the last dim of the result of `op` to the last dim of the
+/// operand `from`. `component` is the index. The index stays the same if the
+/// last dims have the same size and `op` is no transpose and no slice.
+/// Otherwise returns nullopt: the result may depend on elements at any index of
+/// the last dim.
+///
+///   add of [5, 2] and [5, 2], component 1   ->   1
+///   transpose of [2, 2], component 1        ->   nullopt
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

@@ -18,20 +18,24 @@ struct IntegerRange {
 /// (interval analysis). Tensors have global shapes.
 class IntegerRanges {
 public:
-  /// Returns the range of the elements of `value`; nullopt if it is unknown. If
-  /// `component` is given, regards only the elements with this index in the
-  /// last dim. Examples:
+  /// Returns a range that contains all elements of `value`. Returns nullopt if
+  /// no range is known. If `component` is given, the range need only contain
+  /// the elements with this index in the last dim. Examples, in which x, y and
+  /// z are unknown:
   ///
-  ///   iota 0 : 8, plus 2     [2, 9]
-  ///   concat of iota 0 : 8 and ids along the last dim, component 0: [0, 7]
+  ///   value                      component   range
+  ///   [0, 1, 2, 3] + 2           none        2 to 5
+  ///   [[0, x], [1, y], [2, z]]   0           0 to 2
+  ///   [[0, x], [1, y], [2, z]]   1           nullopt
   std::optional<IntegerRange> of(mlir::Value value,
                                  std::optional<int64_t> component = {});
 
 private:
   std::optional<IntegerRange> compute(mlir::Value value,
                                       std::optional<int64_t> component);
-  /// Results of earlier calls of of(). The key is the value and the component
-  /// (an index in the last dim), or -1 without a component.
+  /// Map from the arguments of of() to its result, so that each range is
+  /// computed once. The first member of a key is the argument `value`. The
+  /// second member is the argument `component`, or -1 if it is not given.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, std::optional<IntegerRange>>
       known;
 };

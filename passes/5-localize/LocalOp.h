@@ -17,24 +17,34 @@ struct LocalOp {
   /// Sharding rule of `op`, which maps dims to factors (like letters of an
   /// einsum). Empty if the op has no rule.
   graph::ShardingRule rule;
-  /// For each factor of `rule`, the axes that split it (from the attribute
-  /// `dist.split`).
+  /// For each factor of `rule`, the mesh axes that split the factor. A factor
+  /// is a loop index of the op: the matmul [m,k] x [k,n] has the factors m, n
+  /// and k. If tp splits k, the entry of k contains tp, and the entries of m
+  /// and n contain no axis. The entries come from the attribute `dist.split` of
+  /// the op.
   llvm::SmallVector<dist::DimSharding, 0> splits;
   /// Global types of the operands.
   llvm::SmallVector<mlir::RankedTensorType> operandTypes;
   /// Global types of the results.
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;
 
-  /// Returns whether some axis splits a factor of the sharding rule.
+  /// Returns whether some mesh axis splits a loop index of the op. `factor` is
+  /// the number of the loop index in `rule.factors`. For example, the matmul
+  /// [m,k] x [k,n] has the loop indices m, n and k.
   bool isSplit(int factor) const { return !splits[factor].isWhole(); }
-  /// Returns whether some axis splits the first (most major) factor of a dim. A
-  /// factor is a loop index of the sharding rule, like a letter of an einsum.
-  /// `dim` lists the factors of the dim. Returns false for an empty list.
+  /// Returns whether some mesh axis splits the outermost loop index of a dim.
+  /// `dim` lists the loop indices of the op that form the dim, outermost first.
+  /// For example, a reshape from [6,4] to [24] has two loop indices, one of
+  /// size 6 and one of size 4. Both form the dim of 24 elements, and the one of
+  /// size 6 is the outermost. Returns false if `dim` is empty.
   bool isSplit(const graph::ShardingRule::DimFactors &dim) const {
     return !dim.empty() && isSplit(dim.front());
   }
-  /// Returns the number of elements of one rank along a factor of the sharding
-  /// rule, padding included.
+  /// Returns the number of iterations that one rank makes over a loop index of
+  /// the op, padding included. `factor` is the number of the loop index in
+  /// `rule.factors`. For example, 2 ranks split a loop index of 5 values. The
+  /// result is 3: rank 0 has 3 values, and rank 1 has 2 values and 1 value of
+  /// padding.
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
@@ -42,8 +52,13 @@ struct LocalOp {
   /// an operand; null if there is none.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
-  /// Returns the sharding of a dim. `dim` lists the dim's factors in the
-  /// sharding rule (like letters of an einsum), major to minor.
+  /// Returns the sharding of a dim of an operand or a result. `dim` lists the
+  /// loop indices of the op that form the dim, outermost first. For example, a
+  /// reshape from [6,4] to [24] has two loop indices, one of size 6 and one of
+  /// size 4. Both form the dim of 24 elements. If the mesh axis tp splits the
+  /// loop index of size 6, the function returns the sharding [6@tp|4]. This
+  /// notation describes the 24 elements as 6 blocks of 4 elements. tp
+  /// distributes the 6 blocks among the ranks.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
 };
@@ -53,14 +68,18 @@ struct LocalOp {
 /// changed attributes and operands.
 using Localizer = mlir::Value (*)(LocalOp &, LocalBuilder &);
 
-/// Table of localizers, which are functions that adapt an op to local shapes.
-/// An op without a localizer only gets local types.
+/// Table of localizers. A localizer is a function that adapts one kind of op to
+/// local shapes (shapes of one rank's shard). For example, the localizer of
+/// slice changes the start and the size of the slice. An op such as add needs
+/// no localizer. Only the type of its result changes to the local shape.
 class Localizers {
 public:
-  /// Fills the table with all localizers of this directory.
+  /// Fills the table. Each function in the table adapts one kind of op, such as
+  /// iota or slice, to local shapes (shapes of one rank's shard).
   Localizers();
-  /// Registers `localizer` for ops of the kind `Op`. Replaces an earlier
-  /// localizer of this kind.
+  /// Enters `localizer` into the table, as the function that adapts ops of the
+  /// kind `Op` to local shapes (shapes of one rank's shard). Replaces the
+  /// function that the table had for `Op`, if any.
   template <typename Op> void add(Localizer localizer) {
     table[Op::getOperationName()] = localizer;
   }
@@ -76,29 +95,54 @@ private:
   llvm::StringMap<Localizer> table;
 };
 
-/// Registers the localizers of reduce (a mean divides by the global count) and
-/// constant (each rank keeps its part).
+/// Adds the localizers of reduce and constant to the table `localizers`. A
+/// localizer is a function that adapts one kind of op to local shapes (shapes
+/// of one rank's shard). The localizer of reduce makes a mean divide by the
+/// number of elements on all ranks together. The localizer of constant slices
+/// the rank's shard out of the constant.
 void addLayoutLocalizers(Localizers &localizers);
-/// Registers the localizers of ops that need the global indices of a rank's
-/// elements: attention, iota, gather, gather_elements, one_hot.
+/// Adds the localizers of these ops to the table `localizers`: attention, its
+/// gradients, iota, gather, gather_elements and one_hot. A localizer is a
+/// function that adapts one kind of op to local shapes (shapes of one rank's
+/// shard). In these ops, a rank must know which elements of the whole tensor
+/// its shard contains. For example, an iota of 8 elements is 4, 5, 6, 7 on rank
+/// 1 of 2.
 void addGlobalIndexLocalizers(Localizers &localizers);
-/// Registers the localizers of ops that write at computed indices:
-/// scatter_elements, scatter_nd.
+/// Adds the localizers of scatter_elements and scatter_nd to the table
+/// `localizers`. A localizer is a function that adapts one kind of op to local
+/// shapes (shapes of one rank's shard). These two ops write elements at the
+/// indices that an operand contains. If ranks split the written dim, each rank
+/// writes only the elements of its own shard.
 void addScatterLocalizers(Localizers &localizers);
-/// Registers the localizers of ops that may read dims through windows (halo
-/// exchange): slice, pad, concat, convolutions, pool.
+/// Adds the localizers of these ops to the table `localizers`: slice, pad,
+/// concat, conv, conv_transpose and pool. A localizer is a function that adapts
+/// one kind of op to local shapes (shapes of one rank's shard). In all of these
+/// ops except conv_transpose, a rank may need operand elements that another
+/// rank holds, such as the neighbor rows that a 3x3 filter reads. A reshard
+/// before the op then brings these elements to the rank (halo exchange).
 void addHaloLocalizers(Localizers &localizers);
 
-/// Adapts a gather with constant indices to local shapes. Returns:
+/// Returns the value that replaces the result of `local`, a gather with
+/// constant indices, when the gather gets local shapes (shapes of one rank's
+/// shard). There are two cases:
 ///
-/// - the operand of the gather, if the gather reads it through a window (halo
-///   exchange): a reshard before the gather has already moved the elements;
-/// - otherwise a concat of slices of the operand, one for each contiguous range
-///   of indices.
+/// - A reshard before the gather has sent each rank the elements that the rank
+///   needs, in the right order. The value is the operand of the gather, or a
+///   copy of the operand.
+/// - There is no such reshard. The value is a concat of slices of the operand.
+///   Each slice reads a range of indices with a constant step. For example, the
+///   indices 0, 1, 2, 7, 8 of a gather from x give two slices: x[0:3] and
+///   x[7:9].
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
-/// Returns a value to replace the result of an identity op: the operand, or a
-/// copy if other ops read the operand. The copy can get its own sharding.
+/// Returns a value that replaces the result of an op, if this result has the
+/// same elements as `operand`. The caller will give the returned value the
+/// sharding of the result. There are two cases:
+///
+/// - The op is the only reader of `operand`. The function returns `operand`.
+/// - Other ops read `operand`, too. The sharding of `operand` must stay as it
+///   is for these ops. The function uses `builder` to build a copy of
+///   `operand`, and returns the copy.
 mlir::Value forwardOperand(mlir::Value operand, LocalBuilder &builder);
 
 } // namespace pcc::localize

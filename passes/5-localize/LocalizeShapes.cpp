@@ -61,7 +61,10 @@ public:
          llvm::make_early_inc_range(function.front().without_terminator()))
       if (failed(localize(&op)))
         return failure();
-    // Remove the attributes that refer to sharding rules on global shapes.
+    // Remove the attributes `dist.split`, `dist.through` and `dist.windows`.
+    // They refer by number to parts of an op's sharding rule. The rule depends
+    // on the shapes of the op. The shapes are now local, so the numbers do not
+    // fit any more.
     for (Operation &op : function.front())
       for (StringRef name :
            {dist::splitName, dist::throughName, dist::windowsName})
@@ -140,8 +143,24 @@ private:
     return success();
   }
 
-  /// Returns `op` with its sharding rule, the splits of the rule's factors, and
-  /// the global types. Fails if `dist.split` does not fit the rule.
+  /// Collects the data that the conversion of `op` to local shapes needs:
+  ///
+  /// - the global types of the operands and results;
+  /// - the sharding rule of `op`, which lists the loop indices of `op`, such as
+  ///   m, n and k for the matmul [m,k] x [k,n];
+  /// - the mesh axes that split each loop index. The attribute `dist.split` of
+  ///   `op` has one entry for each loop index.
+  ///
+  /// If `op` has no sharding rule, the function collects only the global types.
+  /// Emits an error in two cases:
+  ///
+  /// - The attribute `dist.split` is missing, or its number of entries is not
+  ///   the number of loop indices.
+  /// - The attribute `dist.windows` contains a number that is too large. The
+  ///   attribute contains indices into the list of windows of the sharding
+  ///   rule. A window is an operand dim in which a rank may read elements of
+  ///   other ranks (halo exchange). If the rule has 2 windows, the numbers must
+  ///   be 0 or 1.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -173,10 +192,17 @@ private:
     return local;
   }
 
-  /// Masks the padding in dims that the op reduces, for example by 0 for a sum,
-  /// so that padding does not change the result. Skips dims with `needsOffset`,
-  /// in which ranks need their global indices. In these dims, the function that
-  /// adapts the op to local shapes handles the padding.
+  /// Replaces padding in dims that the op reduces, as a matmul reduces its
+  /// inner dim. A rank has padding if ranks split a dim unevenly: of 5 elements
+  /// on 2 ranks, rank 1 has 2 elements and 1 element of padding. The function
+  /// replaces the padding by the neutral element of the reduction, such as 0
+  /// for a sum. The padding then does not change the result.
+  ///
+  /// The function does not change a dim if its loop index has the flag
+  /// `needsOffset`. The flag means that each rank must know at which index its
+  /// part of the loop index begins. An example is the dim of a table that a
+  /// gather reads at given indices. Valid indices never refer to padding, so
+  /// the padding has no effect.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -187,17 +213,21 @@ private:
     }
   }
 
-  /// Sets the padding of the value that `set` writes to a weight to 0. Later
-  /// ops may rely on this.
+  /// Replaces the padding in a value by 0. The op `set` writes this value to a
+  /// weight. A rank has padding if ranks split a dim unevenly: of 5 elements on
+  /// 2 ranks, rank 1 has 2 elements and 1 element of padding. Ops that later
+  /// sum over the weight rely on the 0.
   void maskWritten(LocalOp &local, graph::SetParameterOp set) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// Records the sharding of the value that `set` writes to a weight, as an
-  /// attribute of `set`. If a rank has several copies of the weight, the
-  /// attribute tells which copy `set` writes.
+  /// Stores the sharding of a value as an attribute of the op `set`. `set`
+  /// writes this value to a weight. A rank may run several pipeline stages. If
+  /// these stages read a weight with different shardings, the rank stores one
+  /// copy of the weight for each sharding. The attribute tells a later pass
+  /// which copy `set` writes.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(
@@ -206,8 +236,13 @@ private:
                                   dist::placement(sharding.getSharding())));
   }
 
-  /// Masks the padding of `operand` along each dim that contains factor number
-  /// `factor` of the sharding rule.
+  /// Replaces the padding of `operand`, an operand of the op `local`, by the
+  /// neutral element of a reduction, such as 0 for a sum. A rank has padding if
+  /// ranks split a dim unevenly: of 5 elements on 2 ranks, rank 1 has 2
+  /// elements and 1 element of padding. `factor` is the number of a loop index
+  /// of the op. The function changes only the dims of `operand` that this loop
+  /// index runs over. For example, the loop index k of the matmul [m,k] x [k,n]
+  /// runs over dim 1 of operand 0 and over dim 0 of operand 1.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
     // A loaded weight has 0 in its padding, so a sum needs no mask.
     if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
@@ -226,10 +261,16 @@ private:
       }
   }
 
-  /// Replaces padding in dim `dim` of `value` by the neutral element of a
-  /// reduction, such as 0 for a sum. `factors` are the loop indices of the
-  /// sharding rule that make up the dim. Replaces only the padding of `factor`,
-  /// one of these.
+  /// Replaces padding in dim `dim` of `value`, an operand of the op `local`, by
+  /// the neutral element of a reduction, such as 0 for a sum. `factors` lists
+  /// the loop indices of the op that form the dim, outermost first. The loop
+  /// index `factor` is one of them. The function replaces the elements for
+  /// which this loop index is out of range.
+  ///
+  /// Example: the loop indices a = 0 to 4 and b = 0 to 3 form a dim of 5 · 4
+  /// elements. 2 ranks split a. Each rank then holds 3 values of a, so a dim of
+  /// 3 · 4 elements. Rank 1 holds a = 3, 4, 5. The value 5 is out of range. If
+  /// `factor` is a, the function replaces the last 4 elements on rank 1.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {

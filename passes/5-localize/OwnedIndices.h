@@ -16,21 +16,41 @@ namespace pcc::localize {
 ///   offset    -3   2     3
 ///   mine      no   yes   yes
 struct OwnedIndices {
-  /// Builds `mine` (whether this rank owns the element at an index) and
-  /// `offset` (the index minus the first owned one). A negative index counts
-  /// from the end. The dim has `size` elements, of which each rank holds
-  /// `owned`. `factors` are the dim's factors (loop indices) in the sharding
-  /// rule of `local`.
+  /// Computes the members `mine` and `offset` for each element of the tensor
+  /// `indices`. An element is a global index into one dim of an operand of the
+  /// op `local`. A negative index counts from the end. The other parameters
+  /// describe this dim:
+  ///
+  /// - `factors` lists the loop indices of the op that form the dim, outermost
+  ///   first. Each entry is an index into `local.splits`, which tells how ranks
+  ///   split the loop index.
+  /// - `size` is the number of elements of the dim on all ranks together.
+  /// - `owned` is the number of elements on each rank, padding included.
+  ///
+  /// For example, a dim of 8 elements on 2 ranks has the size 8, and `owned` is
+  /// 4. `builder` creates the new ops.
   OwnedIndices(LocalBuilder &builder, const LocalOp &local, mlir::Value indices,
                const graph::ShardingRule::DimFactors &factors, int64_t size,
                int64_t owned);
 
-  /// Builds the local index of each element that this rank owns. For an element
-  /// of another rank, builds `other`.
+  /// Builds a tensor of local indices. It has one element for each global index
+  /// that the constructor got. If this rank owns the element at the global
+  /// index, the local index is the position of the element in the rank's shard.
+  /// Otherwise the local index is `other`. Example: rank 1 of 2 owns the
+  /// elements 4 to 7 of 8, and `other` is 0.
+  ///
+  ///   global index   1   6   7
+  ///   local index    0   2   3
+  ///
+  /// `builder` creates the new op.
   mlir::Value orElse(LocalBuilder &builder, int64_t other) const;
 
-  /// Each index minus the first index that this rank owns: the local index of
-  /// an owned element.
+  /// Integer tensor: each index minus the first index that this rank owns.
+  /// Example: rank 1 of 2 owns the elements 4 to 7 of 8. The offset of the
+  /// index 6 is 2, so the element is element 2 of the rank's shard. The offset
+  /// of the index 1 is -3, so another rank owns the element. A negative index
+  /// counts from the end. The index -1 stands for the index 7, so its offset is
+  /// 3.
   mlir::Value offset;
   /// Boolean tensor: whether this rank owns the element at each index.
   mlir::Value mine;

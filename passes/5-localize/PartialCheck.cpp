@@ -13,17 +13,20 @@
 using namespace mlir;
 using namespace pcc;
 using graph::ShardingRule;
-/// The partials of a value: its pending reductions over ranks, such as sum(tp).
-/// This check treats them as the value's type.
+/// List of the pending reductions of a value. For example, sum(tp) is pending
+/// for a value if each rank along the mesh axis tp holds one addend of the
+/// value. The checks in this file work like a type check. In this type check,
+/// the list of pending reductions is the type of the value.
 using Partials = std::vector<dist::Partial>;
 
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Returns partials (pending reductions) in canonical form, so that equal lists
-/// compare equal. Drops partials over the time axis (microbatches), because no
-/// collective reduces them.
+/// Brings a list of pending reductions over ranks, such as sum(tp), into a
+/// canonical form: two lists with the same meaning become equal. Removes
+/// reductions over the axis `mb`. The coordinates along `mb` are microbatches,
+/// not ranks, so no collective performs these reductions.
 static Partials normal(Partials partials) {
   llvm::erase_if(partials, [](const dist::Partial &partial) {
     return partial.axis.axis == dist::timeAxis;
@@ -41,9 +44,11 @@ static std::optional<Partials> typeOf(Value value) {
                   : std::nullopt;
 }
 
-/// Returns whether `all` contains the partial (pending reduction) `part`. This
-/// is true if an entry has the kind of `part` and an axis that includes the
-/// axis of `part`.
+/// Returns whether the list `all` of pending reductions over ranks contains the
+/// reduction `part`. `part` may also be a part of an entry of `all`. For
+/// example, the mesh axis tp has size 4 and consists of two sub-axes of size 2.
+/// A list with the sum over tp then contains the sum over each sub-axis. The
+/// list does not contain the max over tp.
 static bool holds(const Partials &all, const dist::Partial &part) {
   return llvm::any_of(all, [&](const dist::Partial &partial) {
     return partial.kind == part.kind &&
@@ -78,9 +83,22 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 
-/// Returns the partials (pending reductions over ranks) that pass from the
-/// operands of `op` to its results. Emits an error unless `op` is linear in
-/// these operands.
+/// Returns the pending reductions that the result of `op` takes over from the
+/// operands of `op`. For example, sum(tp) is pending for a value if each rank
+/// along the mesh axis tp holds one addend of the value. If sum(tp) is pending
+/// for x, then sum(tp) is also pending for the transpose of x. `rule` is the
+/// sharding rule of `op`. Emits an error in these cases:
+///
+/// - An operand has a pending reduction, but `op` is not linear in this
+///   operand.
+/// - An operand has a pending reduction that is not a sum, such as max(tp).
+/// - Two operands have different pending reductions, such as sum(tp) and
+///   sum(dp).
+/// - Two operands have pending reductions, but `op` multiplies the operands.
+///   The sum of the ranks' products is not the product of the two sums.
+/// - `op` adds or concatenates its operands. One operand has a pending
+///   reduction, but another operand has none. The reduction would count this
+///   other operand once per rank.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -121,7 +139,9 @@ namespace {
 /// Reductions over ranks that begin in one op. Example: a matmul whose
 /// contracted dim is split over `tp` begins the reduction sum(tp).
 struct StartedReductions {
-  /// Reductions that the result's sharding must contain.
+  /// Reductions that begin in the op for certain. The sharding of the result
+  /// lists the pending reductions of the result. This list must contain all
+  /// reductions in `certain`.
   Partials certain;
   /// Axes over which a reduction may begin in the op, but need not. Example: an
   /// axis that splits the reduced dim in only one of two operands.
@@ -132,14 +152,26 @@ struct StartedReductions {
 };
 } // namespace
 
-/// Finds the dims that `op` reduces, and the axes that split them. A key of the
-/// result is a factor of the sharding rule (a loop index, like a letter of an
-/// einsum). The value lists the axes for each operand:
+/// Finds the loop indices that `op` reduces, and the mesh axes that split them.
+/// For example, the matmul [m,k] x [k,n] reduces the loop index k. `rule` is
+/// the sharding rule of `op`, which lists the loop indices in `rule.factors`.
+///
+/// A key of the returned map is the position of a reduced loop index in
+/// `rule.factors`. The mapped list has one entry for each operand dim over
+/// which this loop index runs. For k, these are dim 1 of operand 0 and dim 0 of
+/// operand 1. An entry is the list of the mesh axes that split the dim. Two
+/// examples, in which 64@tp is a dim of 64 elements that tp splits:
 ///
 ///   matmul [m, 64@tp] x [64@tp, n]   k -> {tp}, {tp}
+///   matmul [m, 64@tp] x [64, n]      k -> {tp}, {}
 ///
-/// The axes are nullopt for an operand that has no sharding or that `op` reads
-/// through a view (halo exchange). Skips dims that consist of several factors.
+/// An entry is nullopt in two cases:
+///
+/// - The operand has no sharding.
+/// - A rank reads elements of the dim that other ranks hold (halo exchange).
+///
+/// The function skips a dim that several loop indices form. An example is a dim
+/// of 6 · 4 = 24 elements that the loop indices of sizes 6 and 4 form.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -157,9 +189,20 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns whether `axis` splits the groups of a convolution or the key heads
-/// of an attention key gradient. These are dim 1 of the result of `op`. Returns
-/// false for all other ops.
+/// Returns true if `axis`, or a part of `axis`, splits dim 1 of result 0 of
+/// `op`, and `op` is in this table:
+///
+///   op                       dim 1 of result 0
+///   conv, conv_transpose     output channels
+///   attention_key_gradient   key heads
+///
+/// If the function returns true, `op` may need no reduction over `axis`,
+/// although `axis` splits a loop index that `op` reduces. Example: a
+/// conv_transpose has 2 groups of channels, and tp gives each of 2 ranks one
+/// group. On each rank, the op sums over all input channels of one group. tp
+/// splits the input channels of the whole tensor, so the op seems to begin the
+/// reduction sum(tp). But each rank computes complete output channels, so no
+/// reduction begins.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -171,14 +214,27 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions over ranks that begin in `op`, because `op` reduces a
-/// dim that ranks split. The reduction over an axis is *certain* under two
-/// conditions:
+/// Returns the reductions over ranks that begin in `op`. `rule` is the sharding
+/// rule of `op`, which lists the loop indices of `op`. A reduction over a mesh
+/// axis begins in `op` if `op` reduces a loop index that the axis splits. For
+/// example, tp splits the loop index k in both operands of the matmul [m,k] x
+/// [k,n]. Each rank then computes one addend of the result, and the reduction
+/// sum(tp) begins.
 ///
-/// - The axis splits the dim in the same way in all operands.
-/// - The axis splits no groups or key heads (see dividesGroups).
+/// The result has three members:
 ///
-/// Any other reduction is *possible*: the result may have it or not.
+/// - `certain` lists the reductions that begin in any case. A reduction over an
+///   axis is in this list if the axis splits a loop index that `op` reduces,
+///   and if the same axes split this loop index in all operands that have it.
+///   There is one exception: the list does not contain the reduction if
+///   dividesGroups() returns true for the axis.
+/// - `possible` lists the axes over which a reduction may begin. An axis is in
+///   this list if it splits a reduced loop index, but the reduction is not in
+///   `certain`. For example, tp splits k in only one operand of the matmul.
+///   `possible` also contains all axes that split a dim with several loop
+///   indices, such as a dim of 6 · 4 = 24 elements, or a dim without loop
+///   indices, such as a dim of size 1.
+/// - `anything` is true if an operand has no sharding.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -207,9 +263,17 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the partials (pending reductions over ranks) of result 0 of `op`.
-/// Each partial must come from an operand (`flow`) or begin in `op`. Emits an
-/// error if a partial has neither origin, or if one is missing.
+/// Checks the pending reductions over ranks, such as sum(tp), that the sharding
+/// of result 0 of `op` lists. `rule` is the sharding rule of `op`. `flow` has
+/// the pending reductions of the operands. `op` is linear in these operands, so
+/// the result must have the same pending reductions. Emits an error in three
+/// cases:
+///
+/// - The result lacks a reduction of `flow`.
+/// - The result lacks a reduction that must begin in `op`.
+/// - The result has a reduction that is not in `flow` and cannot begin in `op`.
+///
+/// Emits no error if the result has no sharding.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -267,8 +331,12 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 // Checks of single ops
 //===----------------------------------------------------------------------===//
 
-/// Checks that a collective's attribute `from` lists the partials (pending
-/// reductions) of its operand. Emits an error if not.
+/// Checks the attribute `from` of a collective. This attribute is a sharding,
+/// which lists the pending reductions of the operand. For example, sum(tp) is
+/// pending for a value if each rank along the mesh axis tp holds one addend of
+/// the value. The sharding of the operand itself also lists the pending
+/// reductions. Emits an error if the two lists differ. Emits no error if the
+/// operand has no sharding.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
@@ -279,8 +347,12 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
-/// Checks that a value sent from stage to stage has equal partials (pending
-/// reductions) on both. Emits an error if not.
+/// Checks a transfer, an op that sends a value from one pipeline stage to
+/// another stage. The operand is the value on the sending stage. The result is
+/// the value on the receiving stage. Emits an error if the operand and the
+/// result have different pending reductions. For example, sum(tp) is pending
+/// for a value if each rank along the mesh axis tp holds one addend of the
+/// value. Emits no error if the operand or the result has no sharding.
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
@@ -290,8 +362,11 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   return success();
 }
 
-/// Checks one op. An op without a sharding rule must not read a partial value.
-/// Emits an error if a check fails.
+/// Checks the pending reductions over ranks of the operands and results of
+/// `op`. For example, sum(tp) is pending if each rank along tp holds one addend
+/// of a value. A sharding rule says how ranks can split an op. If `op` has no
+/// sharding rule and is not a transfer or collective, no operand may have a
+/// pending reduction. Emits an error if a check fails.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

@@ -7,20 +7,30 @@
 
 namespace pcc::localize {
 
-/// Checks that every partial value is reduced over ranks exactly once, before a
-/// nonlinear op reads it. Emits an error and fails if not. Like a type check:
-/// the type of a value is its list of pending reductions.
+/// Checks the pending reductions over ranks in `function`. For example, sum(tp)
+/// is pending for a value if each rank along the mesh axis tp holds one addend
+/// of the value. Ranks must perform each reduction exactly once, before a
+/// nonlinear op reads the value. Emits an error and fails if they do not. The
+/// rules are:
 ///
-/// - A reduction begins where an op reduces a dim that ranks split.
-/// - It passes through ops that are linear in the operand.
-/// - It ends in the collective that performs it.
-/// - A value without a sharding may have any type.
-/// - A mean over split dims must divide by the global number of elements.
+/// - A reduction begins in an op that reduces a dim that ranks split.
+/// - If an op is linear in an operand, the pending reductions of the operand
+///   are also pending for the result.
+/// - A reduction ends in the collective that performs the reduction.
+/// - The sharding of a value lists the pending reductions of the value. If a
+///   value has no sharding, its pending reductions are not known. The check
+///   emits no error for such a value.
+/// - A mean divides a sum by a number of elements. If ranks split the dims of
+///   the mean, this number must be the number of elements on all ranks
+///   together. The number of elements on one rank would be wrong.
 ///
-///   y = matmul [-, 64@tp], [64@tp, -]        partial sum(tp)
-///   z = transpose y                          partial sum(tp): linear
+/// In this example, 64@tp is a dim of 64 elements that tp splits, and - is a
+/// dim that no axis splits:
+///
+///   y = matmul [-, 64@tp], [64@tp, -]        sum(tp) begins
+///   z = transpose y                          sum(tp) is pending: linear
 ///   r = relu z                               an error: not linear
-///   s = all_reduce z                         whole
+///   s = all_reduce z                         no reduction is pending
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 
 } // namespace pcc::localize

@@ -24,8 +24,10 @@ using namespace pcc::localize;
 namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
-  /// Replaces one reshard (change of sharding) by the collectives that the
-  /// planner chooses. The prices are those of phase 4-shard.
+  /// Replaces `reshard`, a change of a value's sharding, by collectives.
+  /// `planner` finds the cheapest sequence of collectives for this change. It
+  /// uses the prices with which the compiler phase 4-shard chose the shardings.
+  /// Emits an error if no sequence exists.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -41,9 +43,19 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Keep a sharding that is recorded on the result of the reshard. It belongs
-    // to a slice or pad (halo exchange) that localize-shapes has replaced by
-    // the reshard.
+    // Copy the sharding attribute of the reshard's result to the result of the
+    // last collective. Without the copy, the result of the last collective
+    // would have the sharding in the attribute `to` of the reshard. The two
+    // shardings differ if the reshard is a halo exchange for an op such as a
+    // slice, and the pass localize-shapes has erased this op. Example:
+    //
+    //   y = reshard x
+    //   z = slice y
+    //
+    // The reshard gives each rank exactly the elements of its shard of z. The
+    // slice has nothing to do, so the pass erases the slice, and the readers of
+    // z read y. y then has the sharding of z, but `to` still describes y as a
+    // halo exchange of x.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());
@@ -55,8 +67,12 @@ struct ReshardToCollectives
     return success();
   }
 
-  /// Creates the collective for one step of the plan. Counts it in the
-  /// statistics of the pass, unless it is local to a rank.
+  /// Creates the collective for `step`, one step in the plan of `reshard`.
+  /// `value` is the shard of one rank before the step. Returns the shard of one
+  /// rank after the step. `builder` inserts the new op. Adds the received bytes
+  /// of the step to the statistics of the pass. Also counts the collective if
+  /// ranks exchange data in it. In a slice, for example, each rank keeps a part
+  /// of its shard, so the function does not count the slice.
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
     numCollectives += dist::communicates(step.kind);

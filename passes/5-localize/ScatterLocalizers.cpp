@@ -24,9 +24,21 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts a scatter_elements along a split dim to local shapes. Each rank
-/// writes only elements that it owns. All other writes go to an extra element
-/// at the end, which is then cut off. Returns null if the dim is not split.
+/// Adapts `local`, a scatter_elements, to local shapes (shapes of one rank's
+/// shard). A scatter_elements copies a tensor, the data. It then writes each
+/// update to the element of the copy at a given index along one dim. Ranks may
+/// split this dim. Each rank then appends one extra element to its shard of
+/// this dim. A rank writes an update to the extra element if another rank owns
+/// the element at the index. Finally, each rank cuts the extra element off.
+/// Example: 2 ranks split a dim of 8 elements. Rank 1 owns the elements 4 to 7,
+/// and the extra element has the local index 4:
+///
+///   global index   local index on rank 1
+///   2              4
+///   6              2
+///
+/// Returns the value that replaces the result of the op. Returns null if ranks
+/// do not split the dim. The op then stays.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -47,10 +59,22 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Keeps `data` on the ranks that own index 0 of each of `dims`, and builds
-/// zeros on all others. A later sum over the ranks then counts `data` once. An
-/// entry of `dims` lists the factors (loop indices of the sharding rule) of one
-/// dim.
+/// Returns `data` on some ranks and zeros on all others. `data` is the tensor
+/// into which `local`, a scatter_nd, writes updates. Each update has an index
+/// tuple, which says where the update is written. If ranks split the index
+/// tuples, each rank writes only its own updates. A later collective adds the
+/// results of all ranks. The sum must contain `data` only once, so only one
+/// rank may start from `data`. For example, 2 ranks split 6 index tuples:
+///
+///   rank   index tuples   returns
+///   0      0, 1, 2        data
+///   1      3, 4, 5        zeros
+///
+/// The tensor of index tuples may have several dims that ranks split. A rank
+/// gets `data` if its shard of this tensor begins at index 0 of each such dim.
+/// `dims` has one entry for each dim of this tensor. An entry lists the loop
+/// indices of the op that run over the dim, such as k for dim 1 of the lhs of
+/// the matmul [m,k] x [k,n]. `builder` creates the new ops.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -68,12 +92,24 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts the index tuples of a scatter_nd from global to local indices. In a
-/// split dim d, an element of another rank gets the index one past the last
-/// local element. Sets more[d], the number of elements to append to dim d, to
-/// 1. Example:
+/// Converts `indices`, the index tuples of the scatter_nd `local`, from global
+/// to local indices. An index tuple has one index for each of the first dims of
+/// the data operand. For example, the tuple (2, 5) refers to row 2, column 5 of
+/// a matrix. `data` is the type of the data operand on one rank. If ranks split
+/// dim d, there are two cases:
 ///
-///   rank 1 of 2 owns 4 to 7 of 8:   global 2, 6 -> local 4, 2
+/// - The rank owns the element. The local index is the position of the element
+///   in the rank's shard.
+/// - Another rank owns the element. The local index is the size of dim d on
+///   this rank, so it refers to an extra element behind the shard.
+///
+/// For each such dim d, the function sets more[d] to 1. The caller appends
+/// more[d] elements to dim d. Example: 2 ranks split a dim of 8 elements.
+/// Rank 1 owns the elements 4 to 7, so the extra element has the local index 4:
+///
+///   global index   local index on rank 1
+///   2              4
+///   6              2
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -102,12 +138,20 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Adapts a scatter_nd to local shapes.
+/// Adapts `local`, a scatter_nd, to local shapes (shapes of one rank's shard).
+/// A scatter_nd writes updates into a copy of the data. An index tuple says
+/// where one update is written. Ranks may split two things:
 ///
-/// - A write to another rank's element goes to an extra element at the end,
-///   which is then cut off.
-/// - If ranks split the index tuples, a later collective adds their results.
-///   One rank then writes into the data, the others into zeros.
+/// - The dims of the data to which the index tuples refer. Each rank appends an
+///   extra element to its shard of such a dim. Updates for elements of other
+///   ranks go to the extra element, which is then cut off.
+/// - The index tuples. Each rank writes the updates of its own index tuples,
+///   and a later collective adds the results of all ranks. One rank starts from
+///   the data. All other ranks start from zeros, so that the sum contains the
+///   data only once.
+///
+/// Returns the value that replaces the result of the op. Returns null if ranks
+/// split no dim of the data to which the index tuples refer. The op then stays.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

@@ -14,8 +14,13 @@ namespace pcc::localize {
 using namespace mlir;
 using namespace pcc;
 
-/// Checks that the weight that `op` reads has the local shape under its
-/// sharding. `parameters` are the symbols of the module.
+/// Checks the result type of `op`, which reads a weight. The type must be the
+/// type of one rank's shard of the weight. For example, tp=2 splits dim 0 of a
+/// weight of shape [8, 4]. The result of `op` must then have the shape [4, 4].
+/// `parameters` is the symbol table of the module. The function looks up the
+/// whole weight by name in this table. Emits an error if the type is wrong, if
+/// the table does not contain the weight, or if the result of `op` has no
+/// sharding.
 static LogicalResult checkParameter(graph::GetParameterOp op,
                                     const SymbolTable &parameters) {
   auto parameter = parameters.lookup<graph::ParameterOp>(op.getParameter());

@@ -23,8 +23,12 @@ static bool isOfForward(Operation *op) {
   return partOf(op) == forwardPart && !isSourceOp(op);
 }
 
-/// Returns whether `op` is a collective in which ranks exchange data. Slice and
-/// mask collectives are local to a rank.
+/// Returns whether `op` is a collective in which ranks exchange data. Two kinds
+/// of collectives exchange no data, so the function returns false for them:
+///
+///   slice   Each rank keeps a part of its shard.
+///   mask    One rank keeps its value. All other ranks get the neutral element
+///           of a reduction, such as 0 for a sum.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && dist::communicates(collective.getKind());
@@ -77,7 +81,10 @@ ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
   findBackwardBytes();
 }
 
-// A receive is pure but must not be repeated: each message is sent once.
+// ForwardOp::isRepeatable tells whether the backward pass may run a forward op
+// a second time. Only a pure op may run a second time. A receive is pure, but
+// the other stage sends each message only once. A receive must therefore not
+// run a second time.
 void ActivationCheckpointing::addForward(Operation *op) {
   order.insert({op, static_cast<int>(order.size())});
   if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -144,12 +151,22 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-// These ops are cheap to repeat:
-// - a collective whose price is 0;
-// - an op that is neither a collective nor a contraction;
-// - a contraction of activations whose result is larger than its operands, such
-//   as attention scores.
-// See selective recomputation (Korthikanti et al. 2022).
+// An op is cheap to repeat in three cases (selective recomputation; Korthikanti
+// et al. 2022):
+//
+// - The op is a collective in which ranks exchange data, and priceOf() returns
+//   0 for it. An example is the all-gather of a weight that ranks split (FSDP),
+//   if `holdsWeights` is false. The gathered weight then may not stay in memory
+//   until the backward pass, so the backward pass gathers the weight again in
+//   any case.
+// - Ranks exchange no data in the op, and the op computes no sums of products.
+//   Examples are softmax and gelu. A matmul, a convolution and an attention
+//   compute sums of products, so this case does not apply to them.
+// - The op computes sums of products, and the result has more bytes than all
+//   operands together. An example is the product of queries and keys: the
+//   operands have the shapes [1000, 64] and [64, 1000], and the result has the
+//   shape [1000, 1000]. This case does not apply if an operand depends only on
+//   weights and constants.
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;

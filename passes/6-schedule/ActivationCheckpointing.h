@@ -20,38 +20,49 @@
 
 namespace pcc::schedule {
 
-/// The activations of one stage function, and the rewrite that recomputes some
-/// of them in the backward pass. Usage: construct the object, let the planner
-/// choose on stageGraph(), then call apply() once.
+/// Rewrites the backward pass of one pipeline stage, so that it recomputes some
+/// activations (values that the forward pass computes). The recomputed
+/// activations then occupy no memory between the two passes. Usage: construct
+/// the object. Call the planner with stageGraph(). The planner chooses which
+/// activations stay in memory. Call apply() once with this choice. In this
+/// example, the backward pass reads b twice, and only a stays in memory:
 ///
-///   forward     w, x ── matmul ── gelu ──> ...
-///   backward    reads x, matmul, gelu and dy
-///   apply       keeps {matmul}: a clone of `gelu` stands before the first
-///               reader in the backward pass; later readers use the same clone
+///   forward                  a = matmul x, w; b = gelu a
+///   backward before apply    c = op1 b; d = op2 b
+///   backward after apply     b' = gelu a; c = op1 b'; d = op2 b'
 ///
-/// Planner's graph:
+/// The graph from stageGraph() has three rules:
 ///
-/// - The values are results of forward ops. Results of reshapes are left out:
-///   they share the bytes of their operands.
-/// - Weights, constants and function arguments are left out: they are always
-///   available.
-/// - A gathered weight that must not stay in memory (FSDP) costs nothing to
-///   recompute.
+/// - The values of the graph are the results of forward ops. The result of a
+///   reshape is not a value of its own, because it shares the memory of the
+///   operand.
+/// - Weights, constants and function arguments are not values of the graph,
+///   because they always stay in memory.
+/// - Ranks may split a weight and gather the whole weight before each use
+///   (FSDP). If a gathered weight must not stay in memory between the two
+///   passes, the graph gives the gather the price 0. The backward pass then
+///   gathers the weight again.
 class ActivationCheckpointing {
 public:
-  /// Reads the function `stage`, which must outlive this object and must not
-  /// change before apply().
+  /// Reads the function `stage`, which contains all ops of one pipeline stage.
+  /// The function must outlive this object. The function must not change before
+  /// apply().
   ///
-  /// - `inFlight`: largest number of microbatches between their forward and
-  ///   their backward pass.
-  /// - `holdsWeights`: whether gathered weights may stay in memory from the
-  ///   forward to the backward pass. If not, they are gathered again.
-  /// - `cluster`: defines the price of communication; not copied.
+  /// - `inFlight`: the largest number of microbatches that are in flight at the
+  ///   same time. A microbatch is in flight from the start of its forward pass
+  ///   to the end of its backward pass.
+  /// - `holdsWeights`: whether gathered weights may stay in memory between the
+  ///   forward and the backward pass. If not, the backward pass gathers the
+  ///   weights again.
+  /// - `cluster`: the machines and the network, which define the price of
+  ///   communication. The cluster must outlive this object.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
-  /// Returns the stage as a graph for the planner. The graph lives as long as
-  /// this object.
+  /// Returns the graph of the forward and backward pass of the stage, for one
+  /// microbatch. From this graph, the planner chooses which values of the
+  /// forward pass stay in memory until the backward pass. The graph lives as
+  /// long as this object.
   const plan::StageGraph &stageGraph() const { return graph; }
 
   /// Makes the backward pass recompute every activation that `chosen` does not
@@ -85,15 +96,21 @@ private:
   /// Returns whether the backward pass can read `value` without recomputation:
   /// `value` is kept, or no forward op computes it.
   bool isAlwaysAvailable(mlir::Value value) const;
-  /// Returns the value that the backward pass reads instead of the forward
-  /// value `value`: its clone, or `value` itself if it is available. Inserts
-  /// missing clones at `builder`.
+  /// Returns the value that a backward op must read instead of `value`. If
+  /// `value` stays in memory until the backward pass, or if no forward op
+  /// computes it, returns `value`. Otherwise returns the result of a clone: a
+  /// copy of the forward op that computes `value`, which runs in the backward
+  /// pass. If this clone does not exist yet, `builder` inserts it, together
+  /// with the clones of forward ops that it needs.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
   /// Returns the forward ops to clone in order to recompute `value`, in forward
   /// order. Ops that have a clone are left out.
   llvm::SmallVector<mlir::Operation *> opsToClone(mlir::Value value) const;
-  /// Erases the forward ops without readers. Clones in the backward pass have
-  /// taken over their readers.
+  /// Erases each pure forward op whose results no op reads any more. A forward
+  /// op loses its readers if backward ops read the results of a clone of the op
+  /// instead. Example: only the backward op c reads the forward op b. apply()
+  /// inserts b', a clone of b in the backward pass, and makes c read b'. No op
+  /// reads b then, so this function erases b.
   void eraseUnread();
 
   mlir::Block &body;
@@ -109,11 +126,15 @@ private:
   llvm::MapVector<mlir::Operation *, int> order;
   /// Values that depend only on weights and constants.
   llvm::DenseSet<mlir::Value> weights;
-  /// During apply(): whether each value of `graph.values` is kept.
+  /// During apply(): a flag for each value of `graph.values`. The flag is true
+  /// if the value stays in memory from the forward to the backward pass.
   std::vector<bool> isKept;
   /// During apply(): maps forward values and ops to their clones.
   mlir::IRMapping made;
-  /// During apply(): flops of the clones minus flops of the erased ops.
+  /// Number of flops that apply() adds to the work for one microbatch. apply()
+  /// adds the flops of each clone that it inserts in the backward pass. It
+  /// subtracts the flops of each forward op that it erases because no op reads
+  /// the result any more.
   double addedFlops = 0;
 };
 

@@ -36,8 +36,10 @@ namespace {
 struct BucketPart {
   /// The collective. Mutable, because accessors of op handles are not const.
   mutable dist::CollectiveOp op;
-  /// Sub-axes of the mesh along which the ranks of one call differ, major to
-  /// minor.
+  /// Mesh axes along which the ranks of one call differ, major to minor.
+  /// Example: the mesh is dp=2 × tp=4. A call joins the 4 ranks with the same
+  /// coordinate along dp. These ranks differ along tp, so `group` is {tp}. An
+  /// entry of `group` may also be a sub-axis, which is a part of a mesh axis.
   dist::SubAxes group;
   /// Reduction that an all-reduce performs.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
@@ -52,17 +54,40 @@ struct BucketPart {
 };
 } // namespace
 
-/// Returns the sub-axes of `from` that are not in `to`. Returns nullopt if
-/// there are none, or if sub-axes overlap only in part.
+/// Returns the mesh axes that are in the list `from` but not in the list `to`.
+/// An entry of a list may also be a sub-axis, which is a part of a mesh axis.
+/// Example: the axis x has size 4. Its major half is the sub-axis x:(1)2, and
+/// its minor half is the sub-axis x:(2)2.
+///
+///   from   to         result
+///   {x}    {x:(1)2}   {x:(2)2}
+///
+/// Returns nullopt in two cases:
+///
+/// - `to` contains all axes of `from`, so the result would be empty.
+/// - Two sub-axes do not fit together, such as a half and a third of an axis of
+///   size 6.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the all-reduce `op` as an element of a bucket (collectives that
-/// share one call). Returns nullopt if it also changes how dims are split, or
-/// reduces over microbatches.
+/// Returns the all-reduce `op` as an element of a bucket. A bucket is a list of
+/// collectives that share one call. `from` is the sharding of the operand, and
+/// `to` is the sharding of the result. A sharding lists the pending reductions
+/// of a value. For example, sum(tp) is pending if each rank along the mesh axis
+/// tp holds one addend of the value. `op` performs the reductions that `from`
+/// lists and `to` does not list. Returns nullopt in these cases:
+///
+/// - Ranks split a dim of the operand and the same dim of the result in
+///   different ways.
+/// - `op` reduces over the axis `mb`. The coordinates along this axis are
+///   microbatches, not ranks.
+/// - `to` lists all reductions that `from` lists, so `op` performs no
+///   reduction.
+/// - `from` and `to` list reductions over two sub-axes (parts of a mesh axis)
+///   that do not fit together, such as a half and a third of an axis of size 6.
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -75,12 +100,22 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the all-gather `op` as an element of a bucket (collectives that
-/// share one call). The gathered axes must be the most minor ones of a single
-/// dim. The result is then the concatenation of the ranks' operands:
+/// Returns the all-gather `op` as an element of a bucket. A bucket is a list of
+/// collectives that share one call. `from` is the sharding of the operand, and
+/// `to` is the sharding of the result. Returns nullopt in these cases:
 ///
-///   [16@dp+tp] -> [16@dp]   accepted
-///   [16@dp+tp] -> [16@tp]   nullopt
+/// - `from` and `to` have different pending reductions. For example, sum(tp) is
+///   pending if each rank along the mesh axis tp holds one addend of the value.
+/// - `op` gathers several dims.
+/// - Some operand is not a range of consecutive elements of the gathered dim,
+///   or the ranges are not in the order of the ranks.
+///
+/// In all other cases, the result is the concatenation of the operands. In this
+/// example, 2 ranks gather a dim that has the elements 0 to 7:
+///
+///   rank 0    rank 1    result
+///   0 1 2 3   4 5 6 7   0 1 2 3 4 5 6 7   accepted
+///   0 1 4 5   2 3 6 7   0 1 2 3 4 5 6 7   nullopt: 0 1 4 5 is no range
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -107,13 +142,16 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns `op` as an element of a bucket (collectives that share one call).
-/// Returns nullopt for an op that:
+/// Returns `op` as an element of a bucket. A bucket is a list of collectives
+/// that share one call. Returns nullopt in these cases:
 ///
-/// - is neither an all-reduce (partOfReduction) nor an all-gather
-///   (partOfGather),
-/// - reads elements of neighboring ranks (halo exchange), or
-/// - moves only the rows that a mask selects.
+/// - `op` is neither an all-reduce nor an all-gather.
+/// - partOfReduction() or partOfGather() returns nullopt for `op`.
+/// - `op` is a halo exchange: each rank gets some elements of its neighbor
+///   ranks.
+/// - `op` has the operands `rows`. These operands are boolean masks that the
+///   ranks compute at run time. The collective then sends only those rows of
+///   its operand that the masks select.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -179,8 +217,14 @@ private:
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether all ranks have operands of equal size, without padding. A
-  /// shared call would send padding, too.
+  /// Returns whether `part` receives the same number of bytes in a shared call
+  /// as in a call of its own. A shared call sends the whole operand of each
+  /// collective, also the padding in the operand. Example: 2 ranks gather a dim
+  /// of 7 elements. Each operand has 4 elements, so the operand of rank 1 ends
+  /// with 1 element of padding. The function returns false, because a shared
+  /// call would deliver 8 elements instead of 7. For an all-reduce, the exact
+  /// number of received bytes can be a fraction. The attribute `received_bytes`
+  /// of the op then has the rounded number, and the function returns false.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -222,14 +266,35 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives in `bucket` by one call, before the last of them.
-  /// Packs the operands into one tensor, creates the call and unpacks the
-  /// results. Dims of the packed tensor:
+  /// Replaces the collectives in `bucket` by one collective, the call. All
+  /// collectives in `bucket` are all-gathers along the same mesh axes, or all
+  /// are all-reduces over the same mesh axes. Inserts the following ops before
+  /// the last collective of the bucket:
   ///
-  /// - dim 0: one index per rank of the call, split over these ranks. An
-  ///   all-gather makes this dim whole. For an all-reduce, the dim has size 1.
-  /// - dim 1: one index per rank along all other axes, split over these axes.
-  /// - dim 2: the elements of all packed operands.
+  /// 1. For each collective, a reshape flattens the operand to one dim.
+  /// 2. A concat joins the flat operands to one tensor. This tensor is called
+  ///    the packed tensor.
+  /// 3. The call gathers or reduces the packed tensor.
+  /// 4. For each collective, unpack() builds the result from the result of the
+  ///    call.
+  ///
+  /// The packed tensor has three dims. Example: the mesh is dp=2 × tp=4, and
+  /// the collectives communicate along tp. Two operands have 3 and 5 elements
+  /// on each rank, so the packed tensor has 8 elements on each rank:
+  ///
+  ///                          whole tensor   on each rank
+  ///   all-gather   before    [4, 2, 8]      [1, 1, 8]
+  ///                after     [4, 2, 8]      [4, 1, 8]
+  ///   all-reduce   before    [1, 2, 8]      [1, 1, 8]
+  ///                after     [1, 2, 8]      [1, 1, 8]
+  ///
+  /// - Dim 0 of an all-gather has one index for each of the 4 ranks along tp.
+  ///   Before the call, tp splits this dim. After the call, each rank has all 4
+  ///   indices. Dim 0 of an all-reduce has size 1.
+  /// - Dim 1 has one index for each of the 2 ranks along dp. dp splits this
+  ///   dim. In general, the axes that split this dim are all mesh axes along
+  ///   which the collectives do not communicate.
+  /// - Dim 2 has the elements of all operands. No axis splits this dim.
   void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
@@ -267,8 +332,12 @@ private:
       part.op->erase();
   }
 
-  /// Returns all sub-axes of the mesh, except the sub-axes along which `part`
-  /// communicates, and except the time axis (microbatches).
+  /// Returns the mesh axes along which the collective `part` does not
+  /// communicate. Example: if the mesh is dp=2 × tp=4 and `part` gathers along
+  /// tp, the function returns {dp}. If `part` communicates along a part of an
+  /// axis, the result contains the rest of this axis. The result never contains
+  /// the axis `mb`, because the coordinates along `mb` are microbatches, not
+  /// ranks.
   dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
@@ -286,9 +355,19 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed tensor, which contains the operands of
-  /// all collectives in a bucket. `part` is one of these collectives. `reduces`
-  /// is true for all-reduces and false for all-gathers.
+  /// Returns the sharding of the packed tensor before the call. The packed
+  /// tensor contains the operands of all collectives in a bucket. `part` is one
+  /// of these collectives. `reduces` is true for all-reduces and false for
+  /// all-gathers. The packed tensor has three dims:
+  ///
+  ///   dim   size                             split over
+  ///   0     all-gather: ranks of the call    the axes that the call gathers
+  ///         all-reduce: 1                    no axis
+  ///   1     positions along other mesh axes  the other mesh axes
+  ///   2     elements of all operands         no axis
+  ///
+  /// For an all-reduce, the sharding has a pending reduction, such as a sum,
+  /// over the axes that the call reduces.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -301,8 +380,12 @@ private:
   }
 
   /// Returns the location of the call that replaces the collectives in
-  /// `bucket`. The location names the ONNX nodes of all these collectives. It
-  /// also lists the consumers that need their results.
+  /// `bucket`. The location joins the locations of these collectives, so it
+  /// names the ONNX nodes of all of them. The location can also have a record
+  /// (dist::Cause) of the reason for the call. The record names the op that
+  /// computes the operand, and the ops that need the result. The function takes
+  /// the record of the first collective that has a record, and adds the ops
+  /// that need the results of the other collectives.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -330,12 +413,27 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Makes the readers of the collective `part` read a slice of `results`, the
-  /// result of the call that replaces a bucket. `results` has the shape [ranks,
-  /// length]; `ranks` is 1 for an all-reduce. The slice begins at the index
-  /// `begin` of dim 1. For an all-gather, the ranks become the major part of
-  /// the gathered dim, here dim 1:
-  ///   [ranks, a, b]  ->  [a, ranks, b]  ->  [a, ranks · b]
+  /// Builds the result of the collective `part` from `results`. Makes all
+  /// readers of `part` read the new value. `results` is the result of the call
+  /// that replaces all collectives of a bucket. `results` is a matrix:
+  ///
+  /// - After an all-gather, the matrix has one row for each rank of the call.
+  ///   Row i has the operands of rank i. The operands are flat and stand one
+  ///   after another.
+  /// - After an all-reduce, the matrix has one row. The row has the reduced
+  ///   values of all operands, one after another.
+  ///
+  /// The elements of `part` begin in column `begin` of each row. Example: 4
+  /// ranks gather along dim 1. The operand of `part` has the shape [3, 5] on
+  /// each rank, and the result has the shape [3, 20]. The function builds these
+  /// ops:
+  ///
+  ///   slice       [4, 15]     row i has the 15 elements from rank i
+  ///   reshape     [4, 3, 5]
+  ///   transpose   [3, 4, 5]
+  ///   reshape     [3, 20]
+  ///
+  /// For an all-reduce, no transpose is necessary.
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);

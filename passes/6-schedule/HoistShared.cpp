@@ -88,10 +88,13 @@ public:
   }
 
 private:
-  /// Reads the stage function and fills three members. `ops` gets the ops of
-  /// the function. `numberOf` gets the index of each op in `ops`. `stageOps`
-  /// gets one entry per op, with facts such as the bytes of the op's results.
-  /// `plan::chooseHoisting` reads `stageOps`.
+  /// Reads the stage function and fills three members:
+  ///
+  /// - `ops`: the ops of the function.
+  /// - `numberOf`: the index of each op in `ops`.
+  /// - `stageOps`: a description of each op. It has the data that the function
+  ///   `plan::chooseHoisting` needs, such as the number of bytes of the op's
+  ///   results.
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -149,8 +152,10 @@ private:
                         [&](Operation *user) { return runsEach(user); });
   }
 
-  /// Builds the function that runs once per step. It has clones of the ops that
-  /// the planner has chosen, and returns their results that microbatches read.
+  /// Builds the function that runs once per step. The planner
+  /// (plan::chooseHoisting) has chosen ops for this function. The function
+  /// contains clones of these ops, and returns the values in `held`. Ops that
+  /// run once per microbatch read the values in `held`.
   void buildOnce() {
     OpBuilder builder(stage);
     SmallVector<unsigned> arguments;
@@ -221,8 +226,9 @@ private:
   /// `numberOf`: index of each op in `ops`.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// Facts about each op of `ops`, in the order of `ops`. An example of a fact
-  /// is the number of bytes of the op's results.
+  /// Descriptions of the ops in `ops`, in the order of `ops`. A description has
+  /// the data that the function `plan::chooseHoisting` needs, such as the
+  /// number of bytes of the op's results.
   std::vector<plan::StageOp> stageOps;
   /// Decision for each op of `ops`, in the order of `ops`: whether the op runs
   /// once per step, in every microbatch, or both. `plan::chooseHoisting` makes

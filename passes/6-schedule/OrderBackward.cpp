@@ -90,10 +90,20 @@ static bool waitsForReader(Operation *op, LossDependence &dependence) {
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum` right after the op that computes the gradient. Unary ops in
-/// between move along if each has one reader. Returns the number of moved ops.
+/// Moves `sum`, a `graph.accumulate`, up in its function. `sum` moves right
+/// after the op that computes a gradient. Ops with one operand can stand
+/// between this op and `sum`, such as a reduce_scatter of the gradient. These
+/// ops move together with `sum`. Example:
 ///
-///   gradient ── reduce_scatter ── accumulate
+///   before   g = matmul x, d;  e = exp d;  r = reduce_scatter g;  accumulate r
+///   after    g = matmul x, d;  r = reduce_scatter g;  accumulate r;  e = exp d
+///
+/// The function finds the op that computes the gradient by going backwards from
+/// `sum`. The function skips each op that has one operand, has one reader, is
+/// pure and belongs to the backward pass. The first op that is not skipped is
+/// the op that computes the gradient. Moves nothing if this op is a constant or
+/// the read of a weight, or does not belong to the backward pass. Returns the
+/// number of moved ops.
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();
@@ -135,16 +145,20 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Reorders the ops of one function of a stage, in two steps:
+  /// Reorders the ops of `stage`, one function of a pipeline stage, in two
+  /// steps:
   ///
-  /// 1. Move ops down, each right before its first reader. The ops that move
-  ///    are pure ops of the backward pass that do not depend on the gradient of
-  ///    the loss. The last op moves first. For example, op a is read by op b,
-  ///    and b is read by op c. First, b moves right before c. Then a moves
-  ///    right before b.
-  /// 2. Move each `graph.accumulate` up, to the op that computes the gradient
-  ///    of a weight, if this op belongs to the backward pass. Unary ops between
-  ///    the two ops, such as a reduce_scatter of the gradient, move up, too.
+  /// 1. Move ops down. Each of these ops moves right before the first op that
+  ///    reads its result. The ops that move are pure ops of the backward pass
+  ///    that do not depend on the gradient of the loss. The last op moves
+  ///    first. For example, op a is read by op b, and b is read by op c. First,
+  ///    b moves right before c. Then a moves right before b.
+  /// 2. Move each `graph.accumulate` up, right after the op that computes its
+  ///    operand. The operand usually is the gradient of a weight. If the
+  ///    operand is a reduce_scatter of the gradient, the reduce_scatter also
+  ///    moves up, right after the op that computes the gradient. If the
+  ///    gradient is not computed in the backward pass, no op moves up. See
+  ///    moveToGradient().
   ///
   /// `dependence` tells which values depend on the gradient of the loss.
   void run(func::FuncOp stage, LossDependence &dependence) {

@@ -57,8 +57,10 @@ private:
     return model.front().getTerminator()->getOperand(result);
   }
 
-  /// Returns the stage that returns the model output `value`: the stage that
-  /// computes it, or stage 0 for a model input.
+  /// Returns the number of the stage whose function returns `value`, an output
+  /// of the model. If a stage computes `value`, returns the number of this
+  /// stage. If `value` is an input of the model, no stage computes it. Returns
+  /// 0 in this case.
   static int64_t stageOfValue(Value value) {
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
@@ -135,8 +137,12 @@ private:
                                                  : parts->of(of)));
   }
 
-  /// Creates the receive of a transfer to this stage, with the sharding of the
-  /// transfer's result.
+  /// Creates a `pipe.receive` and returns its result. `transfer` is an op of
+  /// the model that passes a value from one stage to another stage. The sending
+  /// stage gets a `pipe.send` of the value, and the receiving stage gets this
+  /// `pipe.receive`. The result has the sharding of the result of `transfer`.
+  /// `names` has the name of each value that one stage sends to another.
+  /// `builder` inserts the new op.
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
                        const DenseMap<Value, std::string> &names) {
     auto received = pipe::ReceiveOp::create(
@@ -200,8 +206,12 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
     model.erase();
   }
 
-  /// Records the attributes of the model's inputs and outputs, in order, as the
-  /// module attributes `graph.inputs` and `graph.outputs`.
+  /// Sets the module attributes `graph.inputs` and `graph.outputs`.
+  /// `graph.inputs` is an array with one dictionary for each input of `model`,
+  /// in the order of the inputs. The dictionary has all attributes of the
+  /// input, such as the name and the sharding. `graph.outputs` has the same
+  /// data for each output. Later passes need the order of the inputs, but each
+  /// stage function takes only the inputs that the stage reads.
   void recordOrder(func::FuncOp model) {
     SmallVector<Attribute> inputs, outputs;
     Builder builder(&getContext());

@@ -20,9 +20,18 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// A function that chooses the activations to keep, for all stages of one rank
-/// of the pipeline. Arguments: one graph per stage, and the memory budget in
-/// bytes. Only the mode `auto` uses the budget.
+/// A function that chooses which activations stay in memory. The backward pass
+/// recomputes all other activations that it needs. The function makes this
+/// choice for all stages that one rank of the pipeline runs. The function has
+/// two arguments:
+///
+/// - The first argument is a list with one graph for each stage. A graph
+///   describes the ops of the forward pass, and which of their results the
+///   backward pass reads.
+/// - The second argument is the number of bytes that the activations on the
+///   rank may use. Only the recomputation mode `auto` uses this number.
+///
+/// The function returns one choice for each stage, in the order of the list.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace

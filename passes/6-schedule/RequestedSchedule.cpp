@@ -8,9 +8,11 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Generates the action table of the schedule named by `pipe.schedule`, such as
-/// 1F1B. Emits an error and fails if the name is unknown or the sizes do not
-/// fit.
+/// Generates the pipeline schedule with the name in the attribute
+/// `pipe.schedule`, such as `1f1b`. Other attributes of the module give the
+/// number of stages, the number of stages per rank of the pipeline, and the
+/// number of microbatches. Emits an error and fails if no schedule has this
+/// name, or if the schedule does not allow these numbers.
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;

@@ -1,4 +1,4 @@
-//===- ScheduleActions.cpp - action tables of all pipeline positions ------===//
+//===- ScheduleActions.cpp - action tables of all pipeline ranks ----------===//
 
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"

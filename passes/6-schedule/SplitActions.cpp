@@ -48,7 +48,13 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns the ops that the gradients of two or more weights depend on.
+/// Returns each op of `body` on which at least two `graph.accumulate` ops
+/// depend. The operand of a `graph.accumulate` usually is the gradient of a
+/// weight. In this example, dw and db are the gradients of two weights:
+///
+///   d = mul y, g        returned: dw and db depend on d
+///   dw = matmul x, d    not returned
+///   db = reduce d       not returned
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -67,11 +73,17 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   return several;
 }
 
-/// Divides the backward ops of a stage between the actions I (input gradient)
-/// and W (weight gradient). These ops stay in I; all others go to W:
+/// Divides the backward pass of a stage into two actions, I and W. I runs
+/// before W. I computes the gradients that other stages wait for, and W
+/// computes the gradients of weights. `body` has the ops of the stage. An op of
+/// the backward pass stays in I in these cases:
 ///
-/// - if the stage sends a gradient: the ops that the sent gradient depends on;
-/// - otherwise: the ops that the gradients of two or more weights depend on.
+/// - The stage sends a gradient to another stage, and the sent gradient depends
+///   on the op.
+/// - The stage sends no gradient, and the gradients of two or more weights
+///   depend on the op.
+///
+/// All other ops of the backward pass go to W.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -204,11 +216,12 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
-  /// Clones `op` into the function of its part of the training step, such as
-  /// the backward pass. A `graph.accumulate` is not cloned. The method
-  /// `accumulated` replaces the result of the `graph.accumulate` by another
-  /// value, usually the sum of the operand over all microbatches. An example of
-  /// an operand is the gradient of a weight.
+  /// Clones `op` into the function of its part. A part is a part of the
+  /// training step, such as the backward pass. A `graph.accumulate` is not
+  /// cloned. The operand of a `graph.accumulate` belongs to one microbatch,
+  /// such as the gradient of a weight. The result belongs to the whole step,
+  /// such as the sum of this gradient over all microbatches. The method
+  /// accumulated() returns the value that replaces the result.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -221,12 +234,21 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the value that the function of `part` (such as the backward pass)
-  /// reads in place of `value`, a value of the stage function:
+  /// Returns the value that replaces `value` in the function of `part`. `value`
+  /// is a value of the stage function, and `part` is a part of the training
+  /// step, such as the backward pass. There are four cases:
   ///
-  /// - an argument, if `value` is an argument of the stage function, or if the
-  ///   function of another part computes it;
-  /// - otherwise the result of a clone.
+  /// - `value` is an argument of the stage function. The function of `part`
+  ///   gets the same argument.
+  /// - A constant or the read of a weight computes `value`. The function of
+  ///   `part` gets its own clone of this op.
+  /// - An op of the same part computes `value`. The method copy() has already
+  ///   cloned this op, or has replaced it if it is a `graph.accumulate`.
+  /// - An op of another part computes `value`. The function of `part` gets a
+  ///   new argument. The argument takes a result of the function of the other
+  ///   part.
+  ///
+  /// Later calls with the same arguments return the same value.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -266,9 +288,15 @@ private:
                        value.getLoc());
   }
 
-  /// Returns the attributes of an argument that takes `value` from another
-  /// function of the stage. The other function computes the part `maker` (such
-  /// as the forward pass), and returns `value` as result number `result`.
+  /// Returns the attributes of a function argument that takes `value` from
+  /// another function of the stage. The other function has the ops of the part
+  /// `maker`, such as the forward pass. The other function returns `value` as
+  /// result number `result`. The attributes are:
+  ///
+  /// - `pipe.held` has the symbol of the other function and the number
+  ///   `result`.
+  /// - `dist.sharding` has the sharding of `value`. This attribute is absent if
+  ///   `value` has no sharding.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -299,24 +327,32 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Returns a value that replaces the result of `op`, a `graph.accumulate`.
-  /// The value usually is the sum of the operand of `op` over all microbatches.
-  /// `part` is a part of the training step, such as U0 (the first part of the
-  /// optimizer update). The function of `part` reads the sum.
+  /// Returns the value that replaces the result of `op`, a `graph.accumulate`,
+  /// in the function of `part`. `part` is a part of the training step, such as
+  /// U0 (the first part of the optimizer update). The operand of `op` belongs
+  /// to one microbatch, such as the gradient of a weight. The result belongs to
+  /// the whole step, and usually is the sum of the operand over all
+  /// microbatches.
   ///
-  /// Another function, such as B (backward pass), computes the operand once per
-  /// microbatch. This function gets a new argument, the sum of the earlier
-  /// microbatches, and a new result, the sum with the current microbatch:
+  /// Example: B (backward pass) computes a gradient once per microbatch, and U0
+  /// reads the sum of the gradients. The method changes both functions:
   ///
   ///   B(sum)    returns sum + gradient of the current microbatch
-  ///   U0(sum)   reads the sum that the last call of B returned
+  ///   U0(sum)   reads the sum
   ///
-  /// The returned value is the new argument of the function of `part`, U0 in
-  /// the example.
+  /// - B gets a new argument and a new result. The argument is the sum over the
+  ///   earlier microbatches. The result is the sum of the argument and the
+  ///   gradient of the current microbatch. In the next call of B, the argument
+  ///   has the value of this result.
+  /// - U0 gets a new argument. The argument has the value that the last call of
+  ///   B returned. The method returns this argument.
   ///
-  /// Creates no sum in two cases: the operand is equal in all microbatches, or
-  /// no other function computes the operand. Then returns the value of the
-  /// operand in the function of `part`.
+  /// In two cases, the method creates no sum, and returns the value of the
+  /// operand in the function of `part`:
+  ///
+  /// - `op` does not have the attribute `sums`. The operand is then equal in
+  ///   all microbatches.
+  /// - No function of another part computes the operand.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -338,10 +374,11 @@ private:
                        op.getLoc());
   }
 
-  /// Adds each output of the model that this stage returns to the results of
-  /// the function that computes the output. No function computes an output that
-  /// is an argument of the stage, a weight or a constant. The function of the
-  /// stage that runs last returns this output.
+  /// Adds results to the new functions, so that they return all outputs of the
+  /// model that the stage function returns. If a function computes an output,
+  /// this function returns the output. An output can also be an argument of the
+  /// stage function, a weight or a constant. No function computes such an
+  /// output, so the function that runs last returns it.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();

@@ -9,9 +9,11 @@ using namespace pcc;
 using namespace pcc::schedule;
 using graph::StepPart;
 
-/// Returns whether a forward op may move to the backward pass or the update if
-/// only these read its results. A transfer may not move: it must send its value
-/// to the other stage at once.
+/// Returns whether `op`, an op of the forward pass, may move to the backward
+/// pass or to the weight update. The class StepParts moves an op if only the
+/// backward pass or the weight update reads its results. A transfer sends a
+/// value from one pipeline stage to another. A transfer must not move, so that
+/// the other stage receives the value during the forward pass.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {
@@ -31,9 +33,15 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-// The level of an op is the index of its part of the update (2 for U2). An op
-// can run only after all transfers on the paths to it, so its lowest level is
-// the largest number of transfers on one path.
+// The weight update has the parts U0, U1, …, and U0 runs first. The level of an
+// op is the number of its part: 2 for U2. A value that one stage sends in U0
+// arrives at another stage in U1. Each transfer between stages on the way to an
+// op therefore requires one more part. This function gives each op its lowest
+// possible level: the largest number of transfers on a path of operands to the
+// op. Example:
+//
+//   op      square -> transfer -> add -> transfer -> multiply
+//   level   0         0           1      1           2
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -48,8 +56,13 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// Visits the readers of an op before the op, because the op moves to the part
-// of its earliest reader. Transfers and model outputs do not move.
+// Visits the ops of `block` from the last op to the first op. An op moves to
+// the earliest part of the weight update in which an op reads its result. The
+// function must therefore know the parts of all ops that read the result. These
+// ops come later in `block`, so the function has visited them already.
+//
+// Two kinds of ops do not move: transfers between pipeline stages, and ops that
+// compute an output of the model.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -63,11 +76,14 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// A write must come after all reads of the parameter, which several stages may
-// share:
-// - It is in a later part (function) than reads by other stages.
-// - It may be in the part of reads by its own stage, because a function writes
-//   at its end.
+// Several stages may read one parameter, such as a weight. A write of the
+// parameter must come after all these reads. The weight update has the parts
+// U0, U1, …, and U0 runs first. Each part is one function, and a function
+// writes parameters at its end. Examples for a parameter that stage 0 writes:
+//
+//  - Stage 1 reads the parameter in U1. The write must be in U2 or later.
+//  - Stage 0 reads the parameter in U1. The write must be in U1 or later. U1 is
+//    possible, because the read comes before the end of U1.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -14,15 +14,24 @@
 
 namespace pcc::schedule {
 
-/// The parts of a stage, in the order in which they run for a microbatch. Each
-/// part becomes one function. An op may only read values of its own and of
-/// earlier parts. If stages exchange values in the update, it has several
-/// parts.
+/// Parts of a pipeline stage, for a model that is trained. Each part becomes
+/// one function of the stage. The parts run in this order:
+///
+///   forward pass    one part; runs once per microbatch
+///   backward pass   one or two parts; runs once per microbatch
+///   weight update   one or more parts (U0, U1, …); runs once per step,
+///                   after all microbatches
+///
+/// The weight update has several parts if the stages exchange values during the
+/// update. An op may only read values that its own part or an earlier part
+/// computes.
 enum StagePart : int64_t {
   /// The forward pass (action F).
   forwardPart = 0,
-  /// The backward pass (action B). If it is split, only the gradients of the
-  /// stage's inputs (action I).
+  /// The part that computes the backward pass (action B). A schedule may split
+  /// the backward pass of a stage into two parts, I and W. Then `backwardPart`
+  /// is part I. It computes the gradients of the inputs of the stage. The part
+  /// `weightGradientPart` (action W) computes the gradients of the weights.
   backwardPart = 1,
   /// The gradients of weights (action W), if the backward pass is split.
   weightGradientPart = 2,
@@ -31,8 +40,10 @@ enum StagePart : int64_t {
   updatePart = 3,
 };
 
-/// Returns the `pipe.part` of `op`, the number of the function that will
-/// contain it; forwardPart if absent.
+/// Returns the value of the attribute `pipe.part` of `op`. The compiler divides
+/// each pipeline stage into functions, such as one function for the forward
+/// pass. The attribute is the number of the function that will contain `op`.
+/// Returns `forwardPart` if `op` does not have the attribute.
 inline int64_t partOf(mlir::Operation *op) {
   auto part = op->getAttrOfType<mlir::IntegerAttr>(pipe::partName);
   return part ? part.getInt() : static_cast<int64_t>(forwardPart);
@@ -51,57 +62,96 @@ inline bool runsInBackward(mlir::Operation *op) {
   return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
 }
 
-/// Returns whether `op` is a source: a pure op without operands, such as a
-/// constant or the read of a weight, but not a receive. Each function has its
-/// own clones of sources.
+/// Returns whether `op` is a source. A source is an op that has no operands and
+/// no side effects. Examples are a constant and an op that reads a weight. A
+/// `pipe.receive` op is never a source. If two functions of a pipeline stage
+/// need the result of a source, each function gets a clone of the source.
 inline bool isSourceOp(mlir::Operation *op) {
   return op->getNumOperands() == 0 && mlir::isPure(op) &&
          !mlir::isa<pipe::ReceiveOp>(op);
 }
 
-/// Divides the ops of a training model into parts. Each part becomes a function
-/// of a stage. Rules for the parts of the update, U0, U1, …:
+/// Divides the ops of a training model into parts. A part becomes one function
+/// of a pipeline stage:
 ///
-///  - If k transfers between stages, one after another, lead to an op, it is in
-///    Uk or later.
-///  - Within this rule, an op moves to the part of its earliest reader.
-///  - A parameter is written after its last read in any stage.
+///   F            forward pass
+///   B            backward pass
+///   U0, U1, …    weight update; U0 runs first
 ///
-/// Example: the global gradient norm, stages 0 and 1.
+/// The weight update has several parts if the stages exchange values during the
+/// update. A value that one stage sends in U0 arrives at another stage in U1.
+/// Three rules determine the part of each op in the weight update:
 ///
-///   U0   stage 1: squares of its gradients, sent to stage 0
-///   U1   stage 0: its squares; the norm, sent to stage 1; its weight update
-///   U2   stage 1: its weight update
+///  1. An op runs after all values that it reads have been computed or have
+///     arrived from another stage.
+///  2. If rule 1 allows several parts, the op runs in the part of the earliest
+///     op that reads its result. Sends to other stages, and ops that compute an
+///     output of the model, run in the first part that rule 1 allows.
+///  3. An op that writes a weight runs after all ops that read the weight, in
+///     any stage.
+///
+/// Example: stages 0 and 1 compute the norm of all gradients. Both stages need
+/// the norm for the update of their weights.
+///
+///   U0   stage 1   squares its gradients, and sends the squares to stage 0
+///   U1   stage 0   squares its gradients, computes the norm of all gradients,
+///                  sends the norm to stage 1, and updates its weights
+///   U2   stage 1   updates its weights
 class StageParts {
 public:
   /// Determines the part (function of its stage) of each op of `block`. The
   /// block must not change while this object is used.
   explicit StageParts(mlir::Block &block);
 
-  /// Returns the part (function of its stage) of `op`; for a transfer, the part
-  /// that sends the value.
+  /// Returns the number of the part that runs `op`. A part is one function of a
+  /// pipeline stage. Part 0 is the forward pass, and part 1 is the backward
+  /// pass. The weight update has the parts 3 (U0), 4 (U1), and so on. If `op`
+  /// is a transfer of a value from stage 0 to stage 1, returns the part of
+  /// stage 0 that sends the value.
   int64_t of(mlir::Operation *op) const;
   /// Returns the part of the receiving stage in which the value of `transfer`
-  /// arrives. In the update, this is the part after the one that sends the
-  /// value (U1 for U0). In the forward or backward pass, it is the part that
-  /// sends.
+  /// arrives. A transfer sends a value from one pipeline stage to another. A
+  /// part is one function of a stage: F (forward pass), B (backward pass), or
+  /// one of U0, U1, … (weight update). Examples:
+  ///
+  ///   sent in   arrives in
+  ///   F         F
+  ///   B         B
+  ///   U0        U1
+  ///   U1        U2
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
-  /// Finds, for each op of the update, the largest number of transfers between
-  /// stages on a path to the op. This number is the op's level: the index of
-  /// the earliest part of the update (U0, U1, …) that can run the op.
+  /// Finds, for each op of the weight update, the earliest part that can run
+  /// the op. The parts of the weight update are U0, U1, …, and U0 runs first. A
+  /// value that one stage sends in U0 arrives at another stage in U1. Example:
+  /// stage 1 sends a value to stage 0 in U0, and an op of stage 0 reads this
+  /// value. The earliest part that can run this op is U1. The function stores
+  /// the number of the part in `levels`, such as 1 for U1.
   void findEarliest(mlir::Block &block);
-  /// Moves each op of the update to a later part of the update (U0, U1, …): the
-  /// earliest part that contains one of its readers.
+  /// Moves ops of the weight update to later parts. The parts of the weight
+  /// update are U0, U1, …, and U0 runs first. An op moves to the part of the op
+  /// that reads its result. If several ops read the result, the op moves to the
+  /// earliest of their parts. Example: the op is in U0, and ops in U1 and in U2
+  /// read its result. The op then moves to U1. Three kinds of ops do not move:
+  ///
+  ///  - transfers between stages
+  ///  - ops that compute an output of the model
+  ///  - ops whose results no op reads
   void delay(mlir::Block &block);
-  /// Moves each op that writes a parameter to a part of the update (U0, U1, …)
-  /// in which all reads of the parameter are over.
+  /// Moves each op that writes a parameter behind all ops that read the
+  /// parameter. A parameter is a tensor that ranks keep from step to step, such
+  /// as a weight. If necessary, the op moves to a later part of the weight
+  /// update. The parts of the weight update are U0, U1, …, and U0 runs first.
+  /// Example: stage 1 reads a parameter in U1, and stage 0 writes the
+  /// parameter. The write moves to U2 if it is in U0 or U1.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.
   graph::StepParts step;
-  /// Level of each update op: its part of the update, counted from 0.
+  /// Map from each op of the weight update to the number of the part that runs
+  /// the op. The weight update has the parts U0, U1, …, and U0 runs first. The
+  /// number is 2 if the op runs in U2.
   llvm::DenseMap<mlir::Operation *, int64_t> levels;
 };
 

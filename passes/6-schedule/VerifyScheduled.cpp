@@ -29,8 +29,11 @@ using namespace pcc;
 namespace {
 struct VerifyScheduled
     : pcc::schedule::impl::VerifyScheduledBase<VerifyScheduled> {
-  /// Returns the action table of the module's `pipe.actions` ops. Emits an
-  /// error if a stage does not exist or an action is malformed.
+  /// Reads the pipeline schedule from the `pipe.actions` ops of the module.
+  /// Each of these ops lists the actions of one rank along the pipeline axis of
+  /// the mesh. An action is a text such as "1F0": stage 1 runs the forward pass
+  /// (F) of microbatch 0. Emits an error and fails if an op has a stage that
+  /// does not exist, or a text that is not an action.
   FailureOr<plan::ActionTable> readTable() {
     plan::ActionTable table;
     auto number = [&](StringRef name) {
@@ -62,7 +65,13 @@ struct VerifyScheduled
     return table;
   }
 
-  /// Returns the planner's description of `send`, an op of `function`.
+  /// Converts `send` to a plan::Transfer. `send` is an op in the body of
+  /// `function`. It sends a value to another pipeline stage. The result has the
+  /// number of the sending stage and the number of the receiving stage. It also
+  /// states whether `function` belongs to the forward pass, the backward pass
+  /// or the weight update. The weight update has the parts U0, U1, …. If
+  /// `function` is one of these parts, the result has the number of the part: 1
+  /// for U1.
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
     const plan::SendPart kind =
         plan::sendPartOf(pipe::actionOf(function).str());
@@ -103,10 +112,20 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// Checks that each action in `table` has exactly one function, and each
-  /// function an action. Checks that a stage runs an action without a
-  /// microbatch, such as an update, only once. Checks arguments with
-  /// `pipe.held`. Emits an error if a check fails.
+  /// Checks that the functions of the module match the actions in `table`.
+  /// `table` lists the actions that the pipeline stages run in one step. Each
+  /// action is a call of a function. For example, the action 1F0 calls the
+  /// function for the forward pass (F) of stage 1, for microbatch 0. Emits an
+  /// error unless all these conditions hold:
+  ///
+  ///  - Each action has exactly one function. The actions 1F0 and 1F1 differ
+  ///    only in the microbatch, so they have the same function.
+  ///  - Each function belongs to an action.
+  ///  - A stage runs an action without a microbatch only once. An example is
+  ///    the first part of the weight update (U0).
+  ///  - An argument with the attribute `pipe.held` takes its value from a
+  ///    function result that the attribute names. This result exists and has
+  ///    the type of the argument (checkHeld).
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)

@@ -41,8 +41,10 @@ public:
   BundleEmitter(ModuleOp module, const BundleOptions &options)
       : module(module), options(options) {}
 
-  /// Runs the steps in the order of `parts`. Then moves the bundle to its final
-  /// path.
+  /// Runs the steps that write the bundle, in the order of the array `parts`.
+  /// The steps write all files of the bundle into a temporary directory. After
+  /// the last step, renames this directory to the path of the bundle. If a step
+  /// fails, returns the error of this step and runs no later step.
   Status run() {
     using Part = Status (BundleEmitter::*)();
     static constexpr Part parts[] = {&BundleEmitter::read,
@@ -74,8 +76,12 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
-  /// Writes the programs of all pipeline positions in memory. Returns an error
-  /// if a rank needs more memory than the attribute `rank.memory_limit` allows.
+  /// Fills the list `programs` with one program per pipeline position. A
+  /// position is an index along the pipeline axis of the mesh of ranks. A
+  /// program is a list of instructions. All ranks of a position execute the
+  /// same program. The function writes no file. Returns an error if a rank
+  /// needs more bytes of memory than the module attribute `rank.memory_limit`
+  /// allows.
   Status writePrograms() {
     PCC_RETURN_IF_ERROR(emit::writePrograms(module, facts, programs));
     return checkMemory(module, memoryOf(*facts, programs));
@@ -84,8 +90,12 @@ private:
   /// Creates the temporary directory into which the bundle is written.
   Status createFolder() { return folder.create(options.bundle); }
 
-  /// Stores the sizes and hashes of the weight files in the programs. Copies
-  /// the weights into the bundle if the option `packWeights` is true.
+  /// Records the size and the hashes of each weight file of the model in the
+  /// list `programs`. The list has one program per pipeline position (the
+  /// stages that one rank runs). A rank executes the program of its position,
+  /// and the program reads weights from the files. If the option `packWeights`
+  /// is true, the function also copies the weights into the bundle, and the
+  /// programs read the copies.
   Status placeWeights() {
     PCC_RETURN_IF_ERROR(describeWeightFiles(programs));
     return options.packWeights ? packWeights(programs, folder)
@@ -145,11 +155,18 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores three hashes in each program: of the kernels, of the runtime, and
-  /// of the whole plan (programs, kernels and runtime). Ranks compare the plan
-  /// hash at startup, so that ranks of different bundles cannot run together.
+  /// Stores three hashes in each program of the list `programs`:
   ///
-  /// Then verifies each program by the checks of the loader.
+  ///   kernels_hash   hash of the compiled kernels
+  ///   build_id       hash of the runtime that the executables contain
+  ///   plan_hash      hash of all programs, the kernels and the runtime
+  ///
+  /// All programs of a bundle have the same `plan_hash`. Ranks exchange their
+  /// values of `plan_hash` at startup. If the values differ, the run fails.
+  /// Ranks of different bundles therefore cannot run together.
+  ///
+  /// The function then checks that each program is valid (verifyProgram). A
+  /// rank makes the same checks when it loads its program.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(
@@ -174,9 +191,16 @@ private:
     return Status::success();
   }
 
-  /// Links one executable per position (virtual pipeline rank), under the name
-  /// of the position's first rank. The other ranks of the position get hard
-  /// links to this file.
+  /// Links one executable per pipeline position. A position is an index along
+  /// the pipeline axis of the mesh of ranks. All ranks of a position run the
+  /// same executable, but each rank has its own file name. The first rank of a
+  /// position gets the file, and the other ranks get hard links to the file.
+  /// Example with 2 positions and 4 ranks:
+  ///
+  ///   rank-000   executable of position 0
+  ///   rank-001   hard link to rank-000
+  ///   rank-002   executable of position 1
+  ///   rank-003   hard link to rank-002
   Status linkExecutables() {
     const int64_t perPosition =
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
@@ -200,8 +224,12 @@ private:
            number;
   }
 
-  /// Links the executable of one pipeline position as file `name`. Appends size
-  /// and checksum to the file (runtime::sealFile).
+  /// Links the executable of one pipeline position. A position is an index
+  /// along the pipeline axis of the mesh of ranks. All ranks of a position run
+  /// the same executable. `program` is the program that this executable
+  /// contains. `name` is the name of the executable's file in the bundle. After
+  /// linking, appends a trailer to the file: its size and its checksum
+  /// (runtime::sealFile).
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -230,8 +258,11 @@ private:
                         runtime::sealJson(bundleJson(*facts, programs)));
   }
 
-  /// Writes the SVG drawing and the trace of the planned step. Skips a file
-  /// whose path in the options is empty.
+  /// Simulates one training or inference step of the bundle. Writes the
+  /// simulated start and end times of the step's computations and messages to
+  /// two files. One file is an SVG drawing with the path `options.scheduleSvg`.
+  /// The other file is a list of Chrome trace events with the path
+  /// `options.trace`. If a path is empty, its file is not written.
   Status writeTimeline() {
     if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
@@ -253,7 +284,9 @@ private:
   /// PTX and cubin of the kernels; std::nullopt unless the target is `cuda`.
   std::optional<GpuCode> gpuCode;
   std::optional<ModelFacts> facts;
-  /// Programs of the positions (virtual pipeline ranks), in order.
+  /// Programs of the pipeline positions. A position is an index along the
+  /// pipeline axis of the mesh of ranks. All ranks of a position execute the
+  /// same program. The program of position 0 is programs[0].
   std::vector<PositionProgram> programs;
   BundleFolder folder;
   /// Names of the object files with CPU kernels, one file per instruction set.

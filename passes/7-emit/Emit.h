@@ -17,18 +17,30 @@ struct BundleOptions {
   /// Whether to copy the weights into the bundle. If false, ranks read the
   /// model's weight files at their original paths.
   bool packWeights = false;
-  /// Paths of two files with the planned times of one step: an SVG drawing and
-  /// a list of trace events. A file with an empty path is not written.
+  /// Paths of two output files. The compiler simulates one training or
+  /// inference step of the bundle. Both files show when each action starts and
+  /// ends in the simulation. An action is one run of a function of a pipeline
+  /// stage, such as the forward pass of stage 1 for microbatch 0. The file
+  /// `scheduleSvg` is a drawing in SVG format. The file `trace` is a list of
+  /// Chrome trace events. If a path is the empty string, its file is not
+  /// written.
   std::string scheduleSvg = {}, trace = {};
 };
 
-/// Compiles `module` to a bundle: compiles the kernels, and links one program
-/// per position (virtual pipeline rank). The passes of phase 7-emit must have
-/// run. An error leaves the path of the bundle as it was. Equal modules give
-/// equal bytes.
+/// Compiles `module` to a bundle, a directory with one executable per rank.
+/// `module` must be the result of all passes of `7-emit`, the last phase of the
+/// compiler. If an error occurs, the function does not change the path of the
+/// bundle: an older bundle at this path stays there. Two equal modules give two
+/// bundles with equal bytes.
 ///
-/// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
-/// `rank.gpu_arch`, `rank.random_weights`, `rank.memory_limit`, `graph.root`.
+/// The function reads these attributes of the module:
+///
+///   dist.target           kind of device: "cpu" or "cuda"
+///   rank.cpus             instruction sets of CPU kernels (instructionSetsOf)
+///   rank.gpu_arch         GPU architecture, such as "sm_90"
+///   rank.random_weights   seed of random weights, which no file contains
+///   rank.memory_limit     number of bytes that a rank may use at most
+///   graph.root            directory to which weight paths are relative
 ///
 /// Returns an error with one of these exit codes:
 ///

@@ -26,9 +26,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes the reshapes at the start and at the end of `group`. Within a
-/// kernel, they would give one buffer two shapes. Outside of kernels, a reshape
-/// costs nothing.
+/// Removes two kinds of reshapes from `group`, the ops of a future kernel:
+///
+///  - a reshape of a value that the kernel gets as an operand
+///  - a reshape whose result no op of the group reads
+///
+/// Inside the kernel, the operand and the result of such a reshape would be one
+/// buffer with two shapes. Outside of kernels, a reshape costs no time, because
+/// its result shares the memory of its operand. The function repeats the
+/// removal until no such reshape is left.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -59,8 +65,10 @@ public:
       known[textOf(kernel)] = kernel;
   }
 
-  /// Returns the module's kernel that equals `made`. If there is none, inserts
-  /// `made` (an op without parent) into the module. Otherwise erases `made`.
+  /// Looks for a kernel in the module that equals the new kernel `made`. `made`
+  /// must not be in the module yet. If the module has an equal kernel, erases
+  /// `made` and returns the equal kernel. If the module has no equal kernel,
+  /// inserts `made` into the module and returns `made`.
   rank::KernelOp intern(rank::KernelOp made) {
     rank::KernelOp &kernel = known[textOf(made)];
     if (kernel) {
@@ -90,10 +98,14 @@ private:
   llvm::StringMap<rank::KernelOp> known;
 };
 
-/// Replaces a group of fused ops by a kernel and its launch.
+/// Fuses a group of ops of a function into a kernel. The kernel is an op of the
+/// module, and its body has clones of the ops of the group. In the function,
+/// one `rank.launch` op replaces the ops of the group. It runs the kernel.
 class Outlining {
 public:
-  /// Collects the operands and the results of the future kernel. Changes no op.
+  /// Finds the operands and the results of the kernel that will compute the ops
+  /// of `group`. The constructor creates no kernel and changes no op. run()
+  /// creates the kernel.
   explicit Outlining(const KernelGroup &group) : group(group) {
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
@@ -104,8 +116,11 @@ public:
     }
   }
 
-  /// Replaces the group by a launch of its kernel, in the place of the last op.
-  /// Reuses an equal kernel in `kernels` if there is one.
+  /// Replaces the ops of `group` by one op, `rank.launch`. This op runs a
+  /// kernel that computes the ops of `group`. It stands in the place of the
+  /// last op of `group`. `kernels` has all kernels of the module. If `kernels`
+  /// has an equal kernel, the `rank.launch` op runs that kernel. If not, the
+  /// function adds a new kernel to `kernels`.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -136,8 +151,11 @@ private:
     });
   }
 
-  /// Returns a new kernel, without a parent op, with clones of the group's ops.
-  /// Also clones the constants and index ops that the group reads.
+  /// Creates a kernel that computes the ops of `group`. The kernel has the
+  /// location of the op `at`. The body of the kernel has a clone of each op of
+  /// `group`. It also has a clone of each op of `leaves`: constants and ops
+  /// such as iota, whose results the ops of `group` read. The function does not
+  /// insert the kernel into the module.
   rank::KernelOp makeKernel(Operation *at) {
     OpBuilder builder(at->getContext());
     auto type =
@@ -176,12 +194,18 @@ private:
   }
 
   const KernelGroup &group;
-  /// Operands of the launch: values that the group reads but does not compute.
+  /// Operands of the `rank.launch` op that will replace the ops of `group`. The
+  /// list has each value that an op of `group` reads and that no op of `group`
+  /// computes. Results of the ops in `leaves` are not in the list, because the
+  /// kernel computes them.
   llvm::SetVector<Value> inputs;
-  /// Constants and index ops (e.g. iota) that the group reads. They are cloned
-  /// into the kernel.
+  /// Constants, and ops such as iota, whose results the ops of `group` read.
+  /// The kernel gets a clone of each of these ops. The kernel therefore
+  /// computes their results, and does not load them from memory.
   llvm::SetVector<Operation *> leaves;
-  /// Results of the kernel: values of the group that other ops read.
+  /// Results of the kernel that will compute the ops of `group`. The list has
+  /// each value that an op of `group` computes and that an op outside of
+  /// `group` reads.
   SmallVector<Value> results;
 };
 } // namespace
@@ -198,16 +222,23 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
-/// Moves each op that comes after one of its readers to just before its first
-/// reader. Keeps all other ops in order, because the order determines how long
-/// buffers are live.
+/// Sorts the ops of `block` so that each op comes before all ops that read its
+/// result. If an op comes after an op that reads its result, the function moves
+/// the op. The new place is directly before the first op that reads the result.
+/// The function does not reorder the other ops, because their order determines
+/// how long buffers are live.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// Makes `block` return copies of the parameters in `written`, because a step
-/// overwrites these parameters in place. A copy is a graph.slice of all
+/// Inserts copies of returned parameters. A parameter is a tensor that ranks
+/// keep from step to step, such as a weight. `written` has the names of the
+/// parameters that the module overwrites in each training step. The function
+/// looks at each value that the terminator of `block` returns. If the value is
+/// a parameter in `written`, or a reshape of such a parameter, the terminator
+/// returns a copy instead. Without a copy, the returned tensor would change
+/// when the step overwrites the parameter. The copy is a `graph.slice` of all
 /// elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
@@ -303,7 +334,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         kernel.erase();
   }
 
-  /// Names of the parameters that the module writes.
+  /// Names of the parameters that the module overwrites with the op
+  /// `graph.set_parameter`. A parameter is a tensor that ranks keep from step
+  /// to step, such as a weight.
   llvm::StringSet<> written;
   /// Whether the target is `cuda`.
   bool isForGpus = false;

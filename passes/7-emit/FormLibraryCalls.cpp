@@ -28,20 +28,33 @@ namespace {
 struct CallBody {
   /// Ops that the library call replaces, in execution order:
   ///
-  ///   - layout ops of the operands,
-  ///   - ops of a bias gradient,
-  ///   - the contraction (matmul or convolution),
-  ///   - the epilogue, such as bias and activation.
+  ///   - Transposes, slices and reshapes that compute an operand of a matmul.
+  ///     The library call reads the input of these ops with strides instead.
+  ///   - Ops that compute a bias gradient. A bias gradient is the sums of the
+  ///     columns of a matmul operand.
+  ///   - The contraction, which is a matmul or a convolution.
+  ///   - Ops after the contraction that the library computes in the same call,
+  ///     such as the addition of a bias and an activation function.
+  ///
+  /// A library call always has a contraction. The other ops are optional.
   SmallVector<Operation *> ops;
-  /// Result of the epilogue, then the bias gradient if the call computes one.
+  /// Results of the library call. The first result is the result of the last op
+  /// in `ops`. If the library call also computes a bias gradient, the bias
+  /// gradient is the second result. A bias gradient is the sums of the columns
+  /// of a matmul operand.
   SmallVector<Value, 2> results;
 };
 } // namespace
 
-/// Returns the bias gradient (column sums of an operand) that the library can
-/// compute along with `contraction`, or an empty one. Moves the ops of the bias
-/// gradient to directly before `contraction`. The library cannot combine a bias
-/// gradient with a bias or an activation.
+/// Finds a bias gradient that the library can compute in the same call as
+/// `contraction`, a matmul or a convolution. A bias gradient is the sums of the
+/// columns of a matmul operand. If the library can compute a bias gradient,
+/// puts the ops of the bias gradient directly before `contraction`, and returns
+/// the bias gradient. If not, returns a struct whose field `result` is null.
+///
+/// `epilogue` describes the ops that the library computes after `contraction`
+/// in the same call. The library cannot compute a bias gradient if these ops
+/// include a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -53,8 +66,13 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
-/// Returns the ops and results of the library call for `contraction`. Moves the
-/// ops of a bias gradient to directly before `contraction`.
+/// Finds the ops that one library call can compute together. One of these ops
+/// is `contraction`, a matmul or a convolution. Returns these ops and the
+/// results of the call. Does not create the call.
+///
+/// The ops can include a bias gradient, which is the sums of the columns of a
+/// matmul operand. In this case, the function puts the ops of the bias gradient
+/// directly before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -71,8 +89,11 @@ static CallBody callBodyOf(Operation *contraction) {
   return call;
 }
 
-/// Replaces the ops of `made` by one rank.library_call, in the place of the
-/// last op. The body of the call holds clones of the ops.
+/// Replaces the ops in the list `made.ops` by one op, `rank.library_call`. This
+/// op represents one call of the library. It stands in the place of the last op
+/// of the list. Its body contains a clone of each op of the list. `contraction`
+/// is the matmul or convolution in the list. The `rank.library_call` op gets
+/// the source location of `contraction`.
 static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
@@ -102,8 +123,9 @@ static void outline(const CallBody &made, Operation *contraction) {
     op->erase();
 }
 
-/// Replaces each graph.loss_gradient by a constant 1, the derivative of the
-/// loss with respect to itself.
+/// Replaces each op `graph.loss_gradient` by a constant with the value 1. The
+/// op stands for the derivative of the loss with respect to the loss, which is
+/// 1.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
@@ -138,8 +160,10 @@ struct FormLibraryCalls
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
       const CallBody call = callBodyOf(contraction);
-      // Leave a contraction without other ops as it is. It becomes an
-      // instruction without a rank.library_call.
+      // The list call.ops contains the contraction and all ops that the library
+      // can compute in the same call. If the contraction is the only op, create
+      // no rank.library_call. The contraction then becomes an instruction of
+      // the program by itself.
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

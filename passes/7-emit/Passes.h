@@ -6,7 +6,7 @@
 //   lower-for-gpus      lowers ops that have no GPU library call
 //   form-library-calls  fuses epilogues into matmuls and convolutions
 //   form-kernels        fuses element-wise, layout and reducing ops
-//   verify-emitted      verifies the program of every position
+//   verify-emitted      verifies the program of every pipeline rank
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- VerifyEmitted.cpp - verification of the programs of all positions --===//
+//===- VerifyEmitted.cpp - verifies the programs of all pipeline ranks ----===//
 
 #include "dialects/diagnostics/EmitStatus.h"
 #include "passes/7-emit/Passes.h"
@@ -20,17 +20,25 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Writes and verifies the program of one position (virtual pipeline rank).
-  /// If the device cannot run an op, leaves `tables` empty and returns success:
-  /// writeBundle() reports the op later.
+  /// Writes and verifies the program of one pipeline position. A position is an
+  /// index along the pipeline axis of the mesh of ranks. The parameter
+  /// `position` is this index. All ranks of a position execute the same
+  /// program. The verifier checks that the program accesses only its own memory
+  /// (runtime::verifyProgram).
+  ///
+  /// On success, moves the program into `tables`. If the device cannot run an
+  /// op, `tables` stays empty, and the function returns success. writeBundle()
+  /// reports this op later. Emits an error for any other problem.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;
     Status status = writeProgram(facts, position, program);
     if (status.code() == Unsupported)
       return success();
-    // The sizes of weight files are unknown here. With the largest size, the
-    // verifier accepts every read of a file.
+    // verifyProgram() reports an error if the program reads bytes beyond the
+    // end of a weight file. The sizes of the weight files are not known yet.
+    // Store the largest possible number as the size of each file, so that
+    // verifyProgram() does not report such an error here.
     for (auto &file : program.tables.files)
       file->size = UINT64_MAX;
     if (status.ok())
@@ -49,8 +57,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
     return success();
   }
 
-  /// Verifies the programs of all pipeline positions. Also checks that ranks
-  /// cannot deadlock (findDeadlock).
+  /// Verifies the programs of all pipeline ranks. Also checks that ranks cannot
+  /// deadlock (findDeadlock).
   LogicalResult check(const ModelFacts &facts) {
     std::vector<std::optional<program::ProgramT>> programs(
         facts.numPositions());

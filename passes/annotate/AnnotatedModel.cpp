@@ -62,7 +62,9 @@ private:
   /// Mesh of one stage, without axes of size 1.
   dist::Mesh mesh;
   /// Number of pipeline stages, and number of pipeline positions. A position is
-  /// one rank of the pipeline and runs one or more stages.
+  /// a set of ranks that run the same stages. For example, if 4 stages run on 2
+  /// positions, the ranks of position 0 run the stages 0 and 2, and the ranks
+  /// of position 1 run the stages 1 and 3.
   int64_t numStages = 1, numPositions = 1;
   /// Names of the model's initializers (weights). An initializer has a fixed
   /// shape, so its annotation states the size of each split dim. The dims of
@@ -107,9 +109,11 @@ void ModelAnnotation::addTexts(
     texts[name] = dist::toBriefString(sharding, mesh);
 }
 
-/// Annotates each input separately, because a node may read a value in another
-/// sharding than its producer wrote. Partial sums get no annotation, because
-/// ONNX cannot express them.
+/// Annotates each input of `node` with the sharding in which `node` reads the
+/// input. This sharding may differ from the sharding in which another node has
+/// computed the same tensor. An input gets no annotation if it is a partial sum
+/// (terms that still have to be added over ranks), because annotations in ONNX
+/// cannot express partial sums.
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
   const std::string name = onnx_import::nameInLocations(node);
@@ -147,9 +151,13 @@ void ModelAnnotation::addSpec(std::string_view tensor,
       continue;
     onnx::ShardedDim &target = spec.shardedDims.emplace_back();
     target.axis = static_cast<int64_t>(i);
-    // An annotation can state the size of each factor of a dim, such as 3 and
-    // 64 of 192. State it in a dim of several factors and in a weight. Any
-    // other dim may be dynamic.
+    // A dim is a product of factors: the dim 192 may be 3 x 64, or a single
+    // factor 192. An annotation can state the size of each factor:
+    //  - If the dim has several factors, state the sizes, because 192 alone
+    //    does not tell that the factors are 3 and 64.
+    //  - If the dim has one factor, state its size only for a weight. The dim
+    //    of any other tensor may be dynamic in the ONNX model, so its size may
+    //    change.
     const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
     for (const dist::Factor &factor : dim.factors) {
       target.simpleShardings.push_back(

@@ -22,8 +22,13 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Returns the name of `value` in the ONNX model; empty if it has none. The
-/// result of a reshard or a transfer has the name of the op's operand.
+/// Returns the name of `value` in the ONNX model. Returns an empty string if
+/// `value` has no name there.
+///
+/// The compiler inserts two kinds of ops that do not exist in the ONNX model. A
+/// reshard changes the sharding of a tensor. A transfer sends a tensor to
+/// another pipeline stage. For the result of such an op, the function returns
+/// the name of the operand of the op.
 static std::string nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<dist::ReshardOp, pipe::TransferOp>(op)) {
@@ -45,8 +50,11 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Remove all entries of weights whose sharding differs between stages.
-  // Annotations of a weight hold for all stages.
+  // An annotated model states one sharding per weight, which holds for all
+  // pipeline stages. If the stages store a weight in different shardings, the
+  // model must not state any of these shardings. Remove the shardings of such a
+  // weight from `weightShardings` (shardings of stored weights) and from `uses`
+  // (shardings in which nodes read values).
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -89,12 +97,28 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Records the sharding of `value` under `name`:
-///  - A partial sum that only reshards read: the sharding after the first of
-///    these reshards.
-///  - A partial sum with any other reader: no sharding. `partial` counts it.
-///  - Another value, read only by one reshard: the sharding after the reshard.
-///  - Another value, in all other cases: its own sharding.
+/// Adds a sharding of `value` and its pipeline stage to the map `values`.
+/// `name` is the name of `value` in the ONNX model, and is the key in the map.
+/// The function takes the sharding from the first case that applies:
+///  1. `value` is a weight: the sharding in which ranks store the weight. The
+///     function also adds this sharding to the map `weightShardings`.
+///  2. `value` is a partial sum, and all its readers are reshards: the sharding
+///     of the result of the first reshard. (In a partial sum, each rank holds
+///     one term. The terms must still be added over ranks. A reshard is an op
+///     that changes the sharding of a tensor.)
+///  3. `value` is a partial sum, and one of its readers is another op: no
+///     sharding. The function does not add `value` to the map, and adds 1 to
+///     the counter `partial`.
+///  4. The only reader of `value` is a reshard: the sharding of the result of
+///     the reshard.
+///  5. All other values: the sharding of `value` itself.
+///
+/// If the sharding from case 2 is again that of a partial sum, the function
+/// does the same as in case 3.
+///
+/// A halo exchange is a special reshard: each rank also gets elements of
+/// neighbor ranks. In the cases above, "reshard" does not mean a halo exchange,
+/// and "another op" includes a halo exchange.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -104,8 +128,11 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // Skip a windowed read (halo exchange). Its result also contains elements
-      // of neighbor ranks, so its sharding does not describe `value`.
+      // In a halo exchange, a rank also gets elements of neighbor ranks. The
+      // sharding of the result describes `value` together with these elements,
+      // and not `value` alone. This function therefore must not use the
+      // sharding of the result. Count the halo exchange in `numOthers`,
+      // together with the readers that are no reshards.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -123,8 +150,13 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // Record a weight in the sharding in which ranks store it. Two stages may
-  // store the same weight in different shardings.
+  // For a weight, use the sharding in which ranks store the weight. The
+  // variable `sharding` may contain another sharding here: that of the result
+  // of a reshard. Overwrite it.
+  //
+  // Several pipeline stages may store the same weight. This function is then
+  // called once per stage. If two stages store the weight in different
+  // shardings, add the name of the weight to the set `ambiguous`.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

@@ -13,10 +13,14 @@
 
 namespace pcc {
 
-/// Shardings and pipeline stages of a module's values after phase 4-shard, by
-/// the values' names in the ONNX model. Shardings omit the time axis (the mesh
-/// axis that counts microbatches). A value with contradictory shardings or
-/// stages has no entry.
+/// Table of the shardings and pipeline stages of the values in an MLIR module.
+/// The module was imported from an ONNX model. The key of an entry is the name
+/// of the value in the ONNX model. The shardings are those that the compiler
+/// phase 4-shard has chosen. The table omits the mesh axis that counts
+/// microbatches.
+///
+/// Several values in the MLIR module may have the same ONNX name. If their
+/// shardings or stages differ, ofValue() returns null for this name.
 class DecidedShardings {
 public:
   /// Collects the shardings and stages from all functions of `module`. The
@@ -31,17 +35,42 @@ public:
     bool operator==(const StagedSharding &) const = default;
   };
 
-  /// Returns the sharding in which ops read the value `name`. A partial sum
-  /// (terms that still have to be added over ranks) gets the sharding after its
-  /// reduction. Returns null in three cases:
-  ///  - the value was removed;
-  ///  - an op reads the partial sum itself, before a reduction;
-  ///  - different shardings of the value were found.
+  /// Returns the sharding and the pipeline stage of one value. `name` is the
+  /// name of the value in the ONNX model. The stage is 0 for a weight or a
+  /// model input. For any other value, the stage is that of the op that
+  /// computes the value. The sharding depends on the value:
+  ///  - A weight: the sharding in which ranks store the weight.
+  ///  - A partial sum: the sharding of the complete sum. (In a partial sum,
+  ///    each rank holds one term. The terms must still be added over ranks.)
+  ///  - A value whose only reader is a reshard: the sharding of the result of
+  ///    the reshard. (A reshard is an op that changes the sharding of a tensor.
+  ///    An op that also gives each rank elements of neighbor ranks does not
+  ///    count as a reshard here.)
+  ///  - Any other value: the sharding that the value has in the MLIR module.
+  ///
+  /// Returns null in three cases:
+  ///  - The MLIR module has no value with this name, or the value has no
+  ///    sharding. For example, a pass has removed the op that computes the
+  ///    value.
+  ///  - The value is a partial sum, and an op reads it before the terms are
+  ///    added.
+  ///  - The MLIR module has several values with this name, and their shardings
+  ///    or stages differ.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }
-  /// Returns the sharding in which the node `node` reads the value `name`; null
-  /// if it is not known.
+  /// Returns the sharding in which an ONNX node reads an input, and the
+  /// pipeline stage of the node. `node` is the name of the node. `name` is the
+  /// name of the input. The compiler may have made several MLIR ops from the
+  /// node. Returns null in four cases:
+  ///  - No MLIR op of the node reads the input. For example, a pass has removed
+  ///    the op.
+  ///  - Several MLIR ops of the node read the input, and they read it in
+  ///    different shardings or on different stages.
+  ///  - Each MLIR op that reads the input also reads elements of neighbor
+  ///    ranks, for example for a convolution. (Such a read is a halo exchange.)
+  ///  - The input is a weight, several pipeline stages store the weight, and
+  ///    the shardings of the stored weight differ between stages.
   const StagedSharding *ofUse(const std::string &node,
                               const std::string &name) const {
     return lookUp(uses, {node, name});
@@ -62,10 +91,12 @@ public:
   /// Returns the shardings in which weights are stored, by name.
   const ByName &weights() const { return weightShardings; }
 
-  /// Returns the number of values without a recorded sharding:
-  ///  - values that some op reads as partial sums (terms that still have to be
-  ///    added over ranks);
-  ///  - weights whose sharding differs between stages.
+  /// Returns the number of values for which this object has no sharding. There
+  /// are two kinds of such values:
+  ///  - A partial sum that an op reads before the terms are added. (In a
+  ///    partial sum, each rank holds one term. The terms must still be added
+  ///    over ranks.)
+  ///  - A weight that two pipeline stages store in different shardings.
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
@@ -77,8 +108,11 @@ private:
     auto found = map.find(key);
     return found == map.end() || !found->second ? nullptr : &*found->second;
   }
-  /// Sets the entry of `map` for `key` to `value`. If the entry exists and
-  /// differs, sets it to nullopt, which marks contradictory values.
+  /// Adds an entry with the key `key` and the content `value` to `map`. If
+  /// `map` already has an entry with this key and another content, the function
+  /// replaces the content of that entry by nullopt. The content nullopt means
+  /// that the values for the key contradict each other. Later calls do not
+  /// change such an entry.
   template <typename Key, typename Value>
   static void enter(std::map<Key, std::optional<Value>> &map, const Key &key,
                     const Value &value) {
@@ -87,13 +121,25 @@ private:
       known->second.reset();
   }
 
-  /// Records the shardings of the arguments and results of `function` as those
-  /// of model inputs and outputs.
+  /// Reads the shardings of the inputs and outputs of the ONNX model from
+  /// `function`. The arguments of `function` are inputs of the model, and the
+  /// results of `function` are outputs of the model. The sharding of each
+  /// argument is added to the maps `inputShardings` and `values`. The sharding
+  /// of each result is added to the map `outputShardings`. The key in each map
+  /// is the name of the input or output in the ONNX model.
   void readSignature(mlir::func::FuncOp function);
   /// Records the stage of the ONNX node of `op`, and the shardings of the
   /// operands and results of `op`.
   void readOp(mlir::Operation *op);
-  /// Records the sharding of `value`, a result of an op, under the name `name`.
+  /// Adds a sharding of `value` and its pipeline stage to the map `values`.
+  /// `value` is the result of an op. `name` is the name of `value` in the ONNX
+  /// model, and is the key in the map. There are two special cases:
+  ///  - If `value` is a weight, the function also adds the sharding to the map
+  ///    `weightShardings`.
+  ///  - If `value` is a partial sum and an op reads it before the terms are
+  ///    added, the function adds no sharding. Instead, it adds 1 to the counter
+  ///    `partial`. (In a partial sum, each rank holds one term. The terms must
+  ///    still be added over ranks.)
   void readResult(mlir::Value value, const std::string &name);
 
   /// Sharding and stage of each value, by the value's name. An entry is nullopt

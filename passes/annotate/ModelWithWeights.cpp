@@ -24,8 +24,10 @@ namespace fs = std::filesystem;
 /// Largest size of a model file in bytes. Readers of protocol buffers reject
 /// longer messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Smallest size in bytes at which a weight moves from the model file to
-/// OUTPUT.data, a second file for large weights.
+/// Smallest size in bytes of a weight that moves to the data file. The copy of
+/// a model consists of one file, or of a model file and a data file that holds
+/// weights. A weight below this size stays in the model file if it lies in the
+/// model file of the original.
 static constexpr uint64_t smallestBeside = 1024;
 /// Alignment in bytes of the weights in OUTPUT.data, the file for large
 /// weights. A reader can map an aligned weight into memory (mmap).
@@ -50,8 +52,10 @@ static std::string textOf(onnx::DataType type,
 }
 
 namespace {
-/// Writes one copy of a model with other weights. Weights are read, changed and
-/// written one by one, so that at most one weight is in memory.
+/// Writes a copy of an ONNX model in which some weights have new elements. The
+/// names, types and shapes of all weights stay unchanged, and so do the nodes.
+/// The class reads, changes and writes one weight after the other, so that at
+/// most one weight is in memory at a time.
 class WeightReplacement {
 public:
   WeightReplacement(onnx::Model model, const ModelWithWeightsOptions &options,
@@ -62,9 +66,20 @@ public:
       changed[weight.name] = &weight;
   }
 
-  /// Checks that the new weights fit the model, and writes a copy of the model
-  /// with them. Stores large weights in a second file, OUTPUT.data, if the
-  /// model already uses such files or the copy would become too large.
+  /// Checks the weights that get new elements, and writes the copy of the
+  /// model. Returns an error with exit code 6 if the original model has no
+  /// weight with the name of a new weight, or if the element type or the shape
+  /// differs. Returns the same exit code if a node of the original model has a
+  /// constant tensor whose elements lie in a separate file.
+  ///
+  /// The copy is usually one file. The copy has two files, a model file and a
+  /// data file with weights, in two cases:
+  ///  - The original model has a weight in a separate file. (ONNX calls the
+  ///    content of such a file "external data".)
+  ///  - A single file would have 2 GiB or more.
+  ///
+  /// The path of the data file is the path of the model file with ".data" at
+  /// the end, for example m.onnx.data for m.onnx.
   Status run() {
     PCC_RETURN_IF_ERROR(checkWeights());
     if (onnx::hasNestedExternalData(model))
@@ -103,7 +118,10 @@ private:
     return Status::success();
   }
 
-  /// Returns the error (exit code 6) for weights that do not fit the model.
+  /// Returns an error with exit code 6. The message is "model 'PATH' " followed
+  /// by `why`. PATH is the path of the original model. For example, for the
+  /// `why` "has no initializer 'W'", the message is "model 'm.onnx' has no
+  /// initializer 'W'".
   Status unfit(const std::string &why) const {
     return Status::error(CannotMeet, "model '" + options.model + "' " + why);
   }
@@ -119,8 +137,12 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Records in `placed` that the copy's model file itself contains each weight
-  /// with new elements. `placed` maps the name of a weight to its storage.
+  /// Adds an entry to the map `placed` for each weight that gets new elements.
+  /// The map states where the copy of the model stores a weight: in the model
+  /// file, or in the data file (a second file with weights). The key is the
+  /// name of the weight. The new entries say "in the model file". If the copy
+  /// has a data file, the function writeBeside() later replaces the entry of
+  /// each weight that it writes to the data file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -169,8 +191,12 @@ private:
   // Files
   //===--------------------------------------------------------------------===//
 
-  /// Writes a file under a temporary name; `content` writes the bytes.
-  /// `file.finish()` later renames the file to `path`.
+  /// Creates a file under a temporary name, and calls `content`, which writes
+  /// the bytes of the file to a stream. `path` is the final path of the file.
+  /// `file` must be empty before the call, and owns the temporary file
+  /// afterwards. The caller then calls `file.finish()`, which renames the
+  /// temporary file to `path`. Without this call, the destructor of `file`
+  /// deletes the temporary file.
   Status writeUnfinished(const std::string &path, runtime::Unfinished &file,
                          const std::function<void(std::ostream &)> &content) {
     PCC_RETURN_IF_ERROR(file.createFile(path));
@@ -182,7 +208,10 @@ private:
     return failure;
   }
 
-  /// Writes the model file under a temporary name.
+  /// Writes the model file of the copy under a temporary name. `file` must be
+  /// empty before the call, and owns the temporary file afterwards. The caller
+  /// then calls `file.finish()`, which renames the temporary file to its final
+  /// path `options.output`.
   Status writeModelUnfinished(runtime::Unfinished &file) {
     return writeUnfinished(options.output, file, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
@@ -196,9 +225,13 @@ private:
     return file.finish();
   }
 
-  /// Writes the model file OUTPUT and a second file, OUTPUT.data, with the
-  /// large weights. OUTPUT.data gets its final name first, so that the model
-  /// file never exists without it.
+  /// Writes the copy of the model as two files: a model file, and a data file
+  /// that holds weights. The path of the data file is the path of the model
+  /// file with ".data" at the end, for example m.onnx.data for m.onnx.
+  ///
+  /// Both files are first written under temporary names. The function then
+  /// renames the data file, and after it the model file. A new model file under
+  /// its final name thus always has its data file.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -212,8 +245,8 @@ private:
     return modelFile.finish();
   }
 
-  /// Returns whether the file at `path` holds weights of the original model and
-  /// must not be overwritten.
+  /// Returns whether the file at `path` holds weights of the original model.
+  /// Returns false if there is no file at `path`.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),
@@ -228,11 +261,17 @@ private:
                        });
   }
 
-  /// Writes weights to `out`, the file OUTPUT.data at `path`, each at an
-  /// aligned offset. Records their offsets in `placed`. Two kinds of weights go
-  /// there:
-  ///  - weights that lie outside of the model file in the original model;
-  ///  - weights with at least `smallestBeside` (1024) raw bytes.
+  /// Writes the data file of the copy. (The data file is a second file beside
+  /// the model file and holds weights.) `path` is the final path of the data
+  /// file. `out` is the stream that receives the bytes. The data file gets
+  /// these weights:
+  ///  - each weight that the original model stores outside of its model file;
+  ///  - each weight of at least `smallestBeside` (1024) bytes.
+  ///
+  /// All other weights stay in the model file. In the data file, the offset of
+  /// each weight is a multiple of `pageSize` (4096). For example, two weights
+  /// of 5000 and 2000 bytes have the offsets 0 and 8192. The function stores
+  /// the offsets in `placed`.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -259,8 +298,13 @@ private:
   std::map<std::string, const ReplacedWeight *> changed;
   /// Memory-mapped files that hold external data, by path.
   std::map<std::string, runtime::MappedFile> files;
-  /// Storage of weights in the copy of the model, by name. A weight lies in the
-  /// model file, or at an offset in a second file, OUTPUT.data.
+  /// Place of the elements of a weight in the copy of the model, by the name of
+  /// the weight. An entry has one of two types:
+  ///  - EmbeddedElements: the model file of the copy contains the elements.
+  ///  - ExternalElements: a data file beside the model file contains the
+  ///    elements. The entry states their offset in the data file.
+  ///
+  /// A weight without an entry is copied unchanged with the model file.
   onnx::ReplacedWeights placed;
   /// First error that occurred while elements were being written.
   Status failure;

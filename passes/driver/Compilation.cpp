@@ -85,8 +85,13 @@ Status Compilation::advanceTo(Phase last) {
   return Status::success();
 }
 
-/// Runs the phases as a trial and drops all diagnostics. If a phase fails in
-/// the trial, it fails again in the real run, which reports the error.
+/// Runs the phase `first` and all later phases on `copy`, which is a copy of
+/// the module. Returns true if all phases succeed. The caller then reads from
+/// `copy` how much memory the compiled program needs.
+///
+/// The function emits no error messages, because the caller needs only the
+/// result true or false. If the phases also fail on the module itself,
+/// advanceTo() later reports that error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -123,7 +128,10 @@ Status Compilation::writeOnnx(const std::string &path) {
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
-/// Drops repeated notes: passes may emit a note for several ops or trial runs.
+/// Returns a listener for the notes of the passes. The listener passes each
+/// note to `outside`, the user's listener, and adds the note to the report. A
+/// pass may emit an equal note for several ops. The listener ignores a note
+/// that the report already contains.
 Listener Compilation::keepNotes(const Listener &outside) {
   Listener both = outside;
   both.onNote = [this, &outside](const std::string &note) {
@@ -149,9 +157,16 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// Returns an error that names a reproducer for the bug report. While a model
-/// is being loaded, there is no module yet (`before` is null). The reproducer
-/// is then the model file.
+/// Returns the error for a defect of pcc. `what` describes the defect in one
+/// line. The message names a file with which a developer can reproduce the
+/// defect. There are three cases:
+///  - The input is an .mlir file that was edited or written by hand. The
+///    message names this file.
+///  - The input is any other file, and a phase has started. The function writes
+///    `before`, the module from the start of the phase, to a new file. The
+///    message names the new file.
+///  - The input is any other file, and no phase has started. The message names
+///    the model file.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
     return reportUnfitText(current, what, options);
@@ -187,10 +202,18 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
-/// Returns a function that takes the name of a weight and returns whether to
-/// train this weight. The patterns of --train-only and --freeze decide. For
-/// inference, or without --loss, returns an empty function. The result must not
-/// outlive `training`.
+/// Returns a function that tells whether pcc trains a weight. The argument is
+/// the name of the weight. The result is true if both of these conditions hold:
+///  - The option --train-only is not given, or the name matches one of its
+///    patterns.
+///  - The name matches no pattern of the option --freeze.
+///
+/// Returns an empty function in two cases: if pcc compiles for inference, or if
+/// the option --loss is not given. (Without --loss, the ONNX model defines the
+/// training step itself, in its field TrainingInfo.)
+///
+/// The returned function holds a reference to `training`, so `training` must
+/// outlive it.
 static std::function<bool(StringRef)>
 trainedNames(const TrainingOptions &training) {
   if (!training.train || training.loss.empty())
@@ -232,9 +255,14 @@ Status Compilation::loadOnnx() {
   return recordOptions(*module, options);
 }
 
-/// Loads an .mlir file: the dump of a phase, or a model in the graph dialect.
-/// Like an imported model, a model in the graph dialect must pass the
-/// verification gate (rule check) of phase 1-import.
+/// Reads the .mlir file `options.model` as the module. Each phase has a gate: a
+/// pass that checks the result of the phase. There are two kinds of files:
+///  - A dump is the module after a phase, as an earlier call of pcc has written
+///    it. This function calls checkDump(), which runs the gate of this phase on
+///    the module. advanceTo() later continues with the next phase.
+///  - A model in pcc's graph dialect has passed no phase. checkDump() runs no
+///    gate. advanceTo() later begins with phase 1-import. This phase runs only
+///    its gate, because the model needs no import from ONNX.
 Status Compilation::loadText() {
   PCC_RETURN_IF_ERROR(readModuleText(options.model, source));
   isUnsealed = !isSealedDump(source.text);
@@ -248,9 +276,18 @@ Status Compilation::loadText() {
   return checkDump();
 }
 
-/// Returns an earlier phase whose rules still hold after `phase`; Phase::None
-/// if there is none. For example, the result of 4-shard must also obey the
-/// rules of 3-place.
+/// Returns an earlier phase whose rules the module must still obey after
+/// `phase`. Each phase has a gate: a pass that checks the rules of the phase.
+/// For example, the function returns 3-place for 4-shard. After 4-shard, the
+/// gate of 3-place must therefore still accept the module. The returned phase
+/// is in this table:
+///
+///   phase        returned phase
+///   2-prepare    1-import
+///   4-shard      3-place
+///   5-localize   3-place
+///   7-emit       6-schedule
+///   all others   Phase::None (no earlier phase)
 static Phase basisOf(Phase phase) {
   switch (phase) {
   case Phase::Prepare:
@@ -265,9 +302,17 @@ static Phase basisOf(Phase phase) {
   }
 }
 
-/// Returns whether `module` is a valid result of `phase`. It must pass
-/// checkDumpRules() and the gate of the phase, a pass that checks the result of
-/// the phase. For some phases, it must also pass the gate of an earlier phase.
+/// Returns whether `module` is a valid result of `phase`. Each phase has a
+/// gate: a pass that checks the result of the phase. The module must meet three
+/// conditions:
+///  - The module obeys limits of pcc, such as at most 65,536 ranks. The
+///    function checkDumpRules() checks these limits.
+///  - The gate of `phase` accepts the module. If `phase` is Phase::None, there
+///    is no gate to run.
+///  - The gate of an earlier phase accepts the module, too. basisOf(phase)
+///    returns the earlier phase. For example, if `phase` is 4-shard, the
+///    earlier phase is 3-place. If basisOf(phase) is Phase::None, there is no
+///    gate to run.
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;
@@ -279,10 +324,19 @@ static bool obeysRules(ModuleOp module, Phase phase) {
   return succeeded(manager.run(module));
 }
 
-/// Checks a module that was read from a .mlir file against the rules of its
-/// last phase. The first check emits no diagnostics. If it fails, parses the
-/// file again, with line numbers, and repeats the check. The error can then
-/// name a line of the file.
+/// Checks that the module is a valid result of the last phase that it has
+/// passed. The module was read from an .mlir file. If the module is not valid,
+/// the function returns an error that names a line of the .mlir file.
+///
+/// In the module, the location of an op is usually a place in the original
+/// model, and not a line of the .mlir file. The function therefore works in two
+/// steps:
+///  1. The function checks the module and emits no error messages. If the
+///     module is valid, the function is done.
+///  2. The function parses the .mlir file again. Each op then has its line in
+///     the .mlir file as its location. The function checks the new module in
+///     the same way, and returns the error that the check finds. The error has
+///     exit code 3.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);
   {
@@ -299,8 +353,11 @@ Status Compilation::checkDump() {
       .prefixed("'" + options.model + "' breaks a rule of " + rule + ": ");
 }
 
-/// Reports an unknown --cpu right after the model is loaded, because kernels
-/// are compiled only at the end.
+/// Checks that pcc knows each instruction set that the user names by --cpu,
+/// such as x86-64-v3. The CPU kernels are compiled for these instruction sets.
+/// An unknown name is an error with exit code 2. Phase 7-emit, the last phase,
+/// compiles the kernels. load() calls this function, so that the error is found
+/// early.
 Status Compilation::checkInstructionSets() {
   std::vector<std::string> cpus;
   Status known = emit::instructionSetsOf(*module, cpus);
@@ -320,9 +377,16 @@ Status Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// Runs the passes of `phase` on the module. If a pass fails and leaves invalid
-/// IR, reports a defect of pcc (exit code 1). Otherwise, the phase and the
-/// failed pass determine the exit code.
+/// Runs the passes of `phase` on the module, and returns an error if a pass
+/// fails. The last pass of a phase is its gate, which checks the result of the
+/// phase. The exit code is the first in this list that applies:
+///  - 1 (defect of pcc): the failed pass leaves IR that the MLIR verifier
+///    rejects.
+///  - 1 (defect of pcc): the failed pass is the gate of a phase other than
+///    1-import.
+///  - 1 (defect of pcc): `phase` is 7-emit.
+///  - 4 (unsupported model): `phase` is 1-import.
+///  - 6 (request that cannot be met): all other cases.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;

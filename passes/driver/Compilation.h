@@ -14,35 +14,79 @@
 
 namespace pcc {
 
-/// Driver of one compilation: holds the module and runs the phases in order. A
-/// crash in a phase becomes an internal error (exit code 1) with the module as
-/// reproducer. After a crash, the object must not be destroyed; see
-/// withCompilation().
+/// Compiles one model. The object holds the model as an MLIR module. A
+/// compilation has seven phases, from 1-import to 7-emit. Each phase is a list
+/// of passes. The object runs the phases on the module, in this order.
+///
+/// If a phase crashes, the object catches the crash and returns an error. The
+/// error usually names a file with which a developer can reproduce the crash.
+/// This file contains the module from the start of the phase. After a crash,
+/// the object must not be destroyed, because its data may be inconsistent. The
+/// function withCompilation() obeys this rule.
 class Compilation {
 public:
   /// Creates the MLIR context with all dialects of pcc. Both arguments must
   /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Loads the file `options.model`: an .onnx model, a .mlir model, or a dump
-  /// (the module after a phase). For a model, records the options as attributes
-  /// of the module. For a dump, checks that the options equal those that the
-  /// dump records. Must be called first.
+  /// Reads the file `options.model`, and stores its content as the MLIR module
+  /// of this compilation. The caller must call load() before advanceTo(),
+  /// writeBundle(), writeOnnx() and getModule(). The file is one of three
+  /// kinds:
+  ///  - An .onnx model. The function imports the model, and stores the options
+  ///    of the user as attributes of the module.
+  ///  - A model in an .mlir file, in pcc's graph dialect. The function parses
+  ///    the file, and stores the options of the user as attributes of the
+  ///    module.
+  ///  - A dump: an .mlir file that an earlier call of pcc has written. The file
+  ///    contains the module after a phase, and the options of the earlier call.
+  ///
+  /// If the file is a dump, an option that changes the compiled program may be
+  /// given again only with its old value. If the earlier call did not have the
+  /// option, the option may be given only with a value that changes nothing.
+  /// Otherwise, the function returns an error. For example, the earlier call
+  /// had the option --tp 2 and not the option --dp. Then --tp 2 and --dp 1 are
+  /// allowed, but --tp 4 and --dp 2 are errors.
   Status load();
-  /// Runs the phases after the module's current phase, up to and including
-  /// `last`. Under a memory limit, chooses weights to shard before 4-shard.
-  /// With --recompute auto, chooses activations to recompute before 6-schedule.
-  /// Does not write the bundle.
+  /// Runs the next phases on the module, one after the other, up to and
+  /// including the phase `last`. The first of them is the phase after the last
+  /// phase that the module has passed. Returns an error if a phase fails. The
+  /// function does not write the bundle.
+  ///
+  /// Before two phases, the function may change the module so that each rank
+  /// needs at most the memory that the option --memory-limit allows:
+  ///  - Before phase 4-shard, if the user gives --memory-limit: the function
+  ///    may choose weights of which each rank holds only a shard, and not a
+  ///    whole copy (ZeRO).
+  ///  - Before phase 6-schedule, if the user gives --memory-limit and
+  ///    --recompute auto: the function chooses how many bytes of activations
+  ///    each rank may keep for the backward pass. In the backward pass, the
+  ///    rank computes all other activations again.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
   /// `bundle`. The module must have passed phase 7-emit.
   Status writeBundle(const std::string &bundle);
-  /// Writes the ONNX model to `path`, with the decided shardings as
-  /// annotations. The module must have passed phase 4-shard and no later phase.
+  /// Writes a copy of the ONNX model to the file `path`, and adds shardings and
+  /// pipeline stages to the copy. Phase 4-shard has chosen the shardings. Phase
+  /// 4-shard must be the last phase that the module has passed. If the module
+  /// has passed a later phase, the function returns an error with exit code 2.
   Status writeOnnx(const std::string &path);
-  /// Calls `body` inside the crash guard and returns its status. After a crash
-  /// or a defect in `body`, returns an internal error that names the current
-  /// phase.
+  /// Calls `body`, and returns a status. The function catches a crash of
+  /// `body`, such as a segmentation fault, so that the process does not end.
+  /// There are four cases:
+  ///  - `body` returns a status with exit code 1, which means a defect of pcc.
+  ///    The function returns an internal error (see below).
+  ///  - `body` returns any other status. The function returns this status.
+  ///  - `body` crashes because memory is exhausted. The function returns an
+  ///    error with exit code 13.
+  ///  - `body` crashes for another reason. The function returns an internal
+  ///    error.
+  ///
+  /// The message of an internal error names the current phase, and a file with
+  /// which a developer can reproduce the defect. The exit code of an internal
+  /// error is 1. There is one exception: the exit code is 3 if the user's input
+  /// is an .mlir file that was edited or written by hand, because the mistake
+  /// may be in this file.
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
@@ -58,28 +102,59 @@ private:
   /// Returns a listener that forwards notes to `outside` and adds them to the
   /// report. A note that occurs several times is forwarded and added once.
   Listener keepNotes(const Listener &outside);
-  /// Returns the error for a failure of the current phase, described by `what`:
-  ///  - exit code 3 if the input is a .mlir file that was edited or written by
-  ///    hand;
-  ///  - otherwise exit code 1 (defect of pcc), with the module at the start of
-  ///    the phase as reproducer.
+  /// Returns the error for a defect of pcc in the current phase. `what`
+  /// describes the defect in one line. The error has one of two exit codes:
+  ///  - 3: the input is an .mlir file that was edited or written by hand. The
+  ///    cause may be a mistake in this file.
+  ///  - 1: the input is any other file. The message asks the user to report the
+  ///    defect with a file that shows the defect again. This file contains the
+  ///    module at the start of the current phase. If no phase has started, the
+  ///    message names the model file instead.
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
-  /// Parses the .mlir file `options.model` as the module, and checks that the
-  /// options fit it.
+  /// Reads the .mlir file `options.model`, and parses it to the module. The
+  /// file contains a dump, or a model in pcc's graph dialect. (A dump is the
+  /// module after a phase, as an earlier call of pcc has written it.) Makes
+  /// three checks:
+  ///  - If the file is a dump, an option in `options` must not contradict the
+  ///    options of the earlier call. For example, if the earlier call had the
+  ///    option --tp 2, the option --tp 4 is an error.
+  ///  - The module may name weight files, which contain the elements of
+  ///    weights. An existing weight file must have the size and the hash that
+  ///    the module records, or must lie in the directory of the .mlir file or
+  ///    in the directory that the user gives by --external-data-root.
+  ///    checkWeightFiles() states the exact conditions.
+  ///  - The module must obey the rules that checkDump() states.
   Status loadText();
-  /// Checks a module that was read from a .mlir file. The module must obey the
-  /// rules of checkDumpRules() and pass the check that ends its last phase.
-  /// Otherwise, returns an error about the file (exit code 3).
+  /// Checks a module that was read from an .mlir file. The file may have been
+  /// edited or written by hand. The module must obey limits of pcc, such as at
+  /// most 65,536 ranks. If the module has passed a phase, the gate of its last
+  /// phase must also accept the module. (The gate of a phase is a pass that
+  /// checks the result of the phase.) If a check fails, returns an error with
+  /// exit code 3 that names a line of the file.
   Status checkDump();
   /// Checks that the instruction sets named in --cpu exist.
   Status checkInstructionSets();
-  /// Calls pcc::fitMemory for the module, which chooses weights to shard under
-  /// a memory limit.
+  /// Changes the module so that each rank needs at most the memory that the
+  /// option --memory-limit allows. Does nothing if the user does not give this
+  /// option, or if each rank already needs no more memory. The function has two
+  /// means. It uses the second only if the first does not save enough memory:
+  ///  1. Some values are equal in all microbatches, for example a weight that
+  ///     is gathered from its shards. A rank no longer keeps such a value. The
+  ///     rank gathers or computes the value again in each microbatch.
+  ///  2. The function chooses weights. Each rank then holds only a shard of a
+  ///     chosen weight, and not a whole copy (ZeRO).
+  ///
+  /// Returns exit code 6 if a rank needs too much memory even with shards of
+  /// all weights.
   Status fitMemory();
-  /// Calls pcc::fitRecompute for the module, which chooses activations to
-  /// recompute under a memory limit.
+  /// Chooses how many bytes of activations each rank may keep for the backward
+  /// pass, so that each rank needs at most the memory that the option
+  /// --memory-limit allows. Later, in the backward pass, the rank computes all
+  /// other activations again. The function does this only if the user gives
+  /// --memory-limit and --recompute auto. Returns exit code 6 if a rank needs
+  /// too much memory even with as much recomputation as possible.
   Status fitRecompute();
   /// Runs the phase `first` and all later phases on `copy`. Drops their
   /// diagnostics. Returns whether all these phases succeed.
@@ -108,8 +183,10 @@ private:
   bool isUnsealed = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Copy of the module from the start of the current phase, for a reproducer.
-  /// Null during load().
+  /// Copy of the module, made at the start of the current phase. If the phase
+  /// crashes or shows another defect of pcc, pcc writes the copy to a file. A
+  /// developer can then run the phase on this file again. Null during load(),
+  /// because no phase has started.
   mlir::OwningOpRef<mlir::ModuleOp> before;
   /// The phase that is running or, between phases, the one that ran last.
   Phase current = Phase::Import;

@@ -31,8 +31,13 @@ static CrashReason &crashReason() {
   return reason;
 }
 
-/// Prints the error message `why` and ends the process. Called when a thread
-/// crashes outside of runsWithoutCrash(), where no function catches the crash.
+/// Ends the process after a crash. Writes an error message to stderr. `why` is
+/// the reason of the crash in one line. Deletes all files and folders that pcc
+/// has not finished. The exit code is 13 if `end` is GuardedEnd::Exhausted
+/// (memory or another resource was exhausted), otherwise 1.
+///
+/// Called if the crashed thread is not in a call of runsWithoutCrash(). While
+/// one call of leave() runs, a second call ends the process at once.
 [[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))
@@ -47,9 +52,14 @@ static CrashReason &crashReason() {
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
 }
 
-/// Records `why` as the reason of a crash and aborts. In a call of
-/// runsWithoutCrash(), only this call ends. Outside of such a call, the process
-/// ends with the error message `why`.
+/// Handles a fatal error. `why` is the reason in one line. `end` tells whether
+/// memory or another resource was exhausted.
+///  - If the calling thread is in a call of runsWithoutCrash(), this call ends
+///    and returns `end`. The process continues. To achieve this, abortWith()
+///    stores `why` and `end` and then calls std::abort(). runsWithoutCrash()
+///    catches the resulting signal.
+///  - Otherwise, abortWith() writes the error message `why` and ends the
+///    process.
 static void abortWith(const std::string &why,
                       GuardedEnd end = GuardedEnd::Crashed) {
   if (!llvm::CrashRecoveryContext::GetCurrent())
@@ -73,11 +83,13 @@ static void abortWithException() {
 static struct sigaction handlerOfLlvm;
 
 /// Handles the signal SIGSEGV:
-///  - If memory is exhausted, reports that. A failed allocation in a library
-///    may have caused the signal.
-///  - Otherwise, if the thread is in a call of runsWithoutCrash(), ends this
-///    call.
+///  - If the thread is in a call of runsWithoutCrash(), makes this call return.
 ///  - Otherwise, ends the process with an error message.
+///
+/// If the process cannot get more memory, the reported reason is "out of
+/// memory". The signal then probably comes from a library that has used the
+/// null pointer of a failed allocation. If the process can get more memory, the
+/// reported reason is the signal.
 static void onInvalidAccess(int signal, siginfo_t *, void *) {
   if (runtime::isMemoryExhausted()) {
     abortWithoutMemory();
@@ -130,8 +142,15 @@ public:
   }
 
 private:
-  /// Installs handlers that record the reason of a fatal error and abort
-  /// without a message.
+  /// Installs a handler for each of these fatal errors:
+  ///  - LLVM reports a fatal error.
+  ///  - LLVM or operator new cannot allocate memory.
+  ///  - An exception is not caught.
+  ///
+  /// Each handler calls abortWith(). If the thread is in a call of
+  /// runsWithoutCrash(), abortWith() makes this call return. Otherwise,
+  /// abortWith() ends the process. This function also lets
+  /// llvm::CrashRecoveryContext catch signals such as SIGABRT.
   static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });

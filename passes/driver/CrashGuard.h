@@ -16,9 +16,19 @@ enum class GuardedEnd {
   Crashed    ///< the function has crashed, by a signal or an abort
 };
 
-/// Calls `body`. If `body` crashes, sets `why` to the reason in one line.
-/// Objects that `body` used must then be neither used nor destroyed. Calls may
-/// be nested. A crash in a thread that `body` starts ends the process.
+/// Calls `body` and returns how the call has ended:
+///  - Returned: `body` has returned.
+///  - Exhausted: `body` has failed because memory or another resource of the
+///    system was exhausted.
+///  - Crashed: `body` has failed for another reason, such as the signal
+///    SIGSEGV, a call of abort() or an uncaught exception.
+///
+/// If `body` has failed, sets `why` to the reason in one line. Objects that
+/// `body` used may then be in an invalid state. The caller must neither use nor
+/// destroy these objects.
+///
+/// `body` may call runsWithoutCrash(), too. If `body` starts a thread and this
+/// thread crashes, the process ends.
 GuardedEnd runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

@@ -15,12 +15,16 @@ namespace pcc {
 ///  - passes warnings and remarks to the listener as notes.
 class Diagnostics {
 public:
-  /// Registers a diagnostic handler with `context`. `listener` must outlive
-  /// this object.
+  /// Registers a handler for the diagnostics of `context`. The handler keeps
+  /// the first error. The handler passes each warning and each remark to
+  /// `listener`, as a note for the user. The destructor removes the handler.
+  /// `listener` must outlive this object.
   Diagnostics(mlir::MLIRContext *context, const Listener &listener);
 
-  /// Returns the first error, with the exit code `code`. If there was no
-  /// error, returns an internal error.
+  /// Returns the first error, with the exit code `code`. Called after the
+  /// parser or a pass has failed. If the parser or the pass has failed without
+  /// an error diagnostic, the cause is a defect of pcc. In this case, returns
+  /// an error with exit code 1 instead of `code`.
   Status status(ExitCode code) const;
 
 private:

@@ -11,8 +11,12 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of ranks of a plan, and largest number of forward passes in a
-/// step. The number of forward passes is stages * microbatches.
+/// Limits for a plan:
+///  - `mostRanks`: largest number of ranks.
+///  - `mostForwards`: largest product of the number of pipeline stages and the
+///    number of microbatches. Each stage runs a forward pass for each
+///    microbatch. The product is therefore the number of forward passes in one
+///    execution of the model.
 static constexpr int64_t mostRanks = 65536, mostForwards = 1 << 22;
 
 /// Returns the product of two non-negative numbers, at most INT64_MAX.
@@ -27,12 +31,14 @@ static int64_t countOf(ModuleOp module, StringRef name) {
   return attribute ? attribute.getInt() : 1;
 }
 
-/// Checks the mesh axes:
+/// Checks the axes of the mesh. An axis normally divides a tensor among ranks.
+/// The axis `mb` is an exception: it divides the batch of a tensor into
+/// microbatches, and each rank processes all microbatches one after another.
+/// The rules are:
 ///  - No two axes have the same name.
 ///  - No axis has the name `pp`, which pcc reserves for the pipeline.
-///  - An axis `mb` counts microbatches. It comes first, and its size is the
-///    number of microbatches.
-///  - If there are several microbatches, the mesh has the axis `mb`.
+///  - If there are several microbatches, a mesh has the axis `mb`.
+///  - The axis `mb` is the first axis. Its size is the number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
@@ -58,7 +64,17 @@ static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks the numbers of ranks, stages and microbatches.
+/// Checks two rules:
+///  - The number of ranks is from 1 to 65,536.
+///  - The product of the number of pipeline stages and the number of
+///    microbatches is at most 2^22.
+///
+/// The following example has 4 pipeline stages, and each rank runs 2 of them.
+/// The mesh has the axis `dp` of size 3 and the axis `tp` of size 8. A group of
+/// 3 * 8 = 24 ranks runs the same stages. There are 4 / 2 = 2 groups. The
+/// number of ranks is therefore 2 * 24 = 48. The mesh may also have an axis
+/// `mb`. Its size is the number of microbatches, and does not change the number
+/// of ranks.
 static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t stages = countOf(module, pipe::stagesName);
   int64_t ranks = stages / countOf(module, pipe::virtualStagesName);

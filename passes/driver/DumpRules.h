@@ -8,15 +8,18 @@
 
 namespace pcc {
 
-/// Checks rules that concern several dialects. `passed` is the last phase that
-/// `module` has passed; Phase::None for a model that no phase has processed.
-///  - If there are several microbatches, the first mesh axis is `mb`, which
-///    counts them.
+/// Checks rules that concern several dialects. `passed` is the last compiler
+/// phase that `module` has passed. For a model that no phase has processed,
+/// `passed` is Phase::None. The rules are:
+///  - If there are several microbatches, the first mesh axis is `mb`. The axis
+///    `mb` divides tensors into microbatches. All other axes divide tensors
+///    among ranks.
 ///  - There are at most 65,536 ranks.
-///  - stages * microbatches is at most 2^22.
+///  - The product of the number of pipeline stages and the number of
+///    microbatches is at most 2^22.
 ///  - Every function has a body of one block.
-///  - Before phase 6-schedule, the model is the function @main. Each of its
-///    inputs and outputs has a name.
+///  - Before phase 6-schedule, the model is the function @main. Each input and
+///    each output of @main has a name.
 ///  - After phase 6-schedule, every function has the attribute `pipe.stage`,
 ///    the number of its pipeline stage.
 ///  - After any phase, every value is a tensor of static shape with at most

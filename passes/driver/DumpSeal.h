@@ -8,17 +8,26 @@
 
 namespace pcc {
 
-/// Returns `text`, the text of a module, followed by a comment with its
-/// SHA-256:
+/// Appends a comment line to `text` and returns the result. `text` is the text
+/// of a module. pcc writes the result to a file. The comment line is:
 ///
-///     // pcc: sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15
+///     // pcc: sha256 HASH
 ///
-/// The comment shows later whether a dump was edited. It does not protect
-/// against forgery.
+/// HASH is the SHA-256 of all text before the comment line, in 64 hexadecimal
+/// digits. If `text` does not end with a newline, a newline is added first.
+///
+/// isSealedDump() computes the hash again when pcc reads the file. A different
+/// hash shows that the file was edited. The comment line does not protect
+/// against forgery, because everyone can compute the hash.
 std::string sealDump(std::string text);
 
-/// Returns whether `text` still ends with the comment that sealDump() has
-/// appended.
+/// Returns whether `text` is unchanged since sealDump() has returned it.
+/// sealDump() adds this comment line at the end of a text:
+///
+///     // pcc: sha256 HASH
+///
+/// The result is true if `text` ends with such a line, and if HASH is the
+/// SHA-256 of all text before the line. Otherwise, the result is false.
 bool isSealedDump(std::string_view text);
 
 } // namespace pcc

@@ -33,8 +33,11 @@ static std::string pathOf(ModuleOp module, const std::string &name) {
   return (root ? root.str() : std::string(".")) + "/" + name;
 }
 
-/// Sets `fingerprint` to a text that identifies the content of the file at
-/// `path`: the file's size, and a hash of at most 16 of its pages.
+/// Computes a text that identifies the content of the weight file at `path`,
+/// and stores the text in `fingerprint`. The text consists of the size of the
+/// file in bytes and a hash. The hash covers only samples of the file, because
+/// a weight file may be large: at most 16 blocks, each of at most 4096 bytes.
+/// Returns an error if the file cannot be read.
 static Status takeFingerprint(const std::string &path,
                               std::string &fingerprint) {
   program::WeightFileT file;
@@ -76,11 +79,16 @@ static bool isRecorded(ModuleOp module, const std::string &name) {
          recorded.getValue() == fingerprint;
 }
 
-/// Checks whether pcc may read the weight file `name` of `module`. Accepts the
-/// file in three cases:
-///  - it does not exist;
-///  - it has the size and hash that `module` records;
-///  - its location obeys the rules of ONNX external data (`permitted`).
+/// Checks whether pcc may read the weight file `name` that `module` refers to.
+/// `options.model` is the .mlir file from which pcc has read `module`. Returns
+/// success in three cases:
+///  - The weight file does not exist.
+///  - The weight file has the size and the hash that `module` records.
+///  - permitted.check() accepts the weight file. `permitted` knows the
+///    directories in which weight files may lie: the directory of the .mlir
+///    file, and the directory that the user gives by --external-data-root.
+///
+/// Otherwise, returns an error with the path of the weight file.
 static Status checkFile(ModuleOp module, const std::string &name,
                         const onnx::ExternalData &permitted,
                         const CompileOptions &options) {

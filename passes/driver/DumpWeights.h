@@ -28,14 +28,25 @@ namespace pcc {
 /// Returns an error if a file cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
-/// Checks that pcc may read each weight file that the .mlir file
-/// `options.model` names. Accepts a weight file in three cases:
-///  - it does not exist;
-///  - it has the size and hash that the .mlir file records;
-///  - it lies in the directory of the .mlir file or in --external-data-root.
+/// Checks each weight file that `module` refers to. pcc has read `module` from
+/// the .mlir file `options.model`. A .mlir file from a stranger may refer to
+/// any file of the user. Therefore pcc accepts a weight file only in three
+/// cases:
+///  - The weight file does not exist.
+///  - The weight file has the size and the hash that `module` records.
+///  - The weight file lies in the directory of the .mlir file, in the directory
+///    that the user gives by --external-data-root, or in a subdirectory. The
+///    weight file also meets the further conditions of
+///    onnx::ExternalData::check(). For example, the weight file is a regular
+///    file.
 ///
-/// For any other weight file, returns exit code 3 with its path. Returns exit
-/// code 3, too, if the name of the original model contains a directory.
+/// For any other weight file, returns an error with the path of the weight
+/// file. The exit code is 7 if the system denies access to the weight file,
+/// otherwise 3.
+///
+/// Also checks the attribute `graph.model` of `module`, the name of the ONNX
+/// file that pcc has imported. Returns exit code 3 if this name contains a
+/// directory, as in "../m.onnx".
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace pcc

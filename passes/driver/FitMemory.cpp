@@ -15,19 +15,27 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of size thresholds that the search tries. With a threshold of
-/// n bytes, it shards only weights that have at most n bytes per rank.
+/// Largest number of thresholds that MemoryFitter tries. MemoryFitter chooses
+/// weights to shard. A threshold limits the size of the chosen weights. With a
+/// threshold of 1000 bytes, MemoryFitter chooses a weight only if each rank
+/// holds at most 1000 bytes of the weight before the sharding. MemoryFitter
+/// tries small thresholds first.
 static constexpr size_t mostSizes = 8;
 
-/// Largest number of trials that reduce a set of sharded weights. The search
-/// makes them once a plan meets the memory limit with the whole set. If all of
-/// these trials fail, it shards the whole set.
+/// Largest number of subsets that MemoryFitter tries. MemoryFitter first finds
+/// a set of weights with this property: if all weights of the set are sharded,
+/// each rank meets the memory limit. MemoryFitter then tries subsets, because a
+/// plan with fewer sharded weights needs less communication. If no tried subset
+/// meets the limit, MemoryFitter shards the full set.
 static constexpr int mostTrials = 6;
 
 namespace {
-/// Chooses which weights to shard over ranks that would otherwise hold copies.
-/// A sharded weight must be gathered for use, which costs memory and time.
-/// Therefore the search prefers small weights.
+/// Chooses weights to shard, so that each rank meets the memory limit. Ranks
+/// that would hold equal copies of a chosen weight hold shards instead (ZeRO).
+/// Before a rank uses a sharded weight, the rank gathers the shards into a
+/// temporary buffer. A large weight needs a large buffer. Therefore the class
+/// first tries to shard only small weights. If this does not save enough
+/// memory, the class also shards larger weights.
 class MemoryFitter : MemoryTrials {
 public:
   MemoryFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -72,10 +80,19 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns whether `pipe.recompute` is auto and a plan without recomputation
-  /// meets the memory limit. This plan needs its own test: with
-  /// `pipe.recompute` = auto, measure() tests a plan with as much recomputation
-  /// as possible, which may need more memory.
+  /// Returns true if two conditions hold:
+  ///  - The attribute `pipe.recompute` is "auto". The compiler then chooses the
+  ///    activations that the backward pass recomputes (activation
+  ///    checkpointing).
+  ///  - A plan that recomputes no activations meets the memory limit.
+  ///
+  /// If both conditions hold, MemoryFitter shards no weight.
+  ///
+  /// To measure a plan, measure() compiles a copy of the module. If
+  /// `pipe.recompute` is "auto", measure() compiles a plan that recomputes as
+  /// many activations as possible. Therefore this function removes the
+  /// attribute before the call of measure(), and restores the attribute after
+  /// the call.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -86,9 +103,16 @@ private:
     return positions && fits(*positions);
   }
 
-  /// Sets `pipe.max_held_bytes` to 0. A rank then keeps no value, such as a
-  /// gathered weight, from one microbatch to the next. Returns false, without a
-  /// change, if the attribute is already set or there is only one microbatch.
+  /// Makes each rank keep fewer values in memory. Some values are equal in all
+  /// microbatches, for example a weight that is gathered from its shards. By
+  /// default, a rank may gather or compute such a value once per step and keep
+  /// the value for all microbatches. This function sets the attribute
+  /// `pipe.max_held_bytes` to 0. A rank then gathers or computes the value
+  /// again for each microbatch.
+  ///
+  /// Returns true after this change, and passes a note for the user to
+  /// `listener`. Changes nothing and returns false if the attribute is already
+  /// set or if there is only one microbatch.
   bool holdsNothing(const Listener &listener) {
     auto microbatches =
         module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
@@ -102,9 +126,20 @@ private:
     return true;
   }
 
-  /// Returns at most `mostSizes` different sizes of weights, in bytes per rank,
-  /// in ascending order. The search tries each as the largest size of the
-  /// weights that it shards.
+  /// Returns the thresholds that the search tries, in ascending order. The
+  /// search chooses weights to shard. A threshold limits the size of the chosen
+  /// weights. With a threshold of 1000 bytes, the search chooses a weight only
+  /// if each rank holds at most 1000 bytes of the weight before the sharding.
+  ///
+  /// Each threshold is the size of a weight. The size of a weight is the
+  /// largest number of bytes of the weight that a rank holds. If the weights
+  /// have at most `mostSizes` (8) different sizes, each size is a threshold. If
+  /// the weights have 16 different sizes, every second size is a threshold. The
+  /// largest size is always a threshold.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. For each
+  /// weight, `positions[i]` contains the number of bytes that one rank of
+  /// position i holds.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -116,7 +151,12 @@ private:
     return tried;
   }
 
-  /// Returns the names of the weights that have at most `size` bytes per rank.
+  /// Returns the names of all small weights. A weight is small if each rank
+  /// holds at most `size` bytes of the weight.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. For each
+  /// weight, `positions[i]` contains the number of bytes that one rank of
+  /// position i holds.
   Names namesUpTo(int64_t size, const Positions &positions) const {
     Names small;
     for (const std::string &name : names)
@@ -125,12 +165,23 @@ private:
     return small;
   }
 
-  /// Returns false if no plan that shards only the weights `small` can meet the
-  /// memory limit. Compares the limit with a lower bound for each pipeline
-  /// position (the stages that one rank runs). For this bound:
-  ///  - `small`, all gradients and all optimizer state are split over all
-  ///    ranks;
-  ///  - a copy of a weight that a rank gathers for use takes no memory.
+  /// Estimates whether the plan can meet the memory limit if the compiler
+  /// shards only the weights `small`. If the result is false, no such plan
+  /// meets the limit. If the result is true, such a plan may meet the limit or
+  /// exceed it.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. Each
+  /// group has `numRanks` ranks. `undivided[i]` is the memory of one rank of
+  /// position i if no weight is sharded. For each position, this function
+  /// computes a lower bound of the memory that one rank needs after the
+  /// sharding, and compares the bound with the limit. For the bound, the
+  /// function assumes:
+  ///  - If a rank holds 800 bytes of a weight of `small` and `numRanks` is 8,
+  ///    the rank holds only 100 bytes after the sharding.
+  ///  - All gradients and the whole optimizer state shrink by the same factor
+  ///    `numRanks`.
+  ///  - All other memory stays the same. A rank needs no temporary buffer to
+  ///    gather the shards of a weight.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -141,11 +192,26 @@ private:
     });
   }
 
-  /// Chooses a subset of the weights `small` to shard, such that the plan meets
-  /// the memory limit. `undivided` and `divided` are the memory without and
-  /// with all of `small` sharded. If a trial exceeds the limit by n bytes, the
-  /// next trial saves n bytes more. Returns all of `small` if no trial meets
-  /// the limit.
+  /// Returns the weights to shard, a subset of the weights `small`. The caller
+  /// has found that each rank meets the memory limit if all weights of `small`
+  /// are sharded. This function tries to find a smaller set of weights that is
+  /// sufficient. If the function finds none, it returns all weights of `small`.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages.
+  /// `undivided[i]` is the memory of one rank of position i if no weight is
+  /// sharded. `divided[i]` is the memory of this rank if all weights of `small`
+  /// are sharded. Both list the bytes of each weight. If the bytes of a weight
+  /// are 800 in `undivided[i]` and 100 in `divided[i]`, the sharding of this
+  /// weight saves 700 bytes on each rank of position i.
+  ///
+  /// The function makes at most `mostTrials` (6) trials. A trial chooses
+  /// weights that save enough bytes on each rank, and measures a plan that
+  /// shards these weights. The following example has a limit of 100 bytes:
+  ///  - A rank needs 130 bytes if no weight is sharded. The first trial chooses
+  ///    weights that save 30 bytes.
+  ///  - The rank still needs 105 bytes in the plan of the first trial, because
+  ///    a sharded weight needs a temporary buffer. The second trial chooses
+  ///    weights that save 35 bytes.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -169,8 +235,12 @@ private:
     return small;
   }
 
-  /// Returns the largest bytes per rank of the weight `name` at any pipeline
-  /// position. A position is the stages that one rank runs.
+  /// Returns the largest number of bytes of the weight `name` that a rank
+  /// holds.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. For each
+  /// weight, `positions[i]` contains the number of bytes that one rank of
+  /// position i holds.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -178,8 +248,11 @@ private:
     return size;
   }
 
-  /// Returns the largest memory of any pipeline position (the stages that one
-  /// rank runs), in bytes per rank.
+  /// Returns the memory in bytes of the rank that needs the most memory.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. `positions[i]` is the memory of
+  /// one rank of position i.
   static int64_t largest(const Positions &positions) {
     int64_t bytes = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -187,26 +260,33 @@ private:
     return bytes;
   }
 
-  /// Returns the bytes of the weight `name` on one rank of a pipeline position
-  /// (the stages that one rank runs). Returns 0 if these stages do not use the
-  /// weight.
+  /// Returns how many bytes of the weight `name` one rank holds. `memory`
+  /// describes the memory of this rank. Returns 0 if the rank holds no part of
+  /// the weight.
   static int64_t bytesOf(const emit::PositionMemory &memory,
                          const std::string &name) {
     auto it = memory.weights.find(name);
     return it == memory.weights.end() ? 0 : it->second;
   }
 
-  /// Returns whether all pipeline positions meet the memory limit. A position
-  /// is the stages that one rank runs.
+  /// Returns whether each rank meets the memory limit.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. `positions[i]` is the memory of
+  /// one rank of position i.
   bool fits(const Positions &positions) const {
     return llvm::all_of(positions, [&](const emit::PositionMemory &memory) {
       return memory.total() <= limit;
     });
   }
 
-  /// Returns the memory of all pipeline positions if the weights `chosen` are
-  /// sharded; nullopt if a phase fails. A position is the stages that one rank
-  /// runs.
+  /// Returns the memory of a plan that shards the weights `chosen`. To obtain
+  /// this plan, the function stores `chosen` in a copy of the module and
+  /// compiles the copy. Returns nullopt if the compilation fails.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. Entry i of the result is the
+  /// memory of one rank of position i.
   std::optional<Positions> measure(const Names &chosen) {
     return measureWith([&](ModuleOp copy) { setDivided(copy, chosen); });
   }
@@ -231,9 +311,13 @@ private:
                     "used, to stay below --memory-limit");
   }
 
-  /// Returns the error (exit code 6) that no plan meets the memory limit.
-  /// `positions` is the memory of each pipeline position (the stages that one
-  /// rank runs) in the best plan that was found.
+  /// Returns an error with exit code 6. The error message says that the memory
+  /// limit cannot be met, and states the memory of a rank that exceeds the
+  /// limit.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. `positions[i]` is the memory of
+  /// one rank of position i, in the best plan that MemoryFitter has found.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
     status.addNote("storing other weights in parts does not help; use more "

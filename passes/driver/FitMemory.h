@@ -9,18 +9,27 @@
 
 namespace pcc {
 
-/// Changes the plan of `module` so that no rank needs more than
-/// `rank.memory_limit` bytes. Does nothing without this attribute. Tries the
-/// first change alone, then both:
-///  - Sets `pipe.max_held_bytes` to 0. A rank then keeps no value, such as a
-///    gathered weight, from one microbatch to the next.
-///  - Sets `dist.divided` to a list of weights. Ranks that would hold copies of
-///    such a weight hold shards instead (ZeRO, Rajbhandari et al. 2020; FSDP).
+/// Changes the plan of `module` so that each rank needs at most
+/// `rank.memory_limit` bytes. Does nothing if `module` has no attribute
+/// `rank.memory_limit`, or if the plan already meets the limit. Otherwise,
+/// makes change 1. If the plan still exceeds the limit, makes change 2, too:
+///  1. Sets `pipe.max_held_bytes` to 0. Some values are equal in all
+///     microbatches, for example a weight that is gathered from its shards.
+///     With this attribute, a rank does not keep such a value for several
+///     microbatches, but gathers or computes the value again for each
+///     microbatch.
+///  2. Sets `dist.divided` to a list of weights. Ranks that would hold equal
+///     copies of such a weight hold shards instead (ZeRO, Rajbhandari et al.
+///     2020; FSDP).
 ///
-/// `module` must have passed phase 3-place and no later phase. Trials on copies
-/// of `module` measure the memory. `runRest` runs the phases 4-shard to 7-emit
-/// on a copy, without diagnostics, and returns whether they succeed. If a trial
-/// fails, fitMemory() shards no weight and returns success.
+/// Passes a note for the user about each change to `listener`. Skips change 1
+/// if the attribute is already set or if there is only one microbatch.
+///
+/// `module` must have passed phase 3-place and no later phase. To measure the
+/// memory of a plan, fitMemory() changes a copy of `module` and calls `runRest`
+/// on the copy. `runRest` runs the phases 4-shard to 7-emit, without
+/// diagnostics, and returns whether they succeed. If a phase fails, fitMemory()
+/// shards no weight and returns success.
 ///
 /// Returns exit code 6 if some rank exceeds the limit even with all weights
 /// sharded.

@@ -19,20 +19,26 @@ static constexpr int mostTrials = 6;
 static constexpr int64_t unusedShare = 100;
 
 namespace {
-/// Finds the activation budget of each pipeline position (the stages that one
-/// rank runs): the bytes of activations that the rank may keep. Each trial
-/// measures the memory with one budget. The next budget is
+/// Chooses activation budgets, so that each rank meets the memory limit. An
+/// activation budget is the number of bytes of activations that a rank may keep
+/// for the backward pass. The rank must recompute all other activations
+/// (activation checkpointing).
+///
+/// A position is a group of ranks that run the same pipeline stages. All ranks
+/// of a position have the same budget. The search finds the budgets of all
+/// positions in several trials. A trial compiles a plan and measures the memory
+/// of one rank of each position. The next budget is:
 ///
 ///     budget + limit - measured memory
 ///
-/// For a limit of 100:
+/// Example for one position with a limit of 100 bytes:
 ///
 ///     budget 40, measured  90: the next budget is 50
 ///     budget 50, measured 105: the next budget is 45
 ///
 /// The next budget must lie between the largest budget that met the limit and
-/// the smallest one that exceeded it. If it does not, the search tries their
-/// midpoint.
+/// the smallest budget that exceeded the limit. If the result of the formula
+/// does not lie between these two budgets, the next budget is their midpoint.
 class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -41,9 +47,10 @@ public:
 
   Status run(const Listener &listener) {
     auto nothing = measure({});
-    // A null `nothing` means that a trial compilation has failed. Return
-    // success in this case: the real compilation also fails, and reports the
-    // error.
+    // `nothing` is the memory of a plan that recomputes nothing. `nothing` is
+    // null if a compiler phase has failed on a copy of the module. Return
+    // success in this case: the same phase also fails on the module itself, and
+    // reports the error.
     if (!nothing)
       return Status::success();
     begin(*nothing);
@@ -64,12 +71,21 @@ private:
   /// bound: the rank keeps all activations.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the first activation budget of each pipeline position (the stages
-  /// that one rank runs). `nothing` is the memory of each position without
-  /// recomputation. A position that meets the limit may keep all activations.
-  /// Any other position gets the memory that the limit leaves for activations:
+  /// Sets the first activation budgets. An activation budget is the number of
+  /// bytes of activations that a rank may keep for the backward pass. A
+  /// position is a group of ranks that run the same pipeline stages. All ranks
+  /// of a position need the same memory and have the same budget.
   ///
-  ///     limit - weights - optimizer state - gradients
+  /// `nothing[i]` is the memory of one rank of position i in a plan without
+  /// recomputation. There are two cases for each position:
+  ///  - This memory meets the memory limit. The budget is then unbounded.
+  ///  - This memory exceeds the memory limit. The first budget is then the
+  ///    memory limit minus the memory for weights, optimizer state and
+  ///    gradients. For example, with a limit of 100 bytes, 50 bytes of weights,
+  ///    20 bytes of optimizer state and 10 bytes of gradients, the first budget
+  ///    is 20 bytes. If the result is less than 1, the first budget is 1.
+  ///
+  /// If all budgets are unbounded, stores the budgets in the module.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -84,17 +100,28 @@ private:
       set(module, fits);
   }
 
-  /// Returns whether all pipeline positions meet the limit without
-  /// recomputation. A position is the stages that one rank runs.
+  /// Returns whether each rank may keep all activations for the backward pass.
+  /// No rank then needs recomputation to meet the memory limit.
   bool isDone() const {
     return llvm::all_of(next,
                         [](int64_t budget) { return budget == unbounded; });
   }
 
-  /// Searches for the largest activation budgets (bytes of activations that a
-  /// rank may keep) that meet the limit. Each trial measures the memory with
-  /// the budgets in `next` and computes better ones. Ends when no budget
-  /// changes, or after `mostTrials` trials.
+  /// Searches for the largest activation budgets that meet the memory limit,
+  /// and stores the budgets in `fits`. An activation budget is the number of
+  /// bytes of activations that a rank may keep for the backward pass. A
+  /// position is a group of ranks that run the same pipeline stages. All ranks
+  /// of position i have the budget fits[i].
+  ///
+  /// Makes several trials. A trial compiles a copy of the module with the
+  /// budgets in `next`, and measures the memory. For each position, correct()
+  /// then updates `fits` and `next`: if the memory meets the limit, fits[i] is
+  /// the budget of the trial. next[i] is the budget for the next trial. The
+  /// search ends in one of three cases:
+  ///  - `next` and `fits` contain the same budgets. Another trial would test no
+  ///    new budget.
+  ///  - The search has made `mostTrials` (6) trials.
+  ///  - The compilation of the copy fails.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -106,9 +133,29 @@ private:
     }
   }
 
-  /// Changes the activation budget of one pipeline position (the stages that
-  /// one rank runs) after a trial. `left` is the memory limit minus the memory
-  /// that the trial measured. It is negative if the position exceeds the limit.
+  /// Processes the result of a trial for one position, and chooses the budget
+  /// for the next trial. A position is a group of ranks that run the same
+  /// pipeline stages. `position` is the index of the group. A budget is the
+  /// number of bytes of activations that a rank of the group may keep for the
+  /// backward pass. The budget of the trial is next[position].
+  ///
+  /// `left` is the memory limit minus the memory that the trial has measured
+  /// for one rank of the group. If the memory exceeds the limit, `left` is
+  /// negative.
+  ///
+  /// The function first records the budget of the trial. If the memory meets
+  /// the limit, the function stores the budget in fits[position], otherwise in
+  /// tooLarge[position].
+  ///
+  /// The function then stores the budget for the next trial in next[position].
+  /// The new budget is the sum of the old budget and `left`. For example, the
+  /// limit is 100, the old budget is 40, and the measured memory is 90. Then
+  /// `left` is 10, and the new budget is 50. There are two exceptions:
+  ///  - If `left` is at least 0 and less than 1 % of the limit, the budget
+  ///    stays the same.
+  ///  - The new budget must lie between the largest budget that met the limit
+  ///    and the smallest budget that exceeded the limit. If the sum does not
+  ///    lie between these two budgets, the new budget is their midpoint.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -120,9 +167,16 @@ private:
       budget = low + (high - low) / 2;
   }
 
-  /// Returns the memory of all pipeline positions (each the stages that one
-  /// rank runs) with the activation budgets `budgets`. Empty `budgets` mean no
-  /// recomputation. Returns nullopt if a phase fails.
+  /// Returns the memory of a plan with certain activation budgets. An
+  /// activation budget is the number of bytes of activations that a rank may
+  /// keep for the backward pass. If `budgets` is empty, the plan recomputes no
+  /// activations. To obtain the plan, the function changes a copy of the module
+  /// and compiles the copy. Returns nullopt if the compilation fails.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. budgets[i] is the budget of each
+  /// rank of position i. Entry i of the result is the memory of one rank of
+  /// position i.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     return measureWith([&](ModuleOp copy) {
       if (budgets.empty())
@@ -138,9 +192,14 @@ private:
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
-  /// Returns exit code 6 if a pipeline position (the stages that one rank runs)
-  /// exceeds the memory limit. `least` is the memory of each position with as
-  /// much recomputation as possible.
+  /// Checks whether the memory limit can be met. Returns an error with exit
+  /// code 6 if a rank exceeds the memory limit. Returns success if each rank
+  /// meets the limit.
+  ///
+  /// `least` is the memory of a plan that recomputes as many activations as
+  /// possible. A position is a group of ranks that run the same pipeline
+  /// stages. All ranks of a position need the same memory. least[i] is the
+  /// memory of one rank of position i.
   Status refuse(const Positions &least) const {
     Status status = emit::checkMemory(module, least);
     if (!status.ok())
@@ -150,11 +209,15 @@ private:
     return status;
   }
 
-  /// Activation budgets in bytes, one per pipeline position (the stages that
-  /// one rank runs):
-  ///  - `fits`: the largest budget that met the limit in a trial;
-  ///  - `tooLarge`: the smallest budget that exceeded the limit in a trial;
-  ///  - `next`: the budget for the next trial.
+  /// Activation budgets of the search. An activation budget is the number of
+  /// bytes of activations that a rank may keep for the backward pass. A
+  /// position is a group of ranks that run the same pipeline stages. All ranks
+  /// of a position have the same budget. Entry i belongs to position i. A trial
+  /// compiles a plan with certain budgets and measures the memory.
+  ///  - `fits[i]`: the largest budget that met the memory limit in a trial
+  ///  - `tooLarge[i]`: the smallest budget that exceeded the memory limit in a
+  ///    trial
+  ///  - `next[i]`: the budget for the next trial
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

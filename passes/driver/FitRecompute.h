@@ -9,20 +9,28 @@
 
 namespace pcc {
 
-/// Sets `pipe.activation_bytes`: the bytes of activations that each pipeline
-/// position (the stages that one rank runs) may keep. Phase 6-schedule
-/// recomputes all other activations (activation checkpointing, Chen et al.
-/// 2016). The values are as large as the memory limit, `rank.memory_limit`,
-/// allows.
+/// Chooses activation budgets, so that each rank meets the memory limit. An
+/// activation budget is the number of bytes of activations that a rank may keep
+/// for the backward pass. Phase 6-schedule makes the rank recompute all other
+/// activations (activation checkpointing, Chen et al. 2016). A small budget
+/// saves memory, but costs time. Therefore the function looks for large
+/// budgets. The attribute `rank.memory_limit` is the memory limit in bytes.
 ///
-/// Does nothing unless `pipe.recompute` is auto. Without a memory limit, sets
-/// `pipe.recompute` to none.
+/// A position is a group of ranks that run the same pipeline stages. All ranks
+/// of a position have the same budget. Entry i of the attribute
+/// `pipe.activation_bytes` is the budget of each rank of position i.
 ///
-/// `module` must have passed phase 5-localize and no later phase. Trials on
-/// copies of `module` measure the memory. `runRest` runs the phases 6-schedule
-/// and 7-emit on a copy, without diagnostics, and returns whether they succeed.
+/// The attribute `pipe.recompute` determines the effect of this function:
+///  - "auto", and there is a memory limit: sets `pipe.activation_bytes`.
+///  - "auto", and there is no memory limit: sets `pipe.recompute` to "none".
+///  - any other value: changes nothing.
 ///
-/// Returns exit code 6 if a position exceeds the limit even with as much
+/// `module` must have passed phase 5-localize and no later phase. To measure
+/// the memory of a plan, the function calls `runRest` on a copy of `module`.
+/// `runRest` runs the phases 6-schedule and 7-emit, without diagnostics, and
+/// returns whether they succeed. `listener` receives notes for the user.
+///
+/// Returns exit code 6 if a rank exceeds the memory limit even with as much
 /// recomputation as possible.
 Status fitRecompute(mlir::ModuleOp module,
                     llvm::function_ref<bool(mlir::ModuleOp)> runRest,

@@ -9,9 +9,12 @@
 
 namespace pcc {
 
-/// Writes `module` with its locations to the file `path`, as a dump from which
-/// `pcc` can resume. If `isOwn`, appends the comment that marks an unedited
-/// dump (see sealDump()). Returns exit code 7 if the file cannot be written.
+/// Writes the text of `module` to the file `path`. The text contains the
+/// location of each op. `pcc` can read the file later and run the remaining
+/// phases. `isOwn` is false if `module` comes from a file that somebody has
+/// edited or written by hand. If `isOwn` is true, appends a comment with a hash
+/// of the text. The hash shows later whether the file was edited (see
+/// sealDump()). Returns exit code 7 if the file cannot be written.
 Status writeModule(mlir::ModuleOp module, const std::string &path, bool isOwn);
 
 /// Returns the error (exit code 1) for a defect of pcc in `phase`; `what`

@@ -17,20 +17,28 @@ namespace pcc {
 /// passed, and measures the memory of each rank.
 class MemoryTrials {
 protected:
-  /// Memory of each pipeline position (the stages that one rank runs), in the
-  /// order of positions.
+  /// Memory that the ranks need. A position is a group of ranks that run the
+  /// same pipeline stages. All ranks of a position need the same memory. Entry
+  /// i of the vector is the memory of one rank of position i.
   using Positions = std::vector<emit::PositionMemory>;
 
-  /// Prepares trials on copies of `module`. `runRest` runs on a copy all phases
-  /// that `module` has not passed, without diagnostics. It returns whether they
-  /// succeed. `limit` is the largest memory that a rank may need, in bytes.
+  /// Stores the arguments for later trials. A trial compiles a copy of `module`
+  /// and measures the memory of the compiled plan. To compile the copy, a trial
+  /// calls `runRest`. `runRest` runs all phases that `module` has not passed,
+  /// without diagnostics, and returns whether they succeed. `limit` is the
+  /// largest memory that a rank may need, in bytes.
   MemoryTrials(mlir::ModuleOp module,
                llvm::function_ref<bool(mlir::ModuleOp)> runRest, int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}
 
-  /// Applies `change` to a copy of the module and runs on it all phases that
-  /// the module has not passed. Returns the memory of each pipeline position
-  /// (the stages that one rank runs); nullopt if a phase fails.
+  /// Returns the memory of a changed plan. The function applies `change` to a
+  /// copy of the module, compiles the copy, and measures the memory of the
+  /// compiled plan. Returns nullopt if the compilation or the measurement
+  /// fails.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. Entry i of the result is the
+  /// memory of one rank of position i.
   std::optional<Positions>
   measureWith(llvm::function_ref<void(mlir::ModuleOp)> change) const {
     mlir::OwningOpRef<mlir::ModuleOp> copy =

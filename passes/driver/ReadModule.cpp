@@ -30,7 +30,8 @@ static LogicalResult verifyAll(ModuleOp module) {
            .wasInterrupted());
 }
 
-/// Returns the position `at` of the text as a location.
+/// Returns the location (file, line and column) of a character in a .mlir file.
+/// `at` is the byte offset of the character in `file.text`.
 static Location locationOf(const ModuleText &file, size_t at,
                            MLIRContext *context) {
   const StringRef before = StringRef(file.text).take_front(at);
@@ -51,7 +52,8 @@ static LogicalResult checkForm(const ModuleText &file, MLIRContext *context) {
 }
 
 Status pcc::readModuleText(const std::string &path, ModuleText &file) {
-  // The positions in the parser's messages have 32 bits.
+  // Accept files of at most 2^32 - 1 bytes. The line numbers and column numbers
+  // in the parser's messages are 32-bit integers.
   constexpr size_t mostBytes = UINT32_MAX;
   file.path = path;
   return runtime::readTextFile(path, mostBytes, file.text, CannotRead);

@@ -21,13 +21,16 @@ struct ModuleText {
 ///  - exit code 7: the system refuses access.
 Status readModuleText(const std::string &path, ModuleText &file);
 
-/// Parses and verifies the text of a .mlir file. Ops keep the locations that
-/// the text gives them, usually places in the original model. After an error,
-/// emits a diagnostic that names a line of the file, and returns null. MLIR's
-/// own rules apply, and three more:
-///  - The attributes of ops belong to registered dialects.
-///  - The text does not crash MLIR's parser, for example by too deep nesting.
-///  - The file is not bytecode.
+/// Parses and verifies the text of a .mlir file. After an error, emits a
+/// diagnostic that names a line of the .mlir file, and returns null. If there
+/// is no error, each op has the location that the text gives to the op. This
+/// location is usually a place in the original model.
+///
+/// The text must obey the rules of MLIR and three further rules:
+///  - All attributes of ops belong to registered dialects.
+///  - The text contains no construct that crashes MLIR's parser. For example,
+///    brackets are nested at most 256 levels deep.
+///  - The text is not MLIR bytecode.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(const ModuleText &file,
                                              mlir::MLIRContext *context);
 

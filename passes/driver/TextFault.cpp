@@ -10,12 +10,26 @@ using llvm::StringRef;
 
 namespace pcc {
 
-/// Largest accepted depth of nested brackets, in the text and in the text for
-/// which an alias stands. Also the largest accepted number of successive minus
-/// signs. The parser is recursive, so more of either could overflow its stack.
+/// Largest accepted depth of nested brackets, and largest accepted number of
+/// successive minus signs. MLIR's parser is recursive. More brackets or more
+/// minus signs could overflow the parser's stack.
+///
+/// The limit for brackets also holds for each alias. An alias gives a name to a
+/// text, and the text may contain other aliases. The brackets of these other
+/// aliases count, too. In this example, `#a1` has depth 1, and `#a2` has depth
+/// 2:
+///
+///     #a1 = [0, 1]
+///     #a2 = [#a1, #a1]
 static constexpr int greatestDepth = 256;
 
-/// Largest accepted number of aliases for which one alias stands.
+/// Largest accepted size of an alias. An alias gives a name to a text. This
+/// text may contain other aliases. The size of an alias is 1 plus the sizes of
+/// all aliases in its text:
+///
+///     #a0 = 1             size 1
+///     #a1 = [#a0, #a0]    size 1 + 1 + 1 = 3
+///     #a2 = [#a1, #a1]    size 1 + 3 + 3 = 7
 static constexpr size_t mostAliases = 65536;
 
 /// Returns the position behind the string literal or comment that begins at
@@ -62,7 +76,18 @@ public:
   }
 
 private:
-  /// Description of the text for which an alias stands.
+  /// Size of the text for which an alias stands. An alias gives a name to a
+  /// text, and the text may contain other aliases. The size has two numbers:
+  ///  - `aliases` is 1 for the alias itself, plus the number `aliases` of each
+  ///    alias in its text. An alias that occurs twice in the text counts twice.
+  ///  - `depth` is the greatest depth of nested brackets, after each alias in
+  ///    the text is replaced by the text for which it stands.
+  ///
+  /// Example: `#a2` stands for `[[1, 1], [1, 1]]`:
+  ///
+  ///     #a0 = 1             aliases 1,             depth 0
+  ///     #a1 = [#a0, #a0]    aliases 1 + 1 + 1 = 3, depth 1
+  ///     #a2 = [#a1, #a1]    aliases 1 + 3 + 3 = 7, depth 2
   struct Alias {
     size_t aliases = 1; ///< number of aliases in it, the alias itself included
     int depth = 0;      ///< greatest depth of nested brackets
@@ -73,14 +98,20 @@ private:
            " levels deep";
   }
 
-  /// Returns the error that the alias `defined` stands for `what`.
+  /// Returns an error about the alias whose definition is being read. For
+  /// example, if the alias is `#a2` and `what` is "more than 65536 aliases",
+  /// the message is "alias '#a2' stands for more than 65536 aliases".
   TextFault aliasFault(const std::string &what) const {
     return {at, "alias '" + definedName.str() + "' stands for " + what};
   }
 
-  /// Returns whether an op begins at the position `at`: a word outside of all
-  /// brackets that is the first of its line, if the text before it is complete.
-  /// An incomplete text ends with `=`, `:` or `->`.
+  /// Returns whether an op begins at the position `at`. This is the case if the
+  /// character at `at` meets four conditions:
+  ///  - The character is a letter, a quotation mark or a percent sign.
+  ///  - The character is outside of all brackets.
+  ///  - The character is the first of its line, apart from spaces and tabs.
+  ///  - The text before the line does not end with `=`, `:` or `->`. After such
+  ///    an end, the line continues the text before it.
   bool beginsOp() const {
     if (depth > 0 ||
         !(llvm::isAlpha(text[at]) || StringRef("\"%").contains(text[at])))
@@ -91,9 +122,21 @@ private:
            !complete.ends_with(":") && !complete.ends_with("->");
   }
 
-  /// Reads `#name` or `!name` at the position `at`. In a definition, such as
-  /// `#a1 = [#a0, #a0]`, the first name is the alias that is defined, and the
-  /// other names are aliases for which it stands.
+  /// Reads the alias name that begins at the position `at`, such as `#a1` or
+  /// `!t`. There are two cases:
+  ///  - The name is outside of all brackets, and `=` follows, as in
+  ///    `#a1 = [#a0, #a0]`. A definition of the alias begins. The function
+  ///    creates an entry for the alias in `known`.
+  ///  - Otherwise, the name is a use of an alias. If the use lies in the
+  ///    definition of another alias, the function updates the size of the text
+  ///    for which the other alias stands. For example, the function reads `#a0`
+  ///    in the definition of `#a1`. The function then adds the number of aliases
+  ///    in `#a0` to the number of aliases in `#a1`. It also updates the depth of
+  ///    nested brackets in `#a1`, because the text of `#a0` can contain
+  ///    brackets. If the scan has not yet read the definition of the used alias,
+  ///    the function ignores the use.
+  ///
+  /// Moves `at` to the last character of the name.
   void readAlias() {
     const StringRef name = text.substr(at).take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("#!_$.-").contains(c);
@@ -111,9 +154,14 @@ private:
     }
   }
 
-  /// Reads a character that is not part of a string, a comment or an alias.
-  /// Counts open brackets and successive minus signs. The `>` of `->` and of
-  /// `>=` closes no bracket.
+  /// Reads a character that is not part of a string, a comment or an alias
+  /// name. Updates two members:
+  ///  - `depth` is the number of open brackets. The `>` of `->` and of `>=`
+  ///    closes no bracket.
+  ///  - `signs` is the number of successive minus signs. White space may lie
+  ///    between the minus signs. The scan counts the minus signs because MLIR's
+  ///    parser calls itself for each minus sign. Too many minus signs could
+  ///    overflow the stack of the parser.
   void readBracketOrSign() {
     const char c = text[at];
     const bool isArrow =
@@ -133,14 +181,19 @@ private:
   int depth = 0; ///< number of open brackets
   int signs = 0; ///< number of successive minus signs
   llvm::StringMap<Alias> known;
-  /// The latest alias of which a definition was read; null before the first.
+  /// Alias whose definition is being read. For example, this is the entry of
+  /// `#a1` in `known` while the scan reads `[#a0, #a0]` in `#a1 = [#a0, #a0]`.
+  /// The definition ends when an op or another definition begins. Null outside
+  /// of definitions.
   Alias *defined = nullptr;
   StringRef definedName; ///< its name with the sign, such as "#a1"
 };
 } // namespace
 
-/// Returns the position of the first `array<` whose element type the parser
-/// cannot handle; StringRef::npos if there is none.
+/// Returns the byte offset of the first `array<` in `text` with an unknown
+/// element type, such as `array<i7`. Returns StringRef::npos if there is none.
+/// The known element types are i1, i8, i16, i32, i64, f32 and f64. MLIR's
+/// parser may crash on an unknown element type.
 static size_t findUnknownArray(StringRef text) {
   constexpr StringLiteral begin = "array<";
   for (size_t at = text.find(begin); at != StringRef::npos;

@@ -16,7 +16,7 @@ struct TextFault {
 };
 
 /// Returns the first part of the text of a .mlir file that would crash MLIR's
-/// parser, or make the parser or a later phase run for a very long time. Such a
+/// parser, or make the parser or a later phase run for a very long time. The
 /// part is one of:
 ///
 ///  - a zero byte;

@@ -12,8 +12,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Returns the decision of the sharding search about `place` (a producer or
-/// consumer) along one of the mesh axes `axes`; null if there is none.
+/// Returns a decision of the sharding search about the op `place`. A decision
+/// is the way in which the search has chosen to compute an op along one mesh
+/// axis, such as "split dim 1 of 'w'" along the axis `tp`. Returns the first
+/// entry of `place.decisions` that belongs to a mesh axis in `axes`. Returns
+/// null if there is no such entry.
 static const dist::Decision *decisionAlong(const dist::Endpoint &place,
                                            ArrayRef<std::string> axes) {
   for (const dist::Decision &decision : place.decisions)
@@ -62,15 +65,19 @@ double explain::secondsOf(const dist::Choice &choice,
 }
 
 namespace {
-/// Builds the Explanation of one module: collectives, transfers, totals and
-/// lints.
+/// Builds an Explanation, the data that `pcc explain` shows about a module.
 class Explainer {
 public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
       : facts(facts), cluster(cluster) {}
 
-  /// Collects all collectives, transfers, totals and lints (warnings about
-  /// suspicious shardings).
+  /// Collects all data of the explanation:
+  ///  - facts about the whole model, such as the mesh
+  ///  - all collectives
+  ///  - all transfers: values that one stage sends to another
+  ///  - totals: the number of calls, the bytes and the seconds of all
+  ///    communication in one step
+  ///  - lints: warnings about suspicious shardings
   Explanation run() {
     readHead();
     for (int stage = 0; stage < facts.numStages(); ++stage)
@@ -107,9 +114,13 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds the collectives that `entry` describes to the explanation: one op, or
-  /// several equal ones of the pipeline stage `stage`. The predicted time and
-  /// the cause are those of the first op.
+  /// Adds an entry for one or several collectives to `explanation.collectives`,
+  /// and adds the communication of these collectives to `explanation.totals`.
+  /// `entry` describes the collectives, which run in the pipeline stage
+  /// `stage`. If `entry` describes several collectives, they belong to one ONNX
+  /// node and have equal properties, such as kind and number of bytes. The
+  /// shardings, the predicted time and the cause are then those of the first
+  /// collective.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -130,19 +141,34 @@ private:
                                facts.mesh.shardingMesh());
   }
 
-  /// Adds the calls, bytes and seconds of a collective to `explanation.totals`,
-  /// the communication of each pipeline position (the stages that one rank
-  /// runs).
+  /// Adds the number of calls, the bytes and the seconds of the collective
+  /// `made` to `explanation.totals`. The totals describe the communication of
+  /// one rank in one step.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position have the same totals. One entry of
+  /// `explanation.totals` contains the totals of one position, one set of mesh
+  /// axes and one kind of collective. For example, an entry may contain the
+  /// totals of position 0 for all calls of all_reduce along the axis `tp`.
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// Adds a transfer between two stages to `explanation.totals`, as
-  /// communication of the pipeline position (the stages that one rank runs)
-  /// that receives it. A rank receives from the rank with the same mesh
-  /// coordinates: with 4 ranks per position, rank 5 receives from rank 1.
+  /// Adds the communication of `transfer` to `explanation.totals`. `transfer`
+  /// is a value that one pipeline stage sends to another stage. A position is a
+  /// group of ranks that run the same stages. If one position runs both stages,
+  /// the value stays on its rank, and the function adds nothing. Otherwise, the
+  /// function adds the communication to the totals of the position that
+  /// receives the value.
+  ///
+  /// The predicted time of the transfer depends on the difference between the
+  /// number of the sending rank and the number of the receiving rank. For
+  /// example, there are 4 ranks per position. Position 0 consists of the ranks
+  /// 0 to 3, and position 1 consists of the ranks 4 to 7. In a transfer from
+  /// position 0 to position 1, rank 5 receives from rank 1. The difference is
+  /// 4.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
@@ -156,9 +182,17 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds `each` to the entry of `explanation.totals` that has the same
-  /// pipeline position, axes and kind. `each.calls` is the number of calls per
-  /// step. `each.receivedBytes` and `each.seconds` are those of one call.
+  /// Adds the communication `each` to `explanation.totals`. `each` describes
+  /// calls of one collective, or transfers of one value between pipeline
+  /// stages. `each.calls` is the number of calls in one step.
+  /// `each.receivedBytes` and `each.seconds` are the bytes and the seconds of
+  /// one call. The function multiplies both by `each.calls`.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. One
+  /// entry of `explanation.totals` contains the totals of one position, one set
+  /// of mesh axes and one kind of communication, such as all_reduce. The
+  /// function adds `each` to the entry with the same position, mesh axes and
+  /// kind. If there is no such entry, the function creates the entry.
   void count(const CommunicationTotal &each) {
     auto total =
         llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {

@@ -12,16 +12,28 @@
 
 namespace pcc::explain {
 
-/// A producer or consumer of a value that a collective reshards, and how the
-/// sharding search decided to compute this op along one mesh axis. Both
-/// pointers point into `ExplainedCollective::cause`.
+/// One reason for a collective: an op, and a decision about this op. The
+/// collective changes the sharding of a value, and the op produces or reads
+/// this value. A decision is the way in which the compiler's sharding search
+/// has chosen to compute the op along one mesh axis.
+///
+/// Example: a matmul reads the value x and the weight w. The sharding search
+/// has chosen to split dim 1 of w along the mesh axis tp. Each rank then needs
+/// the whole value x. Therefore an all_gather along tp changes the sharding of
+/// x. The reason for the all_gather is the matmul (`place`) with the choice
+/// "split dim 1 of 'w'" (`decision`).
+///
+/// Both pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// The producer or a consumer of a value that a collective reshards.
-  /// ExplainedCollective::decisions() never returns null here.
+  /// Op that produces or reads the value whose sharding the collective changes.
+  /// `place` may also be an input or output of the model, or a sharding that
+  /// the user has requested. The result of ExplainedCollective::decisions()
+  /// contains no null pointer here.
   const dist::Endpoint *place = nullptr;
-  /// Decision of the sharding search about the op `place` along one mesh axis,
-  /// such as "split dim 1 of 'w'". Null if there is none, for example because
-  /// the user has fixed (pinned) the sharding.
+  /// Way in which the sharding search has chosen to compute the op `place`
+  /// along one mesh axis, such as "split dim 1 of 'w'". Null if the sharding
+  /// search has chosen no way, for example because the user has requested a
+  /// certain sharding.
   const dist::Decision *decision = nullptr;
 };
 
@@ -35,8 +47,10 @@ struct ExplainedCollective {
   /// Shape of the tensor that a collective moves or reduces, before the tensor
   /// is split over ranks (global shape).
   std::vector<int64_t> shape;
-  /// Shardings of the tensor before and after a collective, as text such as
-  /// "[tp,-]". The mesh axis `mb`, which counts microbatches, is left out.
+  /// Sharding of the tensor before the collective (`from`) and after the
+  /// collective (`to`), as text. Example: "[tp, -]" means that the mesh axis tp
+  /// splits dim 0 and that no axis splits dim 1. A split of the tensor into
+  /// microbatches is not part of the text.
   std::string from, to;
   /// Predicted seconds of one execution of the collective, computed from the
   /// latencies and bandwidths of the cluster.
@@ -45,25 +59,43 @@ struct ExplainedCollective {
   /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
 
-  /// Returns at most two decisions of the sharding search that explain this
-  /// collective: one about the producer of its operand, and one about a
-  /// consumer of its result. The consumer is the first one with a decision or a
-  /// pin (sharding requested by the user). For a reduction, the decision about
-  /// the producer comes first; for any other collective, it comes last. A
-  /// producer without a decision or a pin is left out. The result holds
-  /// pointers into this object.
+  /// Returns the reasons for this collective. The collective changes the
+  /// sharding of a value. A reason is the producer or a reader of the value. A
+  /// reader is an op or a model output that reads the value after the change.
+  /// The producer or a reader counts as a reason in two cases:
+  ///
+  ///  - It is an op, and the sharding search has chosen a way to compute the op
+  ///    along a mesh axis of this collective. This choice is called a decision.
+  ///  - The user has requested a sharding for the producer or reader. The
+  ///    member Endpoint::pin contains the request.
+  ///
+  /// The result contains at most two reasons: the producer and one reader. If
+  /// several readers count as reasons, the result contains the first of them. A
+  /// second reason is left out if its decision is equal to the decision of the
+  /// first reason. If the collective is a reduction, such as an all_reduce, the
+  /// producer comes first. Otherwise, the producer comes last.
+  ///
+  /// The result contains pointers into this object.
   std::vector<EndpointDecision> decisions() const;
 };
 
-/// Communication of one rank in one step, by one kind of collective over one
-/// set of mesh axes. All ranks of a pipeline position (the stages that one rank
-/// runs) have equal totals. Transfers between positions have the axes "pp" and
-/// the kind "transfer".
+/// Totals of one rank in one step: the number of calls, the received bytes and
+/// the seconds of one kind of collective over one set of mesh axes. Example:
+/// the totals of all calls of all_reduce over the axis tp. The rank belongs to
+/// a pipeline position, which is a group of ranks that run the same pipeline
+/// stages. All ranks of a position have equal totals.
+///
+/// Ranks of one position also receive values from ranks of other positions. The
+/// totals of these transfers are in an object with the axes "pp" and the kind
+/// "transfer".
 struct CommunicationTotal {
-  /// Index of a pipeline position (the stages that one rank runs).
+  /// Number of the pipeline position, from 0. A pipeline position is a group of
+  /// ranks that run the same pipeline stages. This object contains the totals
+  /// of one rank of the position.
   int position = 0;
-  /// `axes`: names of the mesh axes, such as "dp+tp". `kind`: kind of the
-  /// collective, such as "all_reduce".
+  /// `axes`: names of the mesh axes over which the collectives run, joined by
+  /// "+". Example: "dp+tp" means the two axes dp and tp. `kind`: kind of the
+  /// collectives, such as "all_reduce".
   std::string axes, kind;
   /// Number of calls of one kind of collective that a rank makes in one step,
   /// over all microbatches.
@@ -89,17 +121,27 @@ struct Explanation {
   std::string target, schedule;
   /// Number of microbatches of one step.
   int64_t microbatches = 1;
-  /// Collectives in program order, stage by stage. A collective runs once per
-  /// step if `facts.isShared` is true, otherwise once per microbatch.
+  /// Collectives of the whole module. The collectives of pipeline stage 0 come
+  /// first, then the collectives of stage 1, and so on. The collectives of one
+  /// stage are in program order. If `facts.isShared` of a collective is true,
+  /// the collective runs once per step. Otherwise, it runs once per microbatch.
+  /// Example: an all-gather of a weight runs once per step if all microbatches
+  /// use its result.
   std::vector<ExplainedCollective> collectives;
   /// Values that one stage sends to another.
   std::vector<emit::StageTransfer> transfers;
-  /// Calls, bytes and seconds of all communication in one step. There is one
-  /// entry per pipeline position (the stages that one rank runs), set of mesh
-  /// axes and kind of collective, ordered by these three.
+  /// Calls, bytes and seconds of all communication of one rank in one step. A
+  /// pipeline position is a group of ranks that run the same pipeline stages.
+  /// This list has one entry for each combination of a position, a set of mesh
+  /// axes and a kind of communication. Example: an entry contains the sums over
+  /// all calls of all_reduce over the axis tp that a rank of position 0 makes.
+  /// The entries are sorted by position, then by axes, then by kind.
   std::vector<CommunicationTotal> totals;
-  /// For each pipeline position (the stages that one rank runs), the bytes that
-  /// one of its ranks receives in one step, from collectives and other stages.
+  /// Bytes that one rank receives in one step, from collectives and from other
+  /// pipeline positions. A pipeline position is a group of ranks that run the
+  /// same pipeline stages. This list has one entry per position. Example:
+  /// {1024, 2048} means that a rank of position 0 receives 1024 bytes, and that
+  /// a rank of position 1 receives 2048 bytes.
   std::vector<int64_t> receivedBytesOfPosition;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;
@@ -115,9 +157,16 @@ struct Explanation {
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 
-/// Returns the predicted seconds of `choice`, one way to compute an op that the
-/// sharding search considered. If `choice` has no recorded time, computes the
-/// time of its communication from the bandwidths in `cluster`.
+/// Returns the estimated seconds of one way to compute an op. `choice`
+/// describes this way. There are two cases:
+///
+///  - The sharding search has stored an estimate: `choice.picoseconds` is
+///    greater than 0. The result is this estimate, converted to seconds.
+///  - The sharding search has stored no estimate. The result is the sum of the
+///    predicted times of the communications in `choice.steps`. The latencies
+///    and bandwidths in `cluster` determine the times. The sum does not contain
+///    communications whose member `isShared` is true. The program needs these
+///    communications in any case, because other operands use their results.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
 /// Formats the explanation as text for the terminal. If `explanation.values` is

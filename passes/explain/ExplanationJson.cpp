@@ -9,8 +9,10 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Writes the explanation as JSON. Fields that `pcc inspect --json` prints as
-/// well have equal names and values.
+/// Writes the output of `pcc explain` as JSON. The command `pcc inspect --json`
+/// prints JSON as well. Both outputs contain some of the same data, such as the
+/// number of ranks. The field with such data has the same name in both outputs.
+/// Example: `world` is the number of ranks in both.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
@@ -97,11 +99,24 @@ private:
     return json;
   }
 
-  /// Returns a collective as JSON. Three fields tell how the sharding search
-  /// decided to compute the producer or a consumer of its value:
-  ///  - `decision`: the first decision of ExplainedCollective::decisions();
-  ///  - `alternatives`: the alternatives that the first decision rejected;
-  ///  - `further_decisions`: the other decisions.
+  /// Returns the collective `made` as JSON. The collective changes the sharding
+  /// of a value. The JSON also contains at most two reasons for the collective,
+  /// which ExplainedCollective::decisions() returns. A reason is an op that
+  /// produces or reads the value, together with two facts about this op:
+  ///
+  ///  - the way in which the compiler computes the op, such as "split dim 1 of
+  ///    'w'"
+  ///  - the rejected ways: other ways to compute the op, which the compiler has
+  ///    considered, but not chosen
+  ///
+  /// If the user has requested the sharding, a reason may contain this request
+  /// instead of the two facts. The JSON contains the reasons in three fields:
+  ///
+  ///  - `decision`: the first reason, without its rejected ways. The field is
+  ///    null if there is no reason.
+  ///  - `alternatives`: a list of the rejected ways of the first reason.
+  ///  - `further_decisions`: a list that contains the second reason, with its
+  ///    rejected ways. The list is empty if there is no second reason.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

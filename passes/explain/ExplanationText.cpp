@@ -11,8 +11,10 @@ using namespace pcc::explain;
 using llvm::formatv;
 using runtime::bytesText;
 
-/// Largest number of entries that a list of choices, nodes or readers shows.
-/// The list ends with the number of entries that it does not show.
+/// Largest number of entries that a list in the text shows, such as the list of
+/// the ops that read a value. Example: 7 ops read the value. The text names 5
+/// of them and ends with "and 2 more". The list of wayText() is longer: it
+/// shows at most twice this number.
 static constexpr size_t mostListed = 5;
 
 /// Formats a duration in a suitable unit, such as "12.5 us".
@@ -71,9 +73,22 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Returns in a few words why the alternative `loser` was rejected in favor of
-/// `chosen`, such as "costs more time". "costs more elsewhere" means that
-/// `loser` is cheaper by itself, but makes other ops more expensive.
+/// Returns a text that tells why the sharding search rejected a way to compute
+/// an op. `loser` is the rejected way. `chosen` is the way that the search
+/// chose for the same op. The text is one of these:
+///
+///  - "not allowed": a rule of the search forbids `loser`.
+///  - "costs more time": the op takes more time with `loser` than with
+///    `chosen`.
+///  - "costs more bytes": the times are equal, but a rank receives more bytes
+///    with `loser`.
+///  - "costs more calls": the times and the received bytes are equal, but
+///    `loser` needs more communications.
+///  - "costs more memory": all these costs are equal, but a rank stores more
+///    bytes with `loser`.
+///  - "costs more elsewhere": this op is cheaper with `loser`. The search has
+///    rejected `loser` because it makes other ops more expensive.
+///  - "tie": the costs above do not explain the choice.
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -91,9 +106,22 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "costs more memory" : "tie";
 }
 
-/// Formats `choice`, one way to compute an op, as a line. The line contains
-/// `verdict` (such as "chosen" or "costs more time"), received bytes, seconds,
-/// a description and the communication.
+/// Formats `choice`, one way to compute an op, as a line. Example:
+///
+///     chosen          32.0 KiB    6.6 us  split nothing: all_reduce 32.0 KiB
+///
+/// The line contains, from left to right:
+///
+///  - `verdict`, which tells that this way was chosen, or why it was rejected,
+///    such as "costs more bytes"
+///  - the bytes that one rank receives
+///  - the predicted duration of this way to compute the op
+///  - a description of this way, such as "split nothing"
+///  - the communications that this way needs, each with its received bytes
+///  - the reason why this way is not allowed, if it is not allowed
+///
+/// The bandwidths in `cluster` determine the duration if the compiler has not
+/// recorded it.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -122,9 +150,18 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
-/// Formats one decision about a collective: the chosen and the rejected
-/// alternatives. For a pin (sharding requested by the user), returns the option
-/// that set the pin.
+/// Formats one reason for the sharding of a value that a collective moves. `at`
+/// contains the op that produces the value, or an op that reads it. There are
+/// two kinds of reasons:
+///
+///  - The compiler searched for the best way to compute this op. The text then
+///    has a heading, one line for the chosen way, and one line for each of the
+///    best `numOthers` rejected ways.
+///  - The user has requested the sharding. The text is then one line that
+///    contains the request, such as "requested  --shard 'y=[-,tp]'".
+///
+/// The bandwidths in `cluster` determine the durations that the compiler has
+/// not recorded.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -150,9 +187,14 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Formats one line with the ONNX nodes of the second and later collectives of
-/// `group`: "likewise 'h.1.fc', 'h.2.fc'". Returns an empty string if `group`
-/// has only one collective.
+/// Formats one line with names of ONNX nodes. The collectives of `group` have
+/// equal properties, such as kind and mesh axes. Each collective belongs to an
+/// ONNX node. Example: the ONNX nodes 'h.0.fc', 'h.1.fc' and 'h.2.fc' each need
+/// an all-reduce. The three all-reduces form a group. The line leaves out the
+/// node of the first collective: "likewise   'h.1.fc', 'h.2.fc'". The line
+/// contains at most five names. If there are more, the line ends with the
+/// number of the other names, such as "and 3 more". Returns an empty string if
+/// `group` has only one collective.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -164,8 +206,17 @@ static std::string likewiseText(const RepeatedCollective &group) {
   return text.empty() ? "" : text + "\n";
 }
 
-/// Formats the heading of a group of equal collectives: number, kind, axes,
-/// bytes, seconds, and the shardings before and after the collective.
+/// Formats the two heading lines of a group of equal collectives. Example:
+///
+///     4 x all_reduce (sum) over tp, 32.0 KiB and 6.6 us each
+///         f32[8, 32, 64] from [dp, -, -] partial sum(tp) to [dp, -, -]
+///
+/// The group of this example contains 4 collectives. In each of them, a rank
+/// receives 32.0 KiB, and the predicted duration is 6.6 us. The second line
+/// contains the element type and the global shape of the tensor, and the
+/// shardings of the tensor before and after the collective. `numStages` is the
+/// length of the pipeline. If it is greater than 1, the first line also
+/// contains the numbers of the pipeline stages that execute the collectives.
 static std::string headText(const RepeatedCollective &group, size_t numStages) {
   const ExplainedCollective &first = *group.all.front();
   const auto &facts = first.facts;
@@ -184,8 +235,24 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Formats the section about a group of equal collectives: heading, then
-/// producer, consumers and decisions of the first collective.
+/// Formats the text about `group`, a group of collectives. The collectives of a
+/// group have equal properties, such as kind, mesh axes and received bytes.
+/// They also exist for equal reasons. Example: each layer of a transformer
+/// needs an all-reduce. The all-reduces of all layers form one group. The text
+/// has these parts:
+///
+///  1. Two heading lines. They contain the kind of the collectives, the mesh
+///     axes, the received bytes, the duration, and the shardings of the tensor
+///     before and after the collective.
+///  2. The producer and the readers of the tensor of the first collective.
+///  3. The names of the ONNX nodes that need the other collectives.
+///  4. The reasons for the first collective. A reason is the way in which the
+///     compiler computes the producer or a reader, or a sharding that the user
+///     has requested.
+///
+/// The module may not record the producer and the readers. In that case, the
+/// text contains the ONNX node that needs the first collective instead of part
+/// 2, and it has no part 4.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -226,8 +293,12 @@ static std::string totalText(const CommunicationTotal &total) {
       .str();
 }
 
-/// Formats the tables of received bytes. Each pipeline position (the stages
-/// that one rank runs) has one table, with a sum in its last row.
+/// Formats tables of the communication of one rank in one step. There is one
+/// table per pipeline position. A pipeline position is a group of ranks that
+/// run the same pipeline stages. A row of a table describes one kind of
+/// communication over one set of mesh axes, such as all_reduce over tp. The row
+/// contains the number of calls, the bytes that the rank receives, and the
+/// predicted seconds. The last row contains the totals over all communication.
 static std::string totalsText(const Explanation &explanation) {
   const size_t positions = explanation.receivedBytesOfPosition.size();
   std::string text;
@@ -265,8 +336,12 @@ static std::string lintsText(const std::vector<FoundLint> &lints) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Joins the steps from a value to the op that decided its sharding: "add 'y'
-/// <- matmul 'fc1'". In a long list, a count replaces the middle steps.
+/// Formats the path through the program from a value to the op or value that
+/// determined the sharding of this value. `steps` is the path. Each step is a
+/// text that names an op or a value. Example: the steps "add 'y'" and "matmul
+/// 'fc1'" become the text "add 'y' <- matmul 'fc1'". If the path has more than
+/// 2 * `mostListed` = 10 steps, the text contains only the first 5 and the last
+/// 4 steps, and the number of left-out steps between them.
 static std::string wayText(const std::vector<std::string> &steps) {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -281,9 +356,22 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the effect of one mesh axis on a value, such as "dim 1 is split".
-/// Adds the path to the op that causes this effect, a text about the reason,
-/// and the decisions of the sharding search about this op.
+/// Formats the effect of one mesh axis on a value, and the reason for this
+/// effect. The text has these parts:
+///
+///  1. The effect. Example: "over tp: dim 1 is split" means that the axis tp
+///     splits dim 1 of the value.
+///  2. The path through the program from the value to the op or value that is
+///     the reason for the effect. Example: "by weight 'w2' <- matmul 'fc1'"
+///     means that the value is the weight w2, and that the matmul fc1 is the
+///     reason.
+///  3. The reason. Example: "dp splits the batch only".
+///  4. The decisions of the sharding search that led to the effect. Each
+///     decision lists the chosen way to compute an op, and rejected ways to
+///     compute it. This part is empty if no decision led to the effect.
+///
+/// The bandwidths in `cluster` determine the durations that the compiler has
+/// not recorded.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -295,8 +383,16 @@ static std::string originText(const Origin &origin,
   return text;
 }
 
-/// Formats one line about a reader of a value: its name, the sharding in which
-/// it reads the value, and the communication that this needs.
+/// Formats one line about a reader of a value. A reader is an op, an output of
+/// the model, or a sharding that the user requests. Example:
+///
+///     read by matmul at 'fc1' as [-, -], stage 1: all_gather 16.0 KiB
+///
+/// In this example, the reader is a matmul. It was imported from the ONNX node
+/// fc1. It reads the value in the sharding [-, -], which means that no dim is
+/// split. An all-gather produces this sharding, and one rank receives 16.0 KiB
+/// in the all-gather. The reader belongs to the pipeline stage 1. The line
+/// contains the stage only if `hasStages` is true.
 static std::string useText(const ValueUse &use, bool hasStages) {
   std::string text =
       "  read by " + placeText(use.place) + " as " + use.sharding;

@@ -36,8 +36,10 @@ namespace {
 /// with a count.
 class CountedMessages {
 public:
-  /// Adds a message about `op`. For a repeated message, only increments the
-  /// count.
+  /// Adds a message about `op`. This object stores each different message once,
+  /// together with a count. The count is the number of calls of add() with this
+  /// message. A message also has a node: the ONNX node of the op in the first
+  /// of these calls.
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
     if (isNew)
@@ -45,8 +47,10 @@ public:
     ++entry->second.count;
   }
 
-  /// Appends all messages to `lints`. A repeated message gets a suffix with its
-  /// count, such as " (24 values)". `things` is the noun of the suffix.
+  /// Appends one lint of the kind `lint` to `lints` for each different message.
+  /// If add() has received a message several times, the text of the lint ends
+  /// with this number, such as " (24 values)". `things` is the noun after the
+  /// number, such as "values".
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -104,7 +108,8 @@ private:
            op.getRows().empty();
   }
 
-  /// PCC-L001: an all-gather leaves a large tensor whole on every rank.
+  /// Adds the lints PCC-L001 to `lints`. They warn about all-gathers that give
+  /// every rank a whole tensor of at least 64 MiB (dist::largeGatherBytes).
   void findFullGathers() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -122,11 +127,16 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Returns the earliest value that holds the same elements as `value`. Goes
-  /// back through collectives, transposes and reshapes. Example: x is
-  /// all-gathered to y, and y is transposed to z. The result for z is x. Stops
-  /// at ops that change elements: reductions and windowed reads (halo
-  /// exchanges).
+  /// Returns the value from which `value` takes its elements. The function goes
+  /// back from `value` through ops that only move elements. These ops are
+  /// transposes, reshapes, and collectives that only move elements. Example: an
+  /// all-gather computes y from x, and a transpose computes z from y. The
+  /// result for z is x.
+  ///
+  /// The function stops at all other ops. Two kinds of collectives count as
+  /// other ops. A reduction, such as an all-reduce, computes new elements. A
+  /// halo exchange gives a rank the elements at the border of a neighboring
+  /// shard.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
@@ -140,7 +150,12 @@ private:
     return value;
   }
 
-  /// PCC-L005: the same elements are gathered twice over the same axes.
+  /// Adds the lints PCC-L005 to `lints`. They warn about an all-gather whose
+  /// operand has the same elements as the operand of an earlier all-gather.
+  /// Both operands must be split along the same mesh axes. Example: the axis tp
+  /// splits x and the transpose of x. The first all-gather makes x whole. The
+  /// second all-gather makes the transpose of x whole. The lint is about the
+  /// second all-gather.
   void findRepeatedReshards() {
     std::map<std::pair<void *, std::string>, std::string> gathered;
     CountedMessages found;
@@ -172,13 +187,15 @@ private:
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// Returns the size in bytes above which a weight is large, a fixed fraction
-  /// of
+  /// Returns the number of bytes above which a weight is large:
   ///
-  ///     bytes of all weights / number of blocks (layers)
+  ///     dist::largeWeightShare · bytes of all weights / number of layers
   ///
-  /// Weights of rank 0 and 1 do not count. The largest number of weights with
-  /// equal shapes serves as the number of blocks.
+  /// Here, only weights with at least two dims count. The number of layers is
+  /// an estimate. The function counts how many weights have the same shape, and
+  /// takes the largest of these counts. Example: 12 weights have the shape
+  /// [768, 3072], and one weight has the shape [50257, 768]. The estimate is
+  /// then 12 layers.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -193,11 +210,18 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Returns groups of mesh axes that are meant to split weights. The axis `tp`
-  /// is one group. All axes with other names than `tp`, `dp`, `cp` and `mb` are
-  /// another group. Example: the mesh {dp=2, tp=4, a=2, b=2} has the groups
-  /// {tp} and {a, b}. A lint reports a large weight that no axis of a group
-  /// splits.
+  /// Returns the mesh axes that should split large weights, in at most two
+  /// groups. Each large weight should be split by at least one axis of each
+  /// group. The groups are:
+  ///
+  ///  - The axis tp (tensor parallelism), alone.
+  ///  - All axes with other names than tp, dp, cp and mb. The user invents such
+  ///    names for the axes of the mesh.
+  ///
+  /// The axes dp (data parallelism), cp (context parallelism) and mb
+  /// (microbatches) are in no group, because they split the data instead of the
+  /// weights. Axes of size 1 are in no group. Example: the mesh {dp=2, tp=4,
+  /// a=2, b=2} has the groups {tp} and {a, b}.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -216,9 +240,12 @@ private:
     return groups;
   }
 
-  /// PCC-L002: finds each large weight that no axis of some group splits.
-  /// weightAxes() returns the groups. Every rank along such a group of axes
-  /// stores the whole weight.
+  /// PCC-L002: finds large weights that should be split, but are not.
+  /// weightAxes() returns groups of mesh axes, and at least one axis of each
+  /// group should split each large weight. The function adds at most one lint
+  /// per group. The lint names the large weights that no axis of the group
+  /// splits. Example: the lint of the group {a, b} names all large weights that
+  /// neither axis a nor axis b splits.
   void findWholeWeights() {
     const double large = largeWeight();
     const SymbolTable parameters(module);
@@ -254,8 +281,15 @@ private:
     }
   }
 
-  /// Returns the message about the weights `names`, which no axis of `axes`
-  /// splits. `whole` maps the name of each weight to its size in bytes.
+  /// Returns the message of the lint PCC-L002: no mesh axis in `axes` splits
+  /// certain large weights. `names` contains the names of these weights in
+  /// quotes. If the user has requested a sharding for a weight, the element
+  /// also contains the request, such as "'v' (--shard 'v=[-,-]')". `whole` maps
+  /// the name of each weight to its size in bytes. Example of a message:
+  /// "weights of 96.0 KiB are whole on every rank of tp: 'v', 'w'". In this
+  /// example, the axis is tp, and 96 KiB is the size of v and w together. The
+  /// message names at most `mostNamed` = 5 weights. If there are more, the
+  /// message ends with the number of the others, such as "and 2 more".
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -277,8 +311,12 @@ private:
   // Values
   //===--------------------------------------------------------------------===//
 
-  /// PCC-L003: a dim is split so unevenly that a large fraction of its elements
-  /// on the ranks is padding.
+  /// Adds the lints PCC-L003 to `lints`. They warn about split dims with much
+  /// padding. Example: 4 ranks split a dim of 10 elements. The buffer of each
+  /// rank has 3 elements along this dim. The 4 ranks together have 12 elements,
+  /// so 2 elements of 12 (17 %) are padding. The function examines each dim of
+  /// each op result. The lint is for dims with at least 10 % padding
+  /// (dist::largePaddingShare).
   void findPadding() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -291,9 +329,14 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
-  /// Adds a message to `found` if a large fraction of `factor` is padding. A
-  /// dim of 192 elements can have the factors 3 and 64, written [3|64@tp]. The
-  /// axis tp then splits only the factor 64.
+  /// Adds a message about `op` to `found` if a dim of a result of `op` has much
+  /// padding. The size of the dim is a product of factors. `factor` is one of
+  /// these factors. Example: a dim of 30 elements has the factors 3 and 10,
+  /// written [3|10@tp]. The mesh axis tp splits only the factor 10. If tp has 4
+  /// ranks, the size of the factor on each rank is 10 / 4 = 2.5, rounded up to
+  /// 3. The 4 ranks then have 4 * 3 = 12 instead of 10, so 2 of 12 (17 %) are
+  /// padding. The function adds the message if at least 10 % are padding
+  /// (dist::largePaddingShare).
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -308,8 +351,12 @@ private:
           op);
   }
 
-  /// Returns whether `axis` splits an operand or a result of `op`, or whether
-  /// one of them is partial along `axis`.
+  /// Returns whether the sharding of an operand or a result of `op` uses the
+  /// mesh axis `axis`. There are two ways to use an axis:
+  ///
+  ///  - The axis splits a dim of the tensor.
+  ///  - Each rank along the axis holds a partial result of the tensor, such as
+  ///    one term of a sum.
   static bool isDividedBy(Operation *op, StringRef axis) {
     auto divides = [&](Value value) {
       dist::ShardingAttr sharding = dist::shardingOf(value);
@@ -320,8 +367,12 @@ private:
            llvm::any_of(op->getResults(), divides);
   }
 
-  /// PCC-L004: all ranks along a mesh axis repeat a large fraction of the
-  /// computation.
+  /// Adds the lint PCC-L004 to `lints` for each mesh axis along which all ranks
+  /// repeat much of the computation. An op is repeated along an axis if the
+  /// axis splits none of its operands and results, and none of them is partial
+  /// (such as one term of a sum) along the axis. All ranks along the axis then
+  /// compute the same result. The function adds the lint if the repeated ops
+  /// need at least half of the flops of a rank (dist::largeRepeatedShare).
   void findUnusedAxes() {
     for (const dist::Axis &axis : mesh.axes) {
       if (axis.size < 2 || axis.name == dist::timeAxis)
@@ -332,9 +383,11 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // Ops that phase 5-localize has added have no recorded shardings. Count
-        // such an op only if one of its operands or results is split or partial
-        // along `axis`.
+        // The attribute `dist.shardings` of an op contains the shardings of the
+        // results of the op. Phase 5-localize, which replaces global shapes by
+        // the shapes of one rank, adds ops without this attribute. Ignore an op
+        // without the attribute, except if the sharding of one of its operands
+        // uses `axis`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();
@@ -353,9 +406,12 @@ private:
     }
   }
 
-  /// Returns the message about an axis along which ranks repeat the fraction
-  /// `share` of the computation. `largest` is the repeated op with the most
-  /// flops.
+  /// Returns the message of the lint PCC-L004: all ranks along the mesh axis
+  /// `axis` execute some ops on the same data. `share` is the fraction of the
+  /// flops of a rank that these ops need. `largest` is the one of these ops
+  /// with the most flops. Example of a message: "75 % of a rank's computation
+  /// is repeated by the 2 ranks of tp, most of it by matmul". In this example,
+  /// `share` is 0.75.
   static std::string unusedText(const dist::Axis &axis, double share,
                                 Operation *largest) {
     return llvm::formatv("{0} of a rank's computation is repeated by the {1} "

@@ -24,9 +24,12 @@ struct FoundLint {
   bool operator==(const FoundLint &) const = default;
 };
 
-/// Returns all lints of `module`, ordered by lint code (PCC-L001, …) and then
-/// in program order. The module must have passed phase 6-schedule. After
-/// 7-emit, only collectives and weights are examined.
+/// Returns all lints of `module`, ordered by lint code (PCC-L001, PCC-L002 and
+/// so on) and then in program order. The phase 6-schedule of the compiler must
+/// have processed `module`. The next phase, 7-emit, replaces most ops by
+/// kernels and library calls, which have no shardings. If 7-emit has processed
+/// `module` as well, the function finds no lints about these ops, but still
+/// finds lints about collectives and weights.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

@@ -25,8 +25,19 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a key for a choice, one priced alternative of a sharding decision.
-/// Choices that differ only in numbers inside quoted names have equal keys.
+/// Returns a key for `choice`, one way to compute an op. `pcc explain` puts two
+/// collectives into one group only if the choices that led to them have equal
+/// keys. The key is a text with these parts:
+///
+///  - The description of the choice. Each number inside a quoted name is
+///    replaced by '#'. Example: "split dim 1 of 'h.0.w'" and "split dim 1 of
+///    'h.1.w'" both become "split dim 1 of 'h.#.w'".
+///  - The first letter of the reason why the sharding search must not choose
+///    this way to compute the op. This part is empty if the search may choose
+///    it.
+///  - The kind and the received bytes of each communication that the choice
+///    needs. The letter "s" follows if the communication also serves another
+///    operand (PricedStep::isShared).
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)

@@ -68,20 +68,20 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Writes to `origin` why the program contains `reshard`, an op that changes
-/// the sharding of a value. Sets `origin.reason` to a text that names the first
-/// consumer (such as an op or a model output) that needs the new sharding. Sets
-/// `origin.decisions` to decisions of the sharding search for the mesh axis
-/// `axis`:
+/// Finds the reason why the program contains `reshard`, an op that changes the
+/// sharding of a value. The module may record the consumers that need the new
+/// sharding. A consumer is an op, an output of the model, or a sharding that
+/// the user has requested. The function writes two members of `origin`:
 ///
-///  - Each rank may have only a partial result of the operand, such as one term
-///    of a sum. The decisions are then about the op that computes the operand.
-///  - In all other cases, the decisions are about the consumer that
-///    `origin.reason` names.
+///  - `reason`: a text that names the first consumer. Example: "resharded there
+///    for matmul 'fc1'".
+///  - `decisions`: the decisions of the sharding search about one op, along the
+///    mesh axis `axis`. If the operand of `reshard` is a partial result on each
+///    rank, such as one term of a sum, this op is the producer of the operand.
+///    Otherwise, this op is the first consumer.
 ///
-/// If the module records no consumer that needs the new sharding,
-/// `origin.reason` is "resharded there", and `origin.decisions` stays
-/// unchanged.
+/// If the module records no consumer, `reason` is "resharded there", and
+/// `decisions` stays unchanged.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -166,8 +166,13 @@ private:
       visit(result, from);
   }
 
-  /// Visits the operands and results of the op that computes `value`, and of
-  /// all ops that read it.
+  /// Continues the search from `value`. Examines the op that computes `value`
+  /// and all ops that read `value`. Adds each operand and each result of these
+  /// ops to the list `order` if `axis` splits it and the list does not contain
+  /// it. Example: a matmul computes y from x and w, and a relu computes z from
+  /// y. If `axis` splits all four values, the call for y adds x, w and z.
+  /// spreadOver() describes an exception for ops that change the sharding of a
+  /// value.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -176,9 +181,13 @@ private:
         spreadOver(user, value);
   }
 
-  /// Returns the option by which the user has pinned (fixed) the sharding of
-  /// `value`; empty if there is no pin. A pin of the op that computes `value`,
-  /// or of a model output, counts, too.
+  /// Returns the user's request for the sharding of `value`, as text such as
+  /// "--shard 'y=[-,tp]'". The user may have made the request in two ways:
+  ///
+  ///  - for the op, the model input or the weight that produces `value`
+  ///  - for a model output, if `value` is this output
+  ///
+  /// Returns an empty string if the user has requested no sharding.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -281,7 +290,9 @@ private:
   /// search starts at x, goes from x to y and from y to z. The map then
   /// contains x -> null, y -> x and z -> y.
   DenseMap<Value, Value> cameFrom;
-  /// Values that the search has reached, in this order. The first is the start.
+  /// Values that the search has reached. The first value is the start of the
+  /// search. The search appends each value when it reaches the value for the
+  /// first time.
   std::vector<Value> order;
 };
 } // namespace

@@ -12,8 +12,10 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Number of executions with random rounding errors. With three, a value of one
-/// element is seldom close to the expected one by chance in all of them.
+/// Number of executions with random rounding errors. In one execution, an
+/// element with a large rounding error can still be close to its expected value
+/// by chance. Three executions are enough, because an element is seldom close
+/// to its expected value in all three.
 static constexpr uint64_t numSamples = 3;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;
@@ -23,7 +25,10 @@ std::string interpret::nameInStep(StringRef name, int step, int numSteps) {
                        : name.str() + " of step " + std::to_string(step);
 }
 
-/// Executes `numSteps` steps of one rank. `rounding` may be null.
+/// Executes `numSteps` steps of the unpartitioned model `whole`. Each step
+/// starts with the parameters that the step before has written. Returns the
+/// outputs of all steps, and the parameters after the last step, by name. If
+/// `rounding` is not null, it adds random rounding errors to results of ops.
 static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
                                        graph::Numerics numerics, int numSteps,
                                        RandomRounding *rounding) {

@@ -195,8 +195,10 @@ Status Verification::compareExecuted(const ExecutedFiles &files) {
   return readExecuted(files);
 }
 
-/// Reports a difference of the executables first. They run only if the
-/// simulated ranks show no difference.
+/// Returns an error if the executables of the bundle have computed a wrong
+/// output. If not, returns an error if the simulated ranks have computed a
+/// wrong output, or if they are much less accurate than the unpartitioned
+/// model. The executables run only after a simulation without such an error.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

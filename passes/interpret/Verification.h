@@ -11,8 +11,9 @@ namespace pcc::interpret {
 
 /// Files that the executables of a bundle have written.
 struct ExecutedFiles {
-  /// Folder with a .npy file for each output (OutputNames.h). A training run
-  /// writes the outputs of its last step.
+  /// Folder with one .npy file per output of the model. The function
+  /// runtime::outputFileNames() returns the names of these files. If the model
+  /// was trained, the files contain the outputs of the last training step.
   std::string outputs;
   /// Paths of .npy files with the parameters after the last training step, by
   /// name.
@@ -23,9 +24,15 @@ struct ExecutedFiles {
 /// be called first; all other functions use its inputs and results.
 class Verification {
 public:
-  /// Prepares the verification. `whole` is the unpartitioned model after phase
-  /// 1-import. With training or another precision, it is the model after
-  /// 2-prepare. `numerics` selects f64 or the model's element types.
+  /// Prepares the verification. `whole` is the unpartitioned model after the
+  /// compiler phase 1-import, which reads the ONNX file. The phase 2-prepare
+  /// can turn the model into a training step (option --train) and change its
+  /// element types (option --dtype). If the user gives one of these options,
+  /// `whole` is the model after 2-prepare.
+  ///
+  /// `numerics` is the precision of the simulation. The simulation either keeps
+  /// all float results in f64, or rounds them to the element types of the
+  /// model, such as bf16.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
   /// Executes the unpartitioned model on one device and `parts` (the module
@@ -43,9 +50,16 @@ public:
   /// input's name.
   Status writeInputs(const std::string &folder,
                      std::map<std::string, std::string> &files) const;
-  /// Compares values that executables have written to files with those of the
-  /// unpartitioned model. The tolerance is that for the model's element types.
-  /// A training run must have executed steps() steps, all on the same inputs.
+  /// Compares outputs and parameters that the executables of the bundle have
+  /// written to `files` with the tensors that simulate() has computed with the
+  /// unpartitioned model. The executables round results to the element types of
+  /// the model. The tolerances are therefore the ones for these types, such as
+  /// 1e-4 for f32.
+  ///
+  /// The executables must have read the inputs that writeInputs() has written.
+  /// For a training step, they must have executed steps() steps on these
+  /// inputs. If a tensor differs, the function returns success, and verdict()
+  /// returns an error.
   Status compareExecuted(const ExecutedFiles &files);
   /// Returns the number of steps that are executed: 1, or 3 for training.
   int steps();
@@ -67,21 +81,34 @@ private:
   /// Executes `parts` and compares all outputs. Replaces earlier results in
   /// `found`.
   Status compareRanks(mlir::ModuleOp parts);
-  /// Compares the accuracy of `parts` with that of one rank in the model's own
-  /// types. Does nothing if the model computes in f64.
+  /// Checks whether the partitioned model `parts` is less accurate than the
+  /// unpartitioned model. Executes both models and rounds all results to the
+  /// element types of the model, such as bf16. Then computes the errors of both
+  /// models, which are the differences from the unpartitioned model in f64.
+  /// Stores these errors in `found.ownTypes`. Does nothing if all floats of the
+  /// model are f64.
   Status compareAccuracy(mlir::ModuleOp parts);
-  /// Compares the shards of the output `name` on all ranks, for one microbatch.
-  /// Records their indices in `shards`.
+  /// Compares one output of the partitioned model with the expected tensor.
+  /// `name` is the name of the output. `value` contains the shards of the
+  /// output on all ranks, for one microbatch. Appends the rank of each shard,
+  /// and the global indices of its elements, to `shards`. Does nothing if
+  /// `found.outputs` has no entry with this name.
   void check(llvm::StringRef name, const StageValue &value);
   /// Adds the values in `files` to `found`.
   Status readExecuted(const ExecutedFiles &files);
-  /// Compares `got` with the value `name` that simulate() has expected, and
-  /// adds the result to `found`. `held` are the shards of the ranks; empty if
-  /// they are not known.
+  /// Compares `got` with the expected tensor of the output or parameter `name`,
+  /// and appends the result to `found.executed`. `got` is a whole tensor that
+  /// the executables have written. `value` is the same tensor in the IR of
+  /// `whole`. The tolerance depends on its element type.
+  ///
+  /// `held` lists the rank and the global indices of each shard of the tensor.
+  /// With these indices, the comparison can tell which rank has computed a
+  /// wrong element. If `held` is empty, the comparison names no rank.
   void addExecuted(const std::string &name, mlir::Value value,
                    const graph::HostTensor &got,
                    llvm::ArrayRef<RankShard> held);
-  /// Sets `ownNoise` unless it is set.
+  /// Computes the member `ownNoise` by measureNoise(). Does nothing if
+  /// `ownNoise` has entries already.
   Status measureOwnNoise();
 
   mlir::ModuleOp whole;
@@ -89,12 +116,20 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Differences that count as equal (MeasureNoise.h), in the precision of the
-  /// simulation and in the model's own types. Each map is empty until a
-  /// difference has been found.
+  /// Each map contains a number for each output and each written parameter of
+  /// the model, by its name. An element of this tensor counts as equal if it
+  /// differs from the expected element by at most this number. The
+  /// difference occurs because ranks add numbers in another order than the
+  /// unpartitioned model. `noise` is for the precision that simulate() uses.
+  /// `ownNoise` is for results that are rounded to the element types of the
+  /// model, such as bf16. Each map stays empty until an element differs by more
+  /// than its tolerance. measureNoise() then computes the map.
   llvm::StringMap<double> noise, ownNoise;
-  /// For each output, the shards of all ranks and microbatches. Only ranks and
-  /// indices are kept; the tensors are null.
+  /// Entry i lists the shards of output i of the model, for all ranks and all
+  /// microbatches. A shard is the part of the output that one rank computes.
+  /// The list contains the rank and the global indices of each shard, but not
+  /// the elements: RankShard::tensor is null. This saves memory. `shards` is
+  /// empty if the model is a training step.
   std::vector<std::vector<RankShard>> shards;
 };
 

@@ -81,10 +81,13 @@ private:
     }
   }
 
-  /// Appends an entry for `value` to `values`, and sets known[key] to its
-  /// index. `wanted` is the tensor in f64. `given` is the tensor that one rank
-  /// computes in the model's own types. Does nothing if `value` holds no
-  /// floats.
+  /// Appends an entry for the output or parameter `name` to `values`. Stores
+  /// the index of this entry in known[key]. Later, check() finds the entry by
+  /// `key`. Does nothing if the elements are not floats.
+  ///
+  /// `value` is the output or parameter in the IR. `wanted` is its tensor,
+  /// computed in f64. `given` is its tensor, computed by the unpartitioned
+  /// model with results rounded to the element types of the model.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
@@ -117,9 +120,11 @@ private:
   /// Parameters that the unpartitioned model has written in the steps so far:
   /// in f64 (`exact`), and in the model's own types (`rounded`).
   WrittenParameters exact, rounded;
-  /// Indices into `values`. `outputsOf` maps the names of the current step's
-  /// outputs. `parametersOf` maps the names of parameters; it is empty before
-  /// the last step.
+  /// Maps from a name to the index of an entry of `values`. The keys of
+  /// `outputsOf` are the names of the model's outputs. Their entries belong to
+  /// the current step. The keys of `parametersOf` are the names of the
+  /// parameters. `parametersOf` is empty before the last step, because
+  /// parameters are compared only after that step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

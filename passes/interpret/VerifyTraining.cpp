@@ -58,9 +58,11 @@ private:
     return Status::success();
   }
 
-  /// Appends values of the unpartitioned model to `findings.outputs`, as
-  /// expected tensors for the step `step`. The values are `outputs` and, if
-  /// `isLast` is true, the written parameters.
+  /// Stores the expected tensors of the step number `step` in
+  /// `findings.outputs`. Appends one entry for each model output; `outputs`
+  /// contains these outputs, computed by the unpartitioned model. If `isLast`
+  /// is true, also appends one entry for each parameter that the step writes.
+  /// Later, check() compares the partitioned model with these tensors.
   void expect(int step, ArrayRef<TensorPointer> outputs, bool isLast) {
     Operation *terminator = model.front().getTerminator();
     outputsOf.clear();
@@ -89,9 +91,11 @@ private:
         {std::move(name), "", Comparison(expected, tolerance, own)});
   }
 
-  /// Compares the shards of `value` on all ranks with the expected tensor in an
-  /// entry of `findings.outputs`. The entry's index is known[name]. Does
-  /// nothing if `known` has no entry for `name`.
+  /// Compares one output or parameter of the partitioned model with the
+  /// expected tensor. `name` is its name, and `value` contains its shards on
+  /// all ranks. known[name] is the index of an entry of `findings.outputs`.
+  /// This entry contains the expected tensor, and it stores the result of the
+  /// comparison. Does nothing if `known` has no entry for `name`.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -111,9 +115,11 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Indices into `findings.outputs`. `outputsOf` maps the names of the current
-  /// step's outputs. `parametersOf` maps the names of parameters; it is empty
-  /// before the last step.
+  /// Maps from a name to the index of an entry of `findings.outputs`. The keys
+  /// of `outputsOf` are the names of the model's outputs. Their entries belong
+  /// to the current step. The keys of `parametersOf` are the names of the
+  /// parameters. `parametersOf` is empty before the last step, because
+  /// parameters are compared only after that step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

@@ -12,17 +12,21 @@ namespace pcc::interpret {
 /// parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Executes `numSteps` training steps of two modules:
-///  - `whole`, the unpartitioned model after phase 2-prepare;
-///  - `parts`, the model after phase 6-schedule, on simulated ranks.
-/// All steps have the same inputs; each continues with the parameters of the
-/// step before. `noise` has the differences that count as equal, by name
-/// (MeasureNoise.h).
+/// Executes `numSteps` training steps of two models, and compares their
+/// results:
 ///
-/// Appends comparisons to `findings.outputs`:
-///  - the results of every step;
-///  - every parameter and optimizer state after the last step.
-/// Returns an error only if a module cannot be executed.
+///  - `whole`, the unpartitioned model after the compiler phase 2-prepare
+///  - `parts`, the partitioned model after phase 6-schedule, on simulated ranks
+///
+/// Each step has the same inputs, and starts with the parameters that the step
+/// before has written. `noise` maps the name of a value to a number. If an
+/// element of this value has a difference of at most this number, the element
+/// counts as equal.
+///
+/// Appends one comparison to `findings.outputs` for each output of each step,
+/// and one for each parameter and each optimizer state after the last step. If
+/// results differ, the function still returns success. It returns an error only
+/// if a model cannot be executed.
 Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                       const Inputs &inputs, int numSteps,
                       const llvm::StringMap<double> &noise, Findings &findings);

@@ -38,8 +38,18 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Checks the options for experts (parts of a mixture-of-experts layer). The
-/// number of groups of experts (--ep) must divide dp times cp.
+/// Checks the options that divide the experts of a mixture-of-experts layer
+/// into groups. The groups are divided over the ranks of the mesh axes dp and
+/// cp. The option --ep is the number of groups. With the preset `expert` and
+/// without --ep, the number of groups is the size of dp times the size of cp.
+/// Returns an error in these cases:
+///
+///  - The user gives the preset `expert` and --mesh, which replaces the axes dp
+///    and cp by other axes (exit code 2).
+///  - The user gives the preset `expert`, but the number of groups is 1 (exit
+///    code 6).
+///  - The number of groups does not divide the size of dp times the size of cp
+///    (exit code 6). For example, 3 groups do not fit dp = 2 and cp = 2.
 static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -58,7 +68,13 @@ static Status checkExperts(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that options that only affect GPUs are given with --target cuda.
+/// Checks the options --gpu-arch and --tf32, which affect only GPUs. Returns an
+/// error with exit code 2 in these cases:
+///
+///  - The user gives --gpu-arch or --tf32 without --target cuda.
+///  - The user gives --tf32 together with a --dtype other than f32. --tf32
+///    affects only matrix products in f32, and with this --dtype there are no
+///    matrix products in f32.
 static Status checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return Status::error(WrongUsage, "--gpu-arch needs --target cuda");
@@ -71,7 +87,10 @@ static Status checkTarget(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that the cluster file can be parsed.
+/// Checks that the cluster file (--cluster) can be parsed. A cluster file is a
+/// TOML file that describes the machines: the speed and the memory of the
+/// devices, and the network links. The check succeeds if the user gives no
+/// cluster file.
 static Status checkCluster(const CompileOptions &options) {
   auto read = plan::parseCluster(options.cluster,
                                  *plan::defaultCluster(options.target));
@@ -110,15 +129,20 @@ Status pcc::checkOptions(const CompileOptions &options) {
   return checkExperts(options);
 }
 
-/// Returns a checksum of `text`, the content of a file. The checksum represents
-/// the file in `pcc.options`.
+/// Returns a checksum of `text`, the content of a file that an option names.
+/// The module attribute `pcc.options` records the values of options. For an
+/// option that names a file, the attribute records the checksum of the file. If
+/// the user gives the option again in a later call of pcc, pcc compares the
+/// checksums.
 static std::string checksumOf(const std::string &text) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Returns the texts of all options that change the result of a compilation, by
-/// the options' names. An option that names a file has a checksum of the file's
-/// content as its text.
+/// Returns a map from the names of options to their values as text, such as
+/// "--tp" to "2". An option is in the map only if the user gives the option and
+/// the option changes the result of a compilation. If --schedule or --cluster
+/// names a file, the text is not the path of the file. Instead, the text is "of
+/// checksum" and the checksum of the file's content.
 static OptionTexts recordedTextsOf(const CompileOptions &options) {
   OptionTexts texts = textsOf(options);
   if (options.hasScheduleFile())
@@ -128,12 +152,19 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh over which tensors are split; pipeline stages are no axis
-/// of this mesh. If there are several microbatches, the first axis counts them.
-/// The other axes are the first of these that the user or the model gives:
-///  - the axes of --mesh;
-///  - dp, cp and tp, with sizes from --dp, --cp and --tp;
-///  - the axes of `annotated`, the mesh in the model's annotations.
+/// Returns the mesh of one pipeline stage. A mesh is a list of axes, each with
+/// a name and a size. If there are several microbatches, the first axis is the
+/// time axis, and its size is the number of microbatches. The ranks of the
+/// stage form a grid over all other axes. The options determine these axes:
+///
+///  - The user gives --mesh. The axes are those in --mesh.
+///  - The user gives --dp, --cp, --tp or --ep. The axes are dp, cp and tp.
+///    CompileOptions::axis() returns their sizes. There is no axis ep, because
+///    --ep divides experts over the ranks of dp and cp. If the user gives only
+///    --ep 4, the sizes are dp = 4, cp = 1 and tp = 1.
+///  - The user gives none of these options. The axes are those of `annotated`,
+///    the mesh in the annotations of the ONNX model. If `annotated` has no
+///    axes, the axes are dp, cp and tp, each of size 1.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -153,11 +184,16 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// Checks that each --preset (predefined sharding layout) can use a mesh axis
-/// of more than one rank:
-///  - megatron, sequence: the axis tp;
-///  - fsdp, zero1 to zero3: any axis but tp;
-///  - expert: checkExperts() checks it.
+/// Checks the option --preset. A preset is a predefined sharding layout, which
+/// splits tensors over axes of `mesh`. Returns an error with exit code 6 if
+/// such an axis is missing:
+///
+///  - The presets megatron and sequence need the axis tp with more than one
+///    rank.
+///  - The presets fsdp, zero1, zero2 and zero3 need an axis other than tp with
+///    more than one rank, such as dp.
+///
+/// Does not check the preset `expert`, because checkExperts() checks it.
 static Status checkPresets(const CompileOptions &options,
                            const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -201,7 +237,11 @@ static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that --tf32 has an effect: some op of the model has f32 results.
+/// Checks that --tf32 has an effect. This option lets GPUs round the operands
+/// of f32 matrix products to tf32, a type with fewer bits. Returns an error
+/// with exit code 2 if the user gives --tf32 but no op of the model has an f32
+/// result. If the user also gives --dtype f32, all models pass the check,
+/// because pcc then computes in f32.
 static Status checkTf32(ModuleOp module, const CompileOptions &options) {
   if (!options.tf32 || options.dtype == "f32")
     return Status::success();
@@ -218,10 +258,23 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
                                          "but the model has no f32");
 }
 
-/// Records the schedule and the numbers of stages and microbatches as
-/// attributes of `module`. In a special case, annotations of the model already
-/// assign nodes to stages. The annotated number of stages then stays, and
-/// --stage-at is an error.
+/// Stores the description of the pipeline in these attributes of `module`:
+///
+///   pipe.stages           number of stages of the whole pipeline
+///   pipe.virtual_stages   number of stages that each rank runs
+///   pipe.microbatches     number of microbatches
+///   pipe.schedule         name of the pipeline schedule, such as "1f1b"
+///   pipe.table            content of the CSV file that --schedule names;
+///                         absent if --schedule names no file
+///
+/// The attribute `pipe.stages` is --pp times the number of stages that each
+/// rank runs. For example, --pp 4 and --virtual-stages 2 give 8 stages.
+///
+/// There is an exception for ONNX models with annotations that assign nodes to
+/// stages. The import of the model has already stored `pipe.stages`, and this
+/// function keeps that number. The user must not give --stage-at for such a
+/// model, because --stage-at also assigns nodes to stages. If the user gives
+/// --stage-at, the function returns an error with exit code 6.
 static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
@@ -252,17 +305,22 @@ static void recordPrecision(ModuleOp module, const CompileOptions &options) {
         TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
 }
 
-/// Records the size of the axis ep, the number of groups into which experts are
-/// divided. Does nothing if the size is 1.
+/// Sets the module attribute `dist.experts` to the number of groups into which
+/// the experts of a mixture-of-experts layer are divided. Different ranks hold
+/// different groups. The option --ep or the preset `expert` determines this
+/// number. Does nothing if the number is 1.
 static void recordExperts(ModuleOp module, const CompileOptions &options) {
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr(dist::expertsName,
                     Builder(module.getContext()).getI64IntegerAttr(experts));
 }
 
-/// For the presets fsdp and zero3, sets the attribute `pipe.max_held_bytes` to
-/// 0. Weights are then gathered again in every microbatch, because the gathered
-/// copies are not kept in memory.
+/// Sets the module attribute `pipe.max_held_bytes` to 0 if the user gives the
+/// preset fsdp or zero3. With these presets, ranks store only shards of
+/// weights. A rank gathers a whole weight from the shards before it uses the
+/// weight. The attribute limits the bytes of gathered weights that a stage
+/// keeps in memory from one microbatch to the next. With 0, a rank gathers each
+/// weight again in every microbatch.
 static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
   if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
     module->setAttr(pipe::maxHeldBytesName,
@@ -295,9 +353,19 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns the value that the module has if the option `name` was not given: 1
-/// for the size of an axis, and the numbers of microbatches and virtual stages
-/// that follow from other options. Returns an empty string for other options.
+/// Returns the default value of the option `name`, such as "--tp", as text.
+/// `module` is a module that an earlier call of pcc has written to a file. The
+/// user did not give the option in the earlier call, but gives the option in
+/// the current call. `options` contains the options of the current call. There
+/// are three cases:
+///
+///  - The option is --microbatches or --virtual-stages. The default value of
+///    these options depends on other options. The function returns the number
+///    that the earlier call used. An attribute of `module` contains this
+///    number.
+///  - The option is the size of a mesh axis (--tp, --pp, --dp, --cp or --ep).
+///    The function returns "1".
+///  - The option is any other option. The function returns an empty string.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
@@ -310,9 +378,19 @@ static std::string defaultOf(ModuleOp module, StringRef name,
   return name.consume_front("--") && options.axes.count(name.str()) ? "1" : "";
 }
 
-/// Checks the options that the user gives together with a dump (a module after
-/// a phase). Each option must have the value that the dump records, or its
-/// default value if the dump records none.
+/// Checks that the options of the current call of pcc agree with the options of
+/// an earlier call. The earlier call has written `module` to a file, and the
+/// current call continues the compilation of `module`. The attribute
+/// `pcc.options` of `module` contains the options of the earlier call. The
+/// function returns an error with exit code 2 in these cases:
+///
+///  - The user gives an option with another value than in the earlier call.
+///  - The user gives an option that the user did not give in the earlier call,
+///    and the value is not the default value of the option. For example, --tp 2
+///    is an error, and --tp 1 is allowed.
+///
+/// The function ignores options that do not change the result of a compilation,
+/// such as --quiet.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
@@ -376,7 +454,10 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   return recordOptions(module, options);
 }
 
-/// Returns the sizes in a text such as "4x16x", here 4 and 16.
+/// Returns the sizes in `text`, the recorded value of the option --shape or
+/// --dim. The value of --shape has the letter x after each size. For example,
+/// the text "4x16x" gives the sizes 4 and 16. The value of --dim is one size
+/// without the letter x. For example, the text "8" gives the size 8.
 static std::vector<int64_t> parseSizes(StringRef text) {
   std::vector<int64_t> sizes;
   SmallVector<StringRef> parts;

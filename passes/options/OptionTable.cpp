@@ -11,9 +11,13 @@
 
 using namespace pcc;
 
-/// Checks the form of a --shard text, such as "wte.weight=[tp,-]". Does not
-/// check the text in brackets, because its parser needs the mesh. Returns an
-/// error message, or an empty string if the form is right.
+/// Checks `text`, the value of the option --shard. This option requests a
+/// sharding. The text must have the form NAME=[LIST], such as
+/// "wte.weight=[tp,-]". NAME is the name or glob pattern of tensors and must
+/// not be empty. LIST states the mesh axes that split each dim of these
+/// tensors. The function does not check LIST, because this check needs the
+/// names of the mesh axes. Returns an error message, or an empty string if the
+/// form is right.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&
@@ -22,8 +26,11 @@ static std::string checkShard(const std::string &text) {
   return isWhole ? "" : "needs 'NAME=[tp,-]', got '" + text + "'";
 }
 
-/// Checks the form of a --batch-dim text, such as "ids=0". Returns an error
-/// message, or an empty string if the form is right.
+/// Checks `text`, the value of the option --batch-dim. The text must have the
+/// form NAME=K, such as "ids=0". NAME is the name of a model input and must not
+/// be empty. K is the number of the dim that is the batch of this input, and
+/// consists of digits. The function does not check that the model has such an
+/// input. Returns an error message, or an empty string if the form is right.
 static std::string checkBatchDim(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole =
@@ -42,9 +49,12 @@ static std::string checkSeed(const std::string &text) {
   return isWhole ? "" : "needs a whole number, got '" + text + "'";
 }
 
-/// Checks that a --loss-scale is a positive number or begins with "dynamic";
-/// phase 2-prepare parses the rest. Returns an error message, or an empty
-/// string if the form is right.
+/// Checks `text`, the value of the option --loss-scale. The loss scale is a
+/// factor that multiplies the gradient of the loss. The text must be a positive
+/// number, or an expression that begins with "dynamic", such as
+/// "dynamic(initial=65536, interval=2000)". Does not check the rest of the
+/// expression, because phase 2-prepare parses it later. Returns an error
+/// message, or an empty string if no error is found.
 static std::string checkScale(const std::string &text) {
   double number = 0;
   auto [end, error] =

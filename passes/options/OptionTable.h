@@ -46,14 +46,17 @@ struct AxisSizeValue {
   const char *name;
 };
 
-/// Pointer to the member that stores a number of bytes. The user may write the
-/// number with a unit, such as "80GiB".
+/// Pointer to the member of CompileOptions that stores a number of bytes. The
+/// user may write the number with a unit. For example, `--memory-limit 80GiB`
+/// stores the number 80 · 2^30.
 struct ByteSizeValue {
   std::optional<int64_t> CompileOptions::*member;
 };
 
-/// Pointers to two members for a file: `path` stores its path, `text` its
-/// content. The parser of the command line reads the file.
+/// Pointers to two members of CompileOptions for an option that names a file,
+/// such as --cluster. `path` points to the member that stores the path of the
+/// file. `text` points to the member that stores the content of the file. The
+/// parser of the command line reads the file.
 struct FileTextValue {
   std::string CompileOptions::*path, CompileOptions::*text;
 };
@@ -64,34 +67,54 @@ struct WordFlagValue {
   bool CompileOptions::*member;
 };
 
-/// Pointer to the member that stores a flag, such as --train.
+/// Pointer to the member of CompileOptions or TrainingOptions that stores a
+/// flag. A flag is an option without a value, such as --train.
 using FlagValue = OptionMember<bool>;
-/// Pointer to the member that stores a text as the user typed it.
+/// Pointer to the member of CompileOptions or TrainingOptions that stores a
+/// text. For example, `--loss cross_entropy(logits,labels)` stores the text
+/// "cross_entropy(logits,labels)". Parsing of the command line does not change
+/// the text.
 using TextValue = OptionMember<std::string>;
-/// Pointer to the member that stores a number. The member is nullopt if the
-/// user does not give the option.
+/// Pointer to the member of CompileOptions or TrainingOptions that stores a
+/// number. For example, `--microbatches 8` stores the number 8. The member is
+/// nullopt if the user does not give the option.
 template <typename Number>
 using NumberValue = OptionMember<std::optional<Number>>;
-/// Pointer to the member that stores a phase. The user gives the phase by
-/// number or name, such as `4` or `shard`.
+/// Pointer to the member of CompileOptions that stores a phase of the compiler.
+/// The options --start-at and --stop-after have this type. The user writes the
+/// number or the name of the phase, or both, such as `4`, `shard` or `4-shard`.
 using PhaseValue = OptionMember<std::optional<Phase>>;
-/// Pointer to the member that stores a list of texts. The user repeats the
-/// option for each text. If the option has a separator, one argument may
-/// contain several texts, such as `--cpu x86-64-v3,x86-64-v4`.
+/// Pointer to the member of CompileOptions or TrainingOptions that stores a
+/// list of texts. There are two kinds of such options:
+///
+///  - The option has the separator ',' (OptionRow::separator). The user writes
+///    several texts in one argument, such as `--cpu x86-64-v3,x86-64-v4`.
+///  - The option has no separator. The user repeats the option for each text,
+///    such as `--stage-at a --stage-at b`.
 using TextsValue = OptionMember<std::vector<std::string>>;
-/// Pointer to the member that stores two numbers, such as `--betas 0.9,0.999`.
+/// Pointer to the member of CompileOptions or TrainingOptions that stores a
+/// list of two numbers. For example, `--betas 0.9,0.999` stores the list {0.9,
+/// 0.999}. The list is empty if the user does not give the option.
 using PairValue = OptionMember<std::vector<double>>;
-/// Pointer to the member that stores sizes by name, such as `--dim batch=8`.
+/// Pointer to the member of CompileOptions that stores sizes of dynamic dims.
+/// The member is a map from the name of the dim to its size. For example,
+/// `--dim batch=8` adds an entry with the key "batch" and the value 8.
 using SizesValue = OptionMember<std::map<std::string, int64_t>>;
-/// Pointer to the member that stores shapes by name, such as `--shape
-/// ids=8x32`.
+/// Pointer to the member of CompileOptions that stores shapes of model inputs.
+/// The member is a map from the name of the input to its shape. For example,
+/// `--shape ids=8x32` adds an entry with the key "ids" and the value {8, 32}.
 using ShapesValue = OptionMember<std::map<std::string, std::vector<int64_t>>>;
-/// Pointer to the member that stores mesh axes with their sizes, such as
-/// `--mesh a=2,b=4`. The user's order is kept.
+/// Pointer to the member of CompileOptions that stores mesh axes. The member is
+/// a list of pairs of a name and a size. For example, `--mesh a=2,b=4` stores
+/// the list {{"a", 2}, {"b", 4}}. The pairs have the same order as in the
+/// option.
 using AxesValue = OptionMember<std::vector<std::pair<std::string, int64_t>>>;
 
-/// Pointer to the member that stores an option's value. The alternative in this
-/// variant decides how the value is parsed and printed.
+/// Place where CompileOptions stores the value of an option. The variant
+/// contains one of the types declared above, such as a pointer to a member that
+/// stores a number. This type determines how pcc parses the value. For example,
+/// the type NumberValue<int64_t> requires a whole number on the command line,
+/// and the type TextValue accepts any text.
 using OptionValue =
     std::variant<FlagValue, TextValue, NumberValue<int64_t>,
                  NumberValue<uint64_t>, NumberValue<double>, PhaseValue,
@@ -105,8 +128,10 @@ enum class OptionBounds { None, Positive, NonNegative, ZeroToOne };
 /// Commands that have an option. `All` means compile, explain and verify.
 enum class OptionCommands { All, CompileAndExplain, Compile };
 
-/// Headings in --help, each for a group of options. An option without a heading
-/// has an empty group.
+/// Titles of the sections of --help. The member OptionRow::group of an option
+/// is one of these titles, and --help lists the option in this section. If
+/// OptionRow::group is empty, --help lists the option outside of these
+/// sections.
 inline constexpr char modelGroup[] = "Model";
 inline constexpr char parallelismGroup[] = "Parallelism";
 inline constexpr char trainingGroup[] = "Training";
@@ -115,10 +140,13 @@ inline constexpr char phasesGroup[] = "Phases";
 
 /// Declaration of one option.
 struct OptionRow {
-  /// Names on the command line, such as "--tp" or "-o,--output"; without
-  /// hyphens for a positional argument, which is required.
+  /// Name of the option on the command line, such as "--tp". If the option has
+  /// a short and a long name, the text contains both, such as "-o,--output". A
+  /// positional argument has a name without hyphens, such as "MODEL". The user
+  /// must give each positional argument.
   const char *name;
-  /// Heading of the option in --help.
+  /// Title of the section of --help that lists the option, such as "Training".
+  /// Empty if --help lists the option in no titled section.
   const char *group = "";
   /// Description in --help and in the Python package.
   const char *help;
@@ -141,16 +169,22 @@ struct OptionRow {
   /// Character that separates several values in one argument, such as ',' in
   /// a=2,b=4. If it is '\0', one argument holds one value.
   char separator = '\0';
-  /// Commands that have the option.
+  /// Commands of pcc that accept the option. The possible commands are compile,
+  /// explain and verify.
   OptionCommands commands = OptionCommands::All;
   /// Whether the option changes the result of a compilation. If so, a dump (the
   /// module after a phase) records the option in the attribute `pcc.options`.
   bool shapesResult = true;
-  /// Name of the module attribute that stores the option's value. Empty if no
-  /// attribute stores it, or if the attribute also depends on other options.
+  /// Name of the module attribute that stores the value of the option. For
+  /// example, "dist.presets" stores the value of --preset. The text is empty if
+  /// no attribute has exactly this value. For example, the option --tp has no
+  /// attribute of its own, because the attribute `dist.mesh` depends on --dp,
+  /// --cp and --tp together.
   std::string_view attribute = {};
-  /// Name of the entry of the module attribute `graph.training` that stores the
-  /// option's value; null if there is none.
+  /// Key of the option in the module attribute `graph.training`, such as "lr"
+  /// for --lr. This attribute is a dictionary with the values of the options of
+  /// training. The pointer is null if the dictionary has no entry with exactly
+  /// the value of this option.
   const char *trainingEntry = nullptr;
 };
 

@@ -17,7 +17,9 @@ static std::string textOf(uint64_t number) { return std::to_string(number); }
 static std::string textOf(const std::string &text) { return text; }
 static std::string textOf(Phase phase) { return std::string(folderOf(phase)); }
 
-/// Returns the texts of `entries` with `separator` between them.
+/// Returns one text that contains all entries of `entries`, with `separator`
+/// between two entries. Each entry has the form that textOf() returns. For
+/// example, the numbers 0.9 and 0.999 with the separator ',' give "0.9,0.999".
 template <typename Entry>
 static std::string joined(const std::vector<Entry> &entries, char separator) {
   std::string text;
@@ -27,9 +29,12 @@ static std::string joined(const std::vector<Entry> &entries, char separator) {
 }
 
 namespace {
-/// Function object for std::visit on an option's value. Adds the value as text
-/// to `texts`, under the name of the option. Adds nothing for the default
-/// value.
+/// Function object that adds the value of one option to the map `texts`, as
+/// text. The class OptionValue is a variant with one type for each kind of
+/// option, such as a flag or a number. std::visit calls the operator() for the
+/// type that the variant contains. For example, the option --tp with the number
+/// 2 adds an entry with the key "--tp" and the value "2". Adds nothing if the
+/// user does not give the option.
 class TextWriter {
 public:
   TextWriter(const char *name, const CompileOptions &options,

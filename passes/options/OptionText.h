@@ -11,8 +11,12 @@
 
 namespace pcc {
 
-/// Values of options as text, by the options' names on the command line.
-/// Examples (option, name, text):
+/// Values of options as text. The key is the name of the option. For --dim and
+/// --shape, the key is the name of the option, a space, and the name of the dim
+/// or input. The text of a shape has an "x" after each size, also after the
+/// last. The text of --mesh has a "," after each axis, also after the last.
+///
+/// Examples: the option on the command line, the key, and the text.
 ///
 ///     --train             "--train"       "true"
 ///     --tp 2              "--tp"          "2"
@@ -23,16 +27,27 @@ namespace pcc {
 ///     --betas 0.9,0.999   "--betas"       "0.9,0.999"
 using OptionTexts = std::map<std::string, std::string>;
 
-/// Adds the option of `row` to `texts` if its value differs from the default.
-/// For an option whose value is a file, the text is the file's path.
+/// Adds the value of one option to the map `texts`. `row` declares the option,
+/// and `options` contains the value. The map gets the value as text, such as
+/// "2" for --tp 2. If the option names a file, the text is the path of the
+/// file.
+///
+/// Adds nothing if the value is equal to the value in a CompileOptions that was
+/// default-constructed. For example, the number in a default-constructed
+/// CompileOptions is nullopt for --microbatches, and the list is empty for
+/// --preset.
 void addText(const OptionRow &row, const CompileOptions &options,
              OptionTexts &texts);
 
-/// Returns the texts of all options that change the result of a compilation and
-/// differ from their defaults.
+/// Returns a map from the names of options to their values as text. For
+/// example, --tp 2 gives an entry with the key "--tp" and the value "2". An
+/// option is in the map only if the user gives the option and the option
+/// changes the result of a compilation.
 OptionTexts textsOf(const CompileOptions &options);
 
-/// Returns the texts of all training options that differ from their defaults.
+/// Returns a map from the names of training options to their values as text.
+/// For example, --lr 0.1 gives an entry with the key "--lr" and the value
+/// "0.1". A training option that the user does not give is not in the map.
 OptionTexts trainingTextsOf(const CompileOptions &options);
 
 } // namespace pcc

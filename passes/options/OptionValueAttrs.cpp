@@ -7,9 +7,16 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Function object for std::visit on an option's value. Returns the value as an
-/// attribute. Returns null for the default value, and for a type that has no
-/// attribute form (such as a mesh).
+/// Function object that converts the value of one option to an MLIR attribute.
+/// The class OptionValue is a variant with one type for each kind of option,
+/// such as a flag or a number. std::visit calls the operator() for the type
+/// that the variant contains. For example, --target cuda becomes a StringAttr
+/// with the text "cuda". Returns null in two cases:
+///
+///  - The user does not give the option, or gives the default value of a text
+///    option, such as --target cpu.
+///  - The class cannot convert values of this type to an attribute. For
+///    example, the class cannot convert the list of axes of --mesh.
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)
@@ -62,8 +69,15 @@ private:
   Builder &builder;
 };
 
-/// Function object for std::visit on an option's value. Sets the value in
-/// `options` to that of `attribute`, which AttributeMaker has made.
+/// Function object for std::visit on OptionRow::value. OptionRow::value points
+/// to the member of CompileOptions that stores the value of one option. The
+/// function object converts `attribute` to a value and stores the value in this
+/// member of `options`. For example, the member is `target`, and `attribute` is
+/// the StringAttr "cuda": `options.target` becomes "cuda".
+///
+/// `attribute` is an attribute that AttributeMaker has made, or null. Does
+/// nothing for null. Stores flags, texts, real numbers and lists of texts. Does
+/// nothing for other types of values, such as whole numbers.
 class AttributeReader {
 public:
   AttributeReader(Attribute attribute, CompileOptions &options)

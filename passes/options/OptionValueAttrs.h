@@ -22,9 +22,17 @@ namespace pcc {
 mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 
-/// Sets the option of `row` in `options` to the value in `attribute`, which
-/// attributeOf() has returned. Does nothing if `attribute` is null or of a kind
-/// that the option does not have.
+/// Stores the value of one option in `options`. `row` declares the option.
+/// `attribute` is the value, in the form that attributeOf() returns. For
+/// example, `row` declares --target, and `attribute` is the StringAttr "cuda":
+/// the function sets `options.target` to "cuda". If the value is a list of
+/// texts, the function appends the texts to the list in `options`.
+///
+/// Does nothing in three cases:
+///  - `attribute` is null.
+///  - The option is no flag, text, real number or list of texts.
+///  - The type of `attribute` does not fit the option. For example, `attribute`
+///    is a StringAttr, and the option is a real number.
 void setFromAttribute(const OptionRow &row, mlir::Attribute attribute,
                       CompileOptions &options);
 

@@ -9,29 +9,56 @@
 
 namespace pcc {
 
-/// Checks the options of training without the model. Errors:
-///  - exit code 2: an option needs --train, or --schedule names no known
-///    schedule;
-///  - exit code 6: the schedule does not fit the numbers of pipeline positions,
-///    stages and microbatches.
+/// Checks the training options (such as --optimizer) and --schedule (the
+/// pipeline schedule), as far as the check does not need the model. Errors:
+///
+///  - Exit code 2: the user gives a training option or --schedule, but not
+///    --train.
+///  - Exit code 2: the value of --schedule is neither the name of a schedule
+///    (such as 1f1b) nor a path that ends in .csv.
+///  - Exit code 6: the schedule that --schedule names cannot run with the
+///    number of stages per rank. For example, the schedule zb-v needs 2
+///    pipeline stages on each rank.
+///  - Exit code 6: the number of ranks in the pipeline, of stages per rank, or
+///    of microbatches is less than 1.
 Status checkTraining(const CompileOptions &options);
 
-/// Checks that --train has a --loss; returns exit code 2 if not. Exception: a
-/// model with its own training step (ONNX TrainingInfo) needs no --loss.
-/// Without --loss, options such as --optimizer are then errors.
+/// Checks whether --loss is necessary. `module` is the imported model. Does
+/// nothing if the user does not give --train, or gives --loss. Otherwise, there
+/// are two cases:
+///
+///  - The model has a training step of its own (ONNX TrainingInfo). The model
+///    then defines the loss and the optimizer, and needs no --loss. The
+///    options --train, --dropout, --seed, --recompute, --loss-scale and
+///    --reproducible are allowed. Any other training option, such as
+///    --optimizer, is an error with exit code 2.
+///  - The model has no training step. The missing --loss is an error with exit
+///    code 2.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Returns the number of stages per pipeline position (rank of the pipeline):
-/// --virtual-stages, or else the default of the schedule.
+/// Returns the number of pipeline stages that run on each rank of the pipeline.
+/// If the user gives --virtual-stages, returns the number in this option.
+/// Otherwise, returns 2 for the schedules interleaved and zb-v, and 1 for all
+/// other schedules.
 int64_t numVirtualStages(const CompileOptions &options);
 
-/// Records the training options in `graph.training`. Does nothing without
-/// --train.
+/// Stores the training options in the module attribute `graph.training`, a
+/// dictionary with an entry for each option. For example, --optimizer adamw and
+/// --lr 0.1 give {optimizer = "adamw", lr = 0.1}. Does nothing if the user does
+/// not give --train.
+///
+/// An option that is not given has no entry, except that `optimizer` is then
+/// "sgd". --betas has two entries, `beta1` and `beta2`. --recompute and
+/// --reproducible have no entry, because other attributes store them.
 void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Sets `options.training` to the training options that attributes of the
-/// module record. Sets the member `train` if there are any. Does not restore
-/// the member `recompute`.
+/// Sets `options.training` to the training options that are stored in
+/// attributes of `module`. The attribute `graph.training` stores most options,
+/// and the attribute `graph.reproducible` stores --reproducible. If the module
+/// has `graph.training`, the function sets `options.training.train` to true.
+/// Otherwise, all training options get their default values, and `train` is
+/// false. --recompute always gets its default value, even if the module
+/// stores another value of this option.
 void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 
 } // namespace pcc

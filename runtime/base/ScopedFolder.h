@@ -38,15 +38,19 @@ public:
   /// Deletes the folders that all objects of this process own. Used for exits
   /// without destructors, for example after a crash.
   static void removeAll();
-  /// Makes SIGINT, SIGTERM and SIGHUP first delete the folders of all
-  /// ScopedFolder objects (removeAll()), and then end the process. A signal
-  /// that the process ignores or blocks is not affected.
+  /// Starts a thread that waits for SIGINT, SIGTERM and SIGHUP. When one of
+  /// these signals arrives, the thread calls removeAll(), which deletes the
+  /// folders of all ScopedFolder objects. The thread then ends the process by
+  /// the same signal. The thread does not wait for a signal that the process
+  /// ignored or blocked when the process started.
   ///
   /// Call this function before the process starts other threads. The function
-  /// blocks the signals in the calling thread, and a thread that is started
-  /// later is created with the signals blocked. A thread that already runs
-  /// would still receive the signals, and a signal would end the process before
-  /// the folders are deleted.
+  /// blocks the signals in the calling thread. A thread that is started later
+  /// inherits the blocked signals. Only the waiting thread, which calls
+  /// sigwait(), then receives the signals. A thread that already runs does not
+  /// inherit the blocked signals. The kernel could deliver a signal to this
+  /// thread, and the signal would end the process before the folders are
+  /// deleted.
   static void removeAllOnSignals();
 
 private:

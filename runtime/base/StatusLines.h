@@ -14,9 +14,15 @@ namespace pcc::runtime {
 /// included.
 std::string linesOf(const Status &status);
 
-/// Converts the text of linesOf() back to an error with exit code `code`: the
-/// first line becomes the message, each further line a note. `lines` may be
-/// truncated. `code` must not be Done (success).
+/// Returns an error with exit code `code` and the text `lines`. The first line
+/// of `lines` becomes the message of the error. Each further line becomes one
+/// note of the error. For example, "disk is full\nfile a.pcc\n" gives the
+/// message "disk is full" and the note "file a.pcc".
+///
+/// Another process has made the text with linesOf(). The end of the text may be
+/// missing, for example because the text was too long for a network message.
+/// The error then lacks the same text. `code` must not be Done, which is the
+/// exit code of success.
 Status statusOfLines(ExitCode code, const std::string &lines);
 
 } // namespace pcc::runtime

@@ -95,8 +95,11 @@ static bool lockOwn(int file, const std::string &path) {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-/// Creates the empty file or folder `path`, and returns its descriptor. Returns
-/// -1, with errno, on failure, for example if `path` exists.
+/// Creates an empty folder at `path` if `isFolder` is true, and an empty file
+/// if `isFolder` is false. `mode` is the permission bits, such as 0777. The
+/// umask removes bits from `mode`. Returns an open descriptor of the new file
+/// or folder. On failure, returns -1 and sets errno. For example, errno is
+/// EEXIST if there is already a file or folder at `path`.
 static int createEmpty(const std::string &path, unsigned mode, bool isFolder) {
   if (!isFolder)
     return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -147,8 +150,20 @@ Status Unfinished::createFile(const std::string &path) {
   return Status::success();
 }
 
-/// Exchanges the folders `made` and `target` by three renames, on a file system
-/// without RENAME_EXCHANGE. For a moment there is no folder at `target`.
+/// Exchanges the names of two folders by three renames. `made` is the path of
+/// the new folder, and `target` is the path of the old folder. For example,
+/// `made` is "a.pcc.part-x7Kq02", and `target` is "a.pcc":
+///
+/// 1. Rename the old folder to "a.pcc.part-x7Kq02.old".
+/// 2. Rename the new folder to "a.pcc". If this fails, rename the old folder
+///    back to "a.pcc".
+/// 3. Rename the old folder to "a.pcc.part-x7Kq02". If this fails, delete the
+///    old folder.
+///
+/// Between steps 1 and 2, there is no folder with the name "a.pcc". The
+/// function is used only if the file system cannot exchange two names in one
+/// step (RENAME_EXCHANGE of renameat2). Returns false and sets errno if step 1
+/// or step 2 fails.
 static bool exchangeInSteps(const std::string &made,
                             const std::string &target) {
   const std::string between = made + ".old";
@@ -166,9 +181,17 @@ static bool exchangeInSteps(const std::string &made,
   return false;
 }
 
-/// Renames the temporary file or folder to `target`. If `target` is a folder
-/// with content, exchanges the two folders. After the exchange, the old folder
-/// has the temporary name, and abandon() deletes it.
+/// Gives the temporary file or folder its final path, which is the member
+/// `target`. The function first tries a plain rename. A plain rename fails if
+/// `target` is already a folder with content. The function then exchanges the
+/// names of the two folders. For example, `target` is "a.pcc":
+///
+///                      before       after the exchange
+///   a.pcc              old folder   new folder
+///   a.pcc.part-x7Kq02  new folder   old folder
+///
+/// After the exchange, abandon() deletes the folder with the temporary name,
+/// which is now the old folder.
 Status Unfinished::finish() {
   const std::string made = path();
   if (std::rename(made.c_str(), target.c_str()) == 0) {

@@ -28,16 +28,23 @@ struct WatchedCalls {
 /// Counters of this process's calls into watched libraries (CUDA, NCCL).
 inline WatchedCalls watchedCalls;
 
-/// Replaces the function pointer `member` of `table` by a wrapper. `table` is a
-/// struct of pointers to the functions of one library. The wrapper does this:
+/// Replaces one function pointer in `table` by a wrapper. `table` is a struct
+/// of pointers to the functions of one library, such as CudaDriver. `member`
+/// selects the function pointer, for example &CudaDriver::cuLaunchKernel. The
+/// library function has the parameter types `Arguments` and the result type
+/// `Result`. The second parameter serves only to deduce these types. The
+/// wrapper does this:
 ///
 /// 1. It increments watchedCalls.begun.
 /// 2. It calls the library function, through the original pointer.
 /// 3. It increments watchedCalls.ended.
 ///
-/// The original pointer is kept in a static variable. All objects of type Table
-/// share this variable. Before the replacement, the pointer `member` must
-/// therefore be the same in all of these objects.
+/// The original pointer is kept in a static variable. There is one static
+/// variable per `member`, and not one per object of type Table. For example,
+/// watchCalls() replaces the pointer cuLaunchKernel of two CudaDriver objects.
+/// The wrappers of both objects then call the function to which the second
+/// object pointed. The pointers of both objects must therefore be equal before
+/// the first replacement.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;
@@ -51,9 +58,12 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   };
 }
 
-/// Replaces the function pointer `member` of `table` by a wrapper that counts
-/// calls in `watchedCalls`. For example, `member` is
-/// &CudaDriver::cuLaunchKernel.
+/// Replaces one function pointer in `table` by a wrapper that counts the calls
+/// of the function. `table` is a struct of pointers to the functions of one
+/// library, such as CudaDriver. `member` selects the function pointer, for
+/// example &CudaDriver::cuLaunchKernel. The wrapper increments
+/// watchedCalls.begun, calls the library function, and then increments
+/// watchedCalls.ended.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

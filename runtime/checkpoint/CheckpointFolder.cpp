@@ -39,7 +39,10 @@ std::string rankFileName(int rank, const char *ending) {
 }
 
 namespace {
-/// The folder name of a checkpoint, and its parts.
+/// Folder name of a checkpoint, and the two facts that can be read from the
+/// name. `step` is the training step after which the checkpoint was saved.
+/// `isReplaced` is true if the name ends with ".replaced". For example, the
+/// name "step-00000008.replaced" gives `step` = 8 and `isReplaced` = true.
 struct Candidate {
   std::string name;
   int64_t step;

@@ -30,14 +30,19 @@ public:
   /// Returns the manifest; valid after open() has succeeded.
   const Manifest &manifest() const { return contents; }
 
-  /// Reads a sub-tensor of the saved tensor `tensor` into `memory`, dense and
-  /// row-major. `target` gives the index ranges and the shape of the
-  /// sub-tensor. The shape may include padding, which becomes 0. For example, 4
-  /// ranks share a dim of 10 elements. Every rank has a shape of 3 elements, so
-  /// rank 3 has element 9 and 2 elements of padding.
+  /// Reads a part of the saved tensor `tensor` into `memory`. `target.dims`
+  /// lists the index ranges of the part along each dim. `target.shape` is the
+  /// shape of `memory`. The elements in `memory` are dense and row-major.
   ///
-  /// Verifies the checksum of every saved sub-tensor that has elements in
-  /// common with `target`. Returns exit code 11 if a checksum is wrong.
+  /// `memory` can have more elements than the part. For example, 4 ranks divide
+  /// a tensor of 10 elements, and each rank has memory for 3 elements. Rank 3
+  /// then has the index range [9, 10) and the shape {3}. The function reads
+  /// element 9 into `memory`, and sets the other 2 elements of `memory` to 0.
+  ///
+  /// A checkpoint stores each tensor as one or more sub-tensors. Each
+  /// sub-tensor has a checksum. The function reads each sub-tensor that
+  /// contains elements of the part, and verifies its checksum. Returns exit
+  /// code 11 if a checksum is wrong.
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:
@@ -50,11 +55,16 @@ private:
   /// that the manifest gives. Also checks that the byte range of every saved
   /// sub-tensor lies within its file. Returns exit code 11 if a check fails.
   Status checkFiles() const;
-  /// Finds the saved sub-tensor `piece` of `tensor`. Sets `file` to the
-  /// safetensors file that holds the sub-tensor. Sets `entry` to the entry of
-  /// `tensor` in the header of this file. An entry gives the element type and
-  /// the byte range of a tensor. Returns exit code 11 if the header has no such
-  /// entry, or if the element type or byte range is not that of the manifest.
+  /// Finds a saved sub-tensor in the checkpoint. `tensor` and `piece` come from
+  /// the manifest: `tensor` describes a saved tensor, and `piece` describes one
+  /// sub-tensor of this tensor. Sets `file` to the safetensors file that
+  /// contains the sub-tensor.
+  ///
+  /// The header of a safetensors file has one entry for each tensor name. An
+  /// entry gives an element type and a byte range. Sets `entry` to the entry
+  /// with the name of `tensor`. Returns exit code 11 if the header has no such
+  /// entry, or if `tensor` and `piece` give another element type or another
+  /// byte range than the entry.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);

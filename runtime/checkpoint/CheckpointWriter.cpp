@@ -128,9 +128,16 @@ private:
     return status.failed() ? status : removed;
   }
 
-  /// Creates the directory of checkpoints, and locks it against other training
-  /// runs. Creates the empty file `mark` in it, by which other ranks check that
-  /// they see the same directory.
+  /// Creates the directory of checkpoints if it does not exist, and locks the
+  /// directory with flock(). The lock prevents two training runs from saving to
+  /// the same directory. Returns an error with exit code 7 if another training
+  /// run holds the lock. If the file system has no locks, the function
+  /// continues without a lock.
+  ///
+  /// Then creates an empty file in the directory. `mark` is the path of this
+  /// file. Only rank 0 calls this function. Each other rank later checks that
+  /// the file exists. If a rank does not find the file, the rank sees another
+  /// directory than rank 0.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
@@ -184,9 +191,12 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // Wait for all ranks even if rank 0 has failed, because the other ranks
-    // still write to the folder. The destructor of `guard` deletes the folder
-    // at the end of this function.
+    // At this point, `status` is an error if rank 0 could not write its own
+    // file. Rank 0 continues even then, and waits in collectRanks() for the
+    // files of all ranks. The reason is that the destructor of `guard` deletes
+    // `folder` when this function returns an error. Rank 0 must not delete
+    // `folder` while other ranks still write to it. collectRanks() also fills
+    // `manifest`, which is the list of all saved tensors.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =

@@ -59,15 +59,20 @@ struct CheckpointOptions {
       {};
 };
 
-/// Saves the training state of a run, once or repeatedly. Each rank has one
-/// object. All ranks must call open(), save() and finish() in the same order.
+/// Saves the training state of a run as checkpoints. Each rank of the run
+/// creates one CheckpointWriter. All ranks must call open(), save() and
+/// finish() in the same order.
 ///
-/// Saves synchronize through files, not messages: a background save never
-/// disturbs the collectives of a training step. Exit codes:
+/// During a save, each rank writes its elements of the tensors to its own file,
+/// in a folder that all ranks share. When this file is complete, the rank
+/// writes a second file, its report. Rank 0 waits for the report files of all
+/// ranks, and then gives the folder its final name. The ranks do not send
+/// messages to each other during a save. A background save therefore does not
+/// disturb the collectives of a training step. Exit codes:
 ///
-/// - 7: cannot save
-/// - 13: no memory for the copies of a background save
-/// - 14: a rank does not report in time
+/// - 7: The checkpoint cannot be written.
+/// - 13: There is no memory for the copies that a background save needs.
+/// - 14: A rank has not written its report within the time limit.
 class CheckpointWriter {
 public:
   CheckpointWriter();
@@ -76,21 +81,36 @@ public:
   /// last save.
   ~CheckpointWriter();
 
-  /// Prepares all later saves of `tensors`. All ranks must call. Creates the
-  /// directory of checkpoints. Fails on all ranks if they do not share the
-  /// directory, or if another run saves to it. The data of `tensors` is
-  /// borrowed.
+  /// Prepares all later saves. The function creates the directory
+  /// `options.directory` if the directory does not exist. The function is
+  /// collective: every rank of the communicator `world` must call it. The
+  /// result is an error on all ranks if the ranks do not share one directory,
+  /// or if another training run saves to the directory.
+  ///
+  /// `tensors` lists this rank's shards of the training state. The object does
+  /// not copy the elements of the shards. The memory of the shards must
+  /// therefore exist as long as this object. `mesh` is the mesh of the program,
+  /// and `at` is this rank's position on the mesh.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);
 
   /// Saves the tensors as the checkpoint of training step `position.step`.
-  /// First waits for the previous save; if that failed, only returns its error.
-  /// The tensors may change after the return. A call returns:
+  /// First waits until the previous background save has ended. If the previous
+  /// save failed, the function saves nothing and returns the error of the
+  /// previous save.
   ///
-  /// - in the foreground, on rank 0: when the whole checkpoint is complete;
-  /// - in the foreground, on other ranks: when this rank's file is written;
-  /// - in the background: when this rank has copied its elements.
+  /// If CheckpointOptions::inBackground is false, each rank writes its file
+  /// before the function returns. Rank 0 also waits for the files of all other
+  /// ranks, and then completes the checkpoint. On any other rank, the function
+  /// returns when the file of this rank is complete.
+  ///
+  /// If `inBackground` is true, each rank only copies its elements of the
+  /// tensors before the function returns. A background thread then writes the
+  /// copies to the file. On rank 0, this thread also completes the checkpoint.
+  ///
+  /// In both cases, the caller may change the tensors after the function has
+  /// returned.
   Status save(const TrainingPosition &position);
 
   /// Returns the error of a background save that has ended, without blocking.

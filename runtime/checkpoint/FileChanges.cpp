@@ -13,8 +13,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the error (exit code 7) of an operation that failed. `what` is the
-/// operation, such as "sync", `path` the file or folder, and `error` the errno.
+/// Returns an error with exit code 7 (InputOutput) for a failed operation.
+/// `what` is the operation, such as "sync". `path` is the path of the file or
+/// folder. `error` is a value of errno, such as ENOSPC.
 static Status failure(const char *what, const std::string &path, int error) {
   return Status::error(InputOutput, std::string("cannot ") + what + " \"" +
                                         path + "\": " + std::strerror(error));

@@ -12,14 +12,20 @@
 
 namespace pcc::runtime {
 
-/// Makes the changes of the file system that a save needs. Calls a listener
-/// before each change, so that a test can simulate a crash there. A change
-/// survives a crash of the machine only after a sync:
+/// Makes all changes of the file system that the save of a checkpoint needs.
+/// Before each change, the object calls the listener, a function that the
+/// caller has passed to the constructor. A test can pass a listener that ends
+/// the process, to simulate a crash before a change.
 ///
-/// - the content of a file: a sync of the file;
-/// - a creation, removal or rename: a sync of the containing folder.
+/// A completed change can still be lost if the machine crashes. The change
+/// survives a crash only after one of these syncs:
 ///
-/// Methods return exit code 7, with the path, if a change fails.
+/// - If the change writes to a file: a sync of the file.
+/// - If the change creates, removes or renames a file or folder: a sync of the
+///   parent folder.
+///
+/// If a change fails, the member function returns an error with exit code 7.
+/// The message of the error contains the path of the file or folder.
 class FileChanges {
 public:
   /// Function that FileChanges calls before each change of the file system. The

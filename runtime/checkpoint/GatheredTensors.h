@@ -15,8 +15,15 @@
 
 namespace pcc::runtime {
 
-/// A whole weight in the type and shape in which the model stores it, dense and
-/// row-major.
+/// A trained weight (ONNX initializer) with all of its elements. `type` and
+/// `shape` describe the weight in the model's file. The training may use
+/// another type or shape. For example, the weight has shape 4x8 in the model's
+/// file, and the training changes the transpose of the weight, which has shape
+/// 8x4. `shape` is then {4, 8}. `bytes` contains the elements in row-major
+/// order, without gaps.
+///
+/// A trained parameter that was not derived from a weight also has an object of
+/// this type. The members then describe the parameter.
 struct GatheredWeight {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
@@ -30,9 +37,17 @@ struct GatheredWeight {
 /// object. Then one thread calls weights().
 class GatheredTensors {
 public:
-  /// Copies this rank's shards of the trained weights into whole tensors in
-  /// shared memory. All ranks must call. Calls may overlap in time, because no
-  /// two ranks copy the same element.
+  /// Copies this rank's elements of the trained parameters into this object.
+  /// All ranks are threads of one process and share this object. The object has
+  /// memory for each whole parameter. If several ranks hold the same element,
+  /// only one of these ranks copies the element. All ranks may therefore call
+  /// this function at the same time.
+  ///
+  /// `tensors` lists this rank's shards of the training state. The function
+  /// ignores all tensors that are not trained parameters, such as the state of
+  /// the optimizer. `mesh` is the mesh of the program, and `at` is this rank's
+  /// position on the mesh. `world` is the communicator of all ranks. The
+  /// function is collective: every rank of `world` must call it.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 

@@ -10,8 +10,18 @@
 namespace pcc::runtime {
 
 namespace {
-/// Tries the checkpoints, newest first, until all ranks can load one. An
-/// all-reduce of the ranks' exit codes decides whether an attempt succeeded.
+/// Tries one checkpoint after another, until all ranks have loaded the same
+/// checkpoint. Starts with the checkpoint that the file `latest` names. The
+/// other checkpoints follow, newest first.
+///
+/// Each rank gets an exit code from its attempt, where 0 means success. An
+/// all-reduce computes the maximum of the exit codes of all ranks:
+///
+/// - The maximum is 0: All ranks have loaded the checkpoint.
+/// - The maximum is 7 or 11: At least one rank cannot read the checkpoint, or
+///   finds it damaged. All ranks try the next checkpoint. If there is no next
+///   checkpoint, all ranks return an error.
+/// - The maximum is any other value: All ranks return an error.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -77,8 +87,10 @@ private:
     return Status::success();
   }
 
-  /// Adds `damages`, one message per skipped checkpoint, to the notes for the
-  /// user. Returns `status`.
+  /// Inserts `damages` at the front of `loaded.notes`, which is the list of
+  /// messages for the user. `damages` has one message for each checkpoint that
+  /// the search has skipped. A checkpoint is skipped if it is damaged or cannot
+  /// be read. Returns `status` unchanged.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;
@@ -99,8 +111,15 @@ private:
     return status;
   }
 
-  /// Checks the tensors of the checkpoint that no rank of this run holds. A
-  /// trained parameter among them is an error; any other tensor gives a note.
+  /// Finds the tensors of a checkpoint that no rank of this run holds.
+  /// `manifest` lists the tensors of the checkpoint.
+  ///
+  /// - If such a tensor is a trained parameter, the checkpoint belongs to
+  ///   another model. The function returns an error with exit code 6.
+  /// - Any other such tensor is ignored. The function adds one message about
+  ///   all ignored tensors to `loaded.notes`, the messages for the user. For
+  ///   example, the checkpoint contains moments of Adam, and this run trains
+  ///   with SGD.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {
@@ -137,8 +156,11 @@ private:
     return saved.read(*found, localPart(tensor.layout, mesh, at), tensor.data);
   }
 
-  /// Returns the error (exit code 6) that the checkpoint belongs to another
-  /// model.
+  /// Returns an error with exit code 6 for a checkpoint that belongs to another
+  /// model than this run. `why` is the end of the message. For example, if
+  /// `why` starts with "has no tensor", the message is:
+  ///
+  ///   checkpoint "out/step-00000008" has no tensor "w"
   Status unfit(const std::string &why) const {
     return Status::error(CannotMeet,
                          "checkpoint \"" + loaded.folder + "\" " + why);

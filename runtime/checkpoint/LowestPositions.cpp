@@ -1,4 +1,4 @@
-//===- LowestPositions.cpp - pipeline positions that hold each tensor -----===//
+//===- LowestPositions.cpp - pipeline ranks that hold each tensor ---------===//
 
 #include "runtime/checkpoint/LowestPositions.h"
 

@@ -1,4 +1,4 @@
-//===- LowestPositions.h - pipeline positions that hold each tensor -------===//
+//===- LowestPositions.h - pipeline ranks that hold each tensor -----------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_LOWESTPOSITIONS_H
 #define PCC_RUNTIME_CHECKPOINT_LOWESTPOSITIONS_H

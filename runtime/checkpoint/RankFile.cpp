@@ -14,8 +14,11 @@
 namespace pcc::runtime {
 
 namespace {
-/// Writes the data file of one rank with its tensor pieces (sub-tensors), and a
-/// report that describes them in the format of a manifest.
+/// Writes two files of one rank for a checkpoint. The safetensors file has the
+/// elements of the sub-tensors that the rank saves. The JSON file is a report
+/// that lists these sub-tensors. For example, the rank saves rows 0 and 1 of a
+/// tensor. The report then has the name of the tensor, and the numbers of the
+/// rows.
 class RankFileWriter {
 public:
   RankFileWriter(const FileChanges &changes, const std::string &folder,
@@ -40,9 +43,11 @@ public:
   }
 
 private:
-  /// Adds the metadata of all tensors to `report`. Returns the header of the
-  /// safetensors file. The header lists only tensors of which this rank writes
-  /// elements.
+  /// Adds a description of each tensor in `pieces` to `report`, such as the
+  /// name and the shape of the tensor. Returns the header of the safetensors
+  /// file. The header has one entry per sub-tensor: the name, the shape, and
+  /// the byte range in the file. An empty sub-tensor has no entry in the
+  /// header, but its tensor has a description in `report`.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {
@@ -76,9 +81,15 @@ private:
     return status;
   }
 
-  /// Writes the sub-tensor `pieces[index]` to the safetensors file `name`, and
-  /// adds its description to `report`. In a background save, the bytes come
-  /// from the copies in `snapshot`.
+  /// Appends the elements of the sub-tensor `pieces[index]` to this rank's
+  /// safetensors file. `name` is the name of this file, such as
+  /// "rank-003.safetensors". Adds the position of the sub-tensor in the file,
+  /// its size and its hash to `report`.
+  ///
+  /// If training continues during the save, it changes the tensor. `snapshot`
+  /// then has a copy of the sub-tensor from before the change, and the function
+  /// writes this copy. If training waits for the save, `snapshot` is empty, and
+  /// the function reads the elements from the memory of the tensor.
   Status writePiece(size_t index, const std::string &name) {
     const OwnedPiece &piece = pieces[index];
     const std::byte *data = buffer.data();
@@ -110,8 +121,11 @@ private:
   const Snapshot &snapshot;
   NewFile file;
   Manifest report;
-  /// Memory in which a piece is made contiguous before it is written; reused
-  /// for all pieces.
+  /// Buffer for the elements of one sub-tensor. In the memory of the tensor,
+  /// the elements of the sub-tensor may have gaps between them. They are copied
+  /// to this buffer without gaps, and then written to the file. All sub-tensors
+  /// use the same buffer, one after another. A save of the copies in `snapshot`
+  /// does not need the buffer.
   std::vector<std::byte> buffer;
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> hash{
       XXH3_createState(), &XXH3_freeState};

@@ -15,13 +15,18 @@ namespace pcc::runtime {
 /// in the foreground.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes this rank's two files of a checkpoint to `folder`. Returns exit code
-/// 7 if writing fails.
+/// Writes two files of this rank to the folder `folder` of a checkpoint. NNN is
+/// the number `rank`:
 ///
-/// - rank-NNN.safetensors: the sub-tensors that this rank saves. There is no
-///   file if all of them are empty.
-/// - rank-NNN.json: a report that describes the sub-tensors. Its existence
-///   means that their data is synced.
+/// - rank-NNN.safetensors: the elements of the sub-tensors in `pieces`. The
+///   function does not create this file if all sub-tensors are empty.
+/// - rank-NNN.json: a report that lists the sub-tensors. The function writes
+///   the report last, after it has synced the safetensors file to the disk. A
+///   process that finds the report can therefore rely on the data.
+///
+/// If training continues during the save, `snapshot` has a copy of each
+/// sub-tensor. Otherwise `snapshot` is empty. `changes` performs the file
+/// operations. Returns an error with exit code 7 if a file cannot be written.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

@@ -10,7 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Reads `tensor` as a whole, in the element type that its .npy file has.
+/// Reads all elements of `tensor` from `checkpoint`, and stores them in
+/// `elements`. Converts elements of type bf16 to f32, because a .npy file
+/// cannot contain bf16. Does not convert elements of other types.
 static Status readWhole(CheckpointReader &checkpoint, const SavedTensor &tensor,
                         std::vector<std::byte> &elements) {
   const auto count = size_t(numElements(tensor.shape));

@@ -11,9 +11,14 @@
 
 namespace pcc::runtime {
 
-/// A weight (ONNX initializer) of the model that was trained, with its type and
-/// shape in the model's file. The trained parameter may differ, for example by
-/// a transpose.
+/// A trained weight (ONNX initializer) of the model. The members `name`, `type`
+/// and `shape` describe the weight in the model's file. The training may use
+/// another type and shape. For example, the weight has shape 4x8 in the model's
+/// file, and the training changes a parameter of shape 8x4, which is the
+/// transpose of the weight.
+///
+/// A trained parameter that was not derived from a weight also has an object of
+/// this type. The members then describe the parameter.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;
@@ -43,9 +48,13 @@ public:
   /// Returns the trained weights, ordered by name.
   const std::vector<TrainedWeight> &list() const { return weights; }
 
-  /// Overwrites the trained elements in `stored`, the dense row-major bytes of
-  /// the whole weight in the model's type. Other elements stay unchanged.
-  /// Returns exit code 11 if the checkpoint is damaged.
+  /// Copies the trained values of `weight` from the checkpoint to `stored`.
+  /// `stored` is the memory of the whole weight. It is dense and row-major, and
+  /// its elements have the type `weight.type`. Elements that were not trained
+  /// stay unchanged. For example, only rows 0 to 9 of the 20 rows of a weight
+  /// were trained. The function overwrites rows 0 to 9 in `stored`, and does
+  /// not write to rows 10 to 19. Returns an error with exit code 11 if the
+  /// checkpoint is damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
   /// Writes all trained weights to a file in safetensors format. `file` is the

@@ -12,7 +12,10 @@ StateTensor stateTensorOf(const program::ParameterT &parameter,
   tensor.shape = parameter.shape;
   tensor.layout = layoutOf(*parameter.layout, mesh);
   tensor.data = data;
-  // Only optimizer state is initialized with a constant (`filled`).
+  // `filled` means that all elements of the tensor start with the same
+  // constant, such as 0. Only optimizer state starts with a constant.
+  // Parameters of the model start with values from a file, or with random
+  // values. A tensor with `filled` is therefore optimizer state.
   tensor.isState = parameter.filled;
   tensor.stateOf = parameter.state_of;
   tensor.trained = parameter.trainable && !parameter.filled;

@@ -31,7 +31,11 @@ WeightOrigin originOf(const program::ParameterT &parameter) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Type and shape of a weight between two transforms.
+/// Element type and shape of a tensor. A parameter is derived from a weight by
+/// a list of transforms, and each transform may change the type or the shape.
+/// For example, a weight has type f32 and shape 4x8. After a transpose, the
+/// type is f32 and the shape is 8x4. After a cast to bf16, the type is bf16 and
+/// the shape is 8x4.
 struct Form {
   ElementType type;
   std::vector<int64_t> shape;
@@ -160,7 +164,10 @@ static StridedCopy copyOf(const WeightStep &step, const Form &before,
   return copy;
 }
 
-/// Returns `copy` with source and target exchanged.
+/// Returns the loop nest that copies in the opposite direction: from the target
+/// of `copy` to the source of `copy`. For example, if `copy` copies element 8
+/// of the array A to element 0 of the array B, the result copies element 0 of B
+/// to element 8 of A.
 static StridedCopy reversed(StridedCopy copy) {
   std::swap(copy.sourceOffset, copy.targetOffset);
   for (CopyLoop &loop : copy.loops)
@@ -171,8 +178,14 @@ static StridedCopy reversed(StridedCopy copy) {
 namespace {
 using Bytes = std::vector<std::byte>;
 
-/// Applies the transforms of a weight, or their inverses, to its elements.
-/// Ignores casts: all elements have the type of the stored weight.
+/// Computes a weight of the model from a trained parameter. The parameter was
+/// derived from the weight by the transforms in `origin`, such as a transpose
+/// or a slice. The class applies the inverse transforms. `stored` has the
+/// current elements of the whole weight. Elements of the weight that the
+/// parameter does not contain keep these values.
+///
+/// The class does not convert elements: all elements have the type that the
+/// weight has in the model. The caller inverts the casts in `origin`.
 class WeightPath {
 public:
   WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
@@ -185,9 +198,12 @@ public:
     }
   }
 
-  /// Writes the elements `value` of a parameter back to the weight, and returns
-  /// the whole weight. Inverts the transforms (transposes, slices, reshapes)
-  /// from the last to the first. Elements that a slice left out come from
+  /// Returns the elements of the whole weight. `value` has the elements of the
+  /// parameter. The function inverts the transforms (transposes, slices and
+  /// reshapes) from the last transform to the first. A slice selects only some
+  /// elements of the weight. The other elements come from `stored`. For
+  /// example, the parameter is the first two rows of a weight with 4 rows.
+  /// Rows 0 and 1 of the result come from `value`, and rows 2 and 3 come from
   /// `stored`.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
@@ -201,9 +217,10 @@ public:
   }
 
 private:
-  /// Returns the elements of the stored weight after some of the transforms.
-  /// `step` is the number of transforms to apply. For example, forwardTo(2)
-  /// applies `steps[0]` and then `steps[1]`. A cast has no effect.
+  /// Copies the weight from `stored`, applies the first `step` transforms to
+  /// the copy, and returns the copy. For example, forwardTo(2) applies
+  /// `steps[0]` and then `steps[1]`, and forwardTo(0) applies no transform.
+  /// Casts are skipped, so the elements keep the type of the weight.
   Bytes forwardTo(size_t step) const {
     Bytes value(stored.begin(), stored.end());
     for (size_t i = 0; i < step; ++i) {
@@ -215,8 +232,9 @@ private:
   }
 
   /// Copies elements from the memory `from` to the memory `to`. The loop nest
-  /// `copy` defines which elements are copied. All elements have the type of
-  /// the stored weight. Does nothing if `copy` has no elements.
+  /// `copy` defines which elements are copied. The elements have the type of
+  /// the weight, `forms.front().type`. Does nothing if `copy` copies no
+  /// elements.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));
@@ -228,8 +246,13 @@ private:
 };
 } // namespace
 
-/// Converts the elements `value` of a parameter to the type of the model's
-/// weight. Inverts the casts in `origin` from the last to the first.
+/// Converts the elements of a parameter back to the type of the weight from
+/// which the parameter was derived. `value` has the elements of the parameter.
+/// `origin` lists the transforms that derived the parameter, and some of these
+/// transforms may be casts. The function inverts the casts from the last cast
+/// to the first. For example, the weight has type f32, and was cast to f16 and
+/// then to bf16. The function converts the elements from bf16 to f16, and then
+/// from f16 to f32.
 static Bytes uncast(const WeightOrigin &origin, Bytes value) {
   std::vector<ElementType> types = {origin.type};
   for (const WeightStep &step : origin.steps)

@@ -17,8 +17,12 @@ using WeightStep = std::variant<program::TransposeT, program::SliceT,
                                 program::ReshapeT, program::CastT>;
 
 /// Describes how a parameter of the program is derived from a weight (ONNX
-/// initializer) of the model: by transposes, slices, reshapes and casts. An
-/// export inverts them.
+/// initializer) of the model. `steps` lists the transforms: transposes, slices,
+/// reshapes and casts. For example, the weight has shape 4x8, and `steps` has
+/// one transpose. The parameter then has shape 8x4. After the training,
+/// writeBack() applies the inverse transforms to the trained parameter. The
+/// result has the shape and type of the weight, and can be stored in the
+/// model's file.
 struct WeightOrigin {
   /// Name of the weight in the model; empty if the parameter has no weight in
   /// the model.
@@ -46,10 +50,20 @@ WeightOrigin originOf(const program::ParameterT &parameter);
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Writes a whole trained parameter back to its weight, by the inverse of the
-/// transforms of `origin`. `stored` has the bytes of the model's weight.
-/// Elements that a slice left out stay unchanged. `origin` must have passed
-/// findOriginFault().
+/// Copies the values of a trained parameter to the weight from which the
+/// parameter was derived. `parameter` has all elements of the parameter.
+/// `stored` has all elements of the weight, in the type and shape that the
+/// weight has in the model. `origin` lists the transforms that derived the
+/// parameter. The function applies the inverse of each transform, from the last
+/// transform to the first, and stores the result in `stored`.
+///
+/// A transform may be a slice, which selects only some elements of the weight.
+/// The other elements of `stored` stay unchanged. For example, the weight has 4
+/// rows, and the parameter is the first two rows. The function overwrites the
+/// first two rows in `stored`.
+///
+/// The function does not check `origin`. The caller must first call
+/// findOriginFault(), which must return null.
 void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
                std::span<std::byte> stored);
 

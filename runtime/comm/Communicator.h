@@ -52,15 +52,22 @@ using Ticket = uint64_t;
 /// - Blocking: post() and advance() return at once. All other calls block until
 ///   they are complete. While a call blocks, the messages of earlier post()
 ///   calls make progress, in this group and in the rank's other groups.
-/// - Deadline: a call returns exit code 14 if it blocks for longer than the
-///   limit, World::deadline(). The error message names this rank, the action
-///   (see ActionId) and the members that did not arrive.
-/// - Sizes: if the members pass sizes that do not match, a call returns exit
-///   code 11. NCCL is an exception: it does not detect the fault.
+/// - Deadline: a call returns an error with exit code 14 if it blocks for
+///   longer than the limit, World::deadline(). The error message names this
+///   rank, the action (see ActionId) and the members that did not arrive.
+/// - Sizes: if the members pass sizes that do not match, a call returns an
+///   error with exit code 11. NCCL is an exception: it does not detect the
+///   fault.
 /// - Errors: an error of any call ends the run on all ranks.
-/// - CUDA streams: a QueuedGroup enqueues its calls on CUDA streams. These
-///   calls do not block.
-/// - Host memory with NCCL: post() of the group World::all() blocks.
+///
+/// If the ranks are connected by NCCL, the rule for blocking is different:
+///
+/// - The calls of a QueuedGroup do not block. Each call enqueues its work on a
+///   CUDA stream, and returns at once. createGroups() and createExchanges()
+///   create groups of the class QueuedGroup. The buffers of these groups are in
+///   GPU memory.
+/// - The calls of the group World::all() block, and post() blocks too. The
+///   buffers of this group are in host memory.
 class Group {
 public:
   virtual ~Group() = default;
@@ -81,8 +88,12 @@ public:
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) = 0;
 
-  /// Concatenates `bytes` bytes of every member into `out`, in member order.
-  /// `in` may be this member's part of `out`. Counterpart of MPI_Iallgather and
+  /// Copies `bytes` bytes of every member to all members. `in` has the bytes of
+  /// this member. The bytes of all members are concatenated in `out`, in member
+  /// order. `out` has space for size() * `bytes` bytes. For example, the group
+  /// has 2 members, and `bytes` is 4. Bytes 0 to 3 of `out` then come from
+  /// member 0, and bytes 4 to 7 come from member 1. `in` may point to the bytes
+  /// of `out` that come from this member. Counterpart of MPI_Iallgather and
   /// ncclAllGather.
   virtual Status allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) = 0;
@@ -105,10 +116,16 @@ public:
   virtual Status wait(std::span<const Ticket> tickets,
                       const ActionId &action) = 0;
 
-  /// Moves the data of all posted messages as far as possible without blocking.
-  /// Between threads or MPI processes, data moves only inside calls of a group.
-  /// A rank that computes should therefore call this from time to time. wait()
-  /// returns the errors of the messages.
+  /// Transfers data of the messages that earlier post() calls have begun.
+  /// Transfers as much data as possible without blocking.
+  ///
+  /// If the ranks are threads or MPI processes, a rank transfers data only
+  /// while it executes a function of a group, such as wait(). While the rank
+  /// computes, it executes no such function. The rank should therefore
+  /// interrupt its computation from time to time to call advance().
+  ///
+  /// If a message fails, advance() does not return an error. The later wait()
+  /// for the message returns the error.
   virtual void advance() = 0;
 
   /// Sends the messages `sends`, receives the messages `receives`, and blocks
@@ -165,21 +182,35 @@ public:
   struct PeerEdge {
     int from, to;
   };
-  /// Creates groups for point-to-point messages only, with the arguments of
-  /// createGroups(). No rank may be in two groups. Messages may use only the
-  /// connections in `edges`. Each connection may get its own channel.
+  /// Creates groups whose members only send point-to-point messages to each
+  /// other. The members must not call collectives, such as allReduce(). No rank
+  /// may be in two of the groups. `groups` lists the world ranks of each group.
+  /// All ranks of the world must call with the same `groups` and `edges`.
+  /// `created[i]` becomes this rank's view of group i; null if this rank is no
+  /// member.
+  ///
+  /// `edges` lists the pairs of a sender and a receiver between which messages
+  /// may be sent. The pairs apply to every group. For example, a group has the
+  /// world ranks 4, 5 and 6. `edges` has the pairs 0 -> 1 and 1 -> 2, which are
+  /// indices in the group. Rank 4 may then send messages to rank 5, and rank 5
+  /// may send messages to rank 6. No other messages are allowed.
+  ///
+  /// With NCCL, each pair gets an NCCL communicator of its own.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Returns the object that monitors the work on device queues, such as CUDA
-  /// streams. Returns null if the groups do not use device queues.
+  /// Returns null if the ranks are threads or MPI processes. If the ranks are
+  /// connected by NCCL, returns an object that reports whether the
+  /// communication on CUDA streams has completed or failed.
   ///
-  /// If the result is not null, createGroups() and createExchanges() create
-  /// only groups of class QueuedGroup. The calls of a QueuedGroup only enqueue
-  /// work. The group all() is different: its calls block.
+  /// With NCCL, createGroups() and createExchanges() create objects of the
+  /// class QueuedGroup. A call of such a group, for example allReduce(),
+  /// enqueues its work on a CUDA stream, and returns before the work is
+  /// complete. The group all() is not a QueuedGroup: its calls block until they
+  /// are complete.
   virtual QueuedWorld *queued() { return nullptr; }
 
   /// Sets the limit for the duration of one wait, in seconds. The limit applies

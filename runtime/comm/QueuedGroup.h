@@ -7,28 +7,47 @@
 
 namespace pcc::runtime {
 
-/// A group (fixed set of ranks) of devices with queues, such as CUDA streams.
-/// All buffers are device memory. A call enqueues its operation behind earlier
-/// work, and does not block the host.
+/// A group whose operations run on device queues, such as CUDA streams. A group
+/// is a fixed, ordered set of ranks that communicate. All buffers are in device
+/// memory. A call, such as allReduce(), enqueues an operation on a queue and
+/// returns. The host does not wait for the operation. On the device, the
+/// operation starts when all kernels that were enqueued before the call are
+/// complete. There are two kinds of calls:
 ///
-/// - Calls without a ticket (handle), such as allReduce(): all later work waits
-///   for the operation.
-/// - Calls with a ticket, such as postAllReduce(): later work may overlap with
-///   the operation, up to wait() for the ticket. Work after wait() starts after
-///   the operation. Pass each ticket to wait() once.
+/// - Calls without a ticket, such as allReduce(): kernels that are enqueued
+///   after the call start when the operation is complete.
+/// - Calls with a ticket, such as postAllReduce(): the ticket is a handle of
+///   the operation. Kernels that are enqueued after the call may run during the
+///   operation. The caller later passes the ticket to wait(). Kernels that are
+///   enqueued after wait() start when the operation is complete. wait() does
+///   not block the host. The caller must pass each ticket to wait() exactly
+///   once.
 ///
-/// QueuedWorld::poll() reports errors of operations that have been enqueued.
+/// An operation can fail after the call has returned. QueuedWorld::poll() then
+/// returns the error.
 class QueuedGroup : public Group {
 public:
-  /// Enqueues an all-reduce with the arguments of allReduce(). Sets `ticket`, a
-  /// handle of the all-reduce. Pass it to wait() before enqueuing work that
-  /// uses the result.
+  /// Enqueues an all-reduce on a device queue, such as a CUDA stream, and
+  /// returns before the all-reduce is complete. Sets `ticket` to a handle of
+  /// the all-reduce. All other arguments have the same meaning as in
+  /// allReduce().
+  ///
+  /// The device may run other kernels during the all-reduce. The caller must
+  /// pass `ticket` to wait() before it enqueues kernels that use `out` or
+  /// change `in`. Kernels that are enqueued after wait() start when the
+  /// all-reduce is complete.
   virtual Status postAllReduce(const void *in, void *out, size_t count,
                                ElementType type, dist::ReductionKind kind,
                                const ActionId &action, Ticket &ticket) = 0;
-  /// Enqueues an all-gather with the arguments of allGather(). Sets `ticket`, a
-  /// handle of the all-gather. Pass it to wait() before enqueuing work that
-  /// uses the result.
+  /// Enqueues an all-gather on a device queue, such as a CUDA stream, and
+  /// returns before the all-gather is complete. Sets `ticket` to a handle of
+  /// the all-gather. All other arguments have the same meaning as in
+  /// allGather().
+  ///
+  /// The device may run other kernels during the all-gather. The caller must
+  /// pass `ticket` to wait() before it enqueues kernels that use `out` or
+  /// change `in`. Kernels that are enqueued after wait() start when the
+  /// all-gather is complete.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
   /// Enqueues a reduce-scatter, and sets `ticket`, the handle for wait(). `in`

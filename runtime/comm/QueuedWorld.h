@@ -18,16 +18,21 @@ class QueuedWorld {
 public:
   virtual ~QueuedWorld() = default;
 
-  /// Announces that the device begins to capture a CUDA graph. All
-  /// communication calls until the first beginReplay() become part of the
-  /// graph.
+  /// Announces that the device begins to capture a CUDA graph. From now on,
+  /// communication calls, such as all-reduces, become part of the graph. The
+  /// device does not execute them during the capture. The first call of
+  /// beginReplay() ends the recording. Communication calls that follow are not
+  /// part of the graph.
   virtual void beginRecording() = 0;
-  /// Announces that the device is about to execute a captured CUDA graph. All
-  /// earlier communication calls must be complete.
+  /// Announces that the device is about to execute a captured CUDA graph. The
+  /// graph contains communication calls, such as all-reduces. All communication
+  /// calls that this rank made outside the graph must be complete. Must be
+  /// called before each execution of the graph.
   ///
-  /// The graph contains communication calls, such as all-reduces. During the
-  /// execution, progress() changes when one of these calls completes, and
-  /// missed() can name one of these calls.
+  /// During the execution, this object monitors the calls of the graph. The
+  /// result of progress() changes when the device completes a call of the
+  /// graph. If the execution takes too long, the error message of missed()
+  /// names the first call of the graph that is not complete.
   virtual void beginReplay() = 0;
   /// Returns an error if an enqueued operation has failed, or if another rank
   /// has ended the run. Does not block.

@@ -13,13 +13,16 @@
 
 namespace pcc::runtime {
 
-/// Channel between the processes of all ranks, independent of NCCL. Open while
-/// NCCL communicators exist. It has two purposes:
+/// Connections by which the processes of all ranks send short messages to each
+/// other. The connections do not use NCCL. They exist before the first NCCL
+/// communicator is created, and stay open until the last one is destroyed. They
+/// have two purposes:
 ///
-/// - gather() and broadcast() distribute start-up data, such as an NCCL unique
-///   id. All ranks must make these calls in the same order.
-/// - abort() and poll() send the error of one rank to all ranks. Any thread may
-///   call them.
+/// - Start-up: gather() sends data of every rank to rank 0. broadcast() sends
+///   data of rank 0, such as an NCCL unique id, to all ranks. All ranks must
+///   make these calls in the same order.
+/// - Errors: abort() sends the error of one rank to all ranks. poll() returns
+///   the error that has ended the run. Any thread may call abort() and poll().
 class Rendezvous {
 public:
   virtual ~Rendezvous() = default;
@@ -49,10 +52,15 @@ public:
   /// Ends the run on all ranks with error `why`. Does nothing if the run has
   /// already ended.
   virtual void abort(const Status &why) = 0;
-  /// Announces that this rank has finished, so that the end of its process is
-  /// no failure. Rank 0 blocks until all ranks have called leave(). If this
-  /// takes longer than the deadline of setDeadline(), rank 0 returns exit code
-  /// 14. Other ranks do not block.
+  /// Announces that this rank has finished. After leave(), the process of the
+  /// rank may end. If the process ends without leave(), the run fails on all
+  /// ranks.
+  ///
+  /// Rank 0 blocks until all other ranks have called leave(). The longest time
+  /// for this wait is the number of seconds that was passed to setDeadline().
+  /// After this time, leave() returns an error with exit code 14 on rank 0. On
+  /// other ranks, leave() does not block. If the run has failed, leave()
+  /// returns the error of the run.
   virtual Status leave() = 0;
 };
 

@@ -210,8 +210,8 @@ public:
   /// must be transferred with upload() and download().
   virtual bool sharesHostMemory() const = 0;
   /// Sets `data` to `bytes` bytes of new, zeroed device memory, aligned to
-  /// kAlignment. The device frees the memory in its destructor. Exit code 13
-  /// (NoDevice) if there is not enough memory.
+  /// kAlignment. The device frees the memory in its destructor. Returns an
+  /// error with exit code 13 (NoDevice) if there is not enough memory.
   virtual Status allocate(int64_t bytes, char *&data) = 0;
   /// Sets `data` to `bytes` bytes of new, zeroed host memory, aligned to
   /// kAlignment. The device frees the memory in its destructor. For a GPU the

@@ -17,16 +17,22 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// Sets the row stride of a matrix if `rows`, the number of rows, is 1. Sets
-/// the column stride if `columns`, the number of columns, is 1. An index in a
-/// dim of size 1 is always 0, so its stride has no effect on the result. Matrix
-/// libraries nevertheless reject some strides. The function sets a stride that
-/// the libraries accept:
+/// Replaces strides that have no effect by strides that matrix libraries
+/// accept. An index in a dim of size 1 is always 0, so the stride of this dim
+/// has no effect. Matrix libraries nevertheless reject some values of the
+/// stride. `rows` and `columns` are the numbers of rows and columns of
+/// `matrix`.
 ///
-/// - A 5x1 matrix with row stride 1 gets column stride 5.
-/// - A 5x1 matrix with row stride 7 gets column stride 1.
-/// - A 1x5 matrix with column stride 1 gets row stride 5.
-/// - A 1x5 matrix with column stride 7 gets row stride 1.
+/// - If `columns` is 1, sets the column stride. If the row stride is 1, the
+///   column stride becomes `rows`. Otherwise, the column stride becomes 1. For
+///   example, a 5x1 matrix with row stride 1 gets column stride 5, and a 5x1
+///   matrix with row stride 7 gets column stride 1.
+/// - If `rows` is 1, sets the row stride. If the column stride is 1, the row
+///   stride becomes `columns`. Otherwise, the row stride becomes 1. For
+///   example, a 1x5 matrix with column stride 1 gets row stride 5, and a 1x5
+///   matrix with column stride 7 gets row stride 1.
+///
+/// Each new stride is at least 1, even if the matrix has no elements.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -96,19 +102,25 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// Merges the innermost batch dim with the rows, and repeats this as long as
-/// two conditions hold:
+/// Merges the innermost batch dim with the rows. The products of this batch dim
+/// then become one product with more rows. For example, 8 products of a 128x64
+/// matrix a and the same 64x32 matrix b become one product of a 1024x64 matrix
+/// and b.
 ///
-/// - The batch stride of b is 0. All products along the dim then use the same
-///   matrix b.
-/// - In a, c and residual, the batch stride equals m times the row stride. The
-///   row stride then also leads from the last row of a matrix to the first row
-///   of the next matrix. For example, if m is 128 and the row stride is 64, the
+/// After a merge, the next outer batch dim has become the innermost one. The
+/// function merges it in the same way. The function stops if there is no batch
+/// dim left, or if one of two conditions does not hold:
+///
+/// - All products along the innermost batch dim use the same matrix b. In other
+///   words, the batch stride of b is 0.
+/// - In a, c and residual, one row stride fits the rows of all products. In
+///   other words, the batch stride equals the row stride times m, the number of
+///   rows of one matrix. For example, if m is 128 and the row stride is 64, the
 ///   batch stride must be 8192.
 ///
-/// If m is 1, each matrix has one row, and its row stride has no effect. The
-/// second condition is then not required. In a, c and residual, the batch
-/// stride becomes the new row stride.
+/// If m is 1, each matrix has only one row, so its row stride has no effect.
+/// Any batch stride then satisfies the second condition, and becomes the new
+/// row stride.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

@@ -51,11 +51,19 @@ struct MatrixStrides {
 /// product of the batch must be computed separately, so that the bits of the
 /// product do not depend on the batch size.
 struct MatmulProblem {
-  /// Sums that the product computes as a second result. The backward pass uses
-  /// them as the gradient of a bias.
+  /// Optional vector of sums, which is computed together with the product c = a
+  /// b:
   ///
-  /// - OfA: the sum of each row of a, a vector [m]
-  /// - OfB: the sum of each column of b, a vector [n]
+  /// - None: no vector
+  /// - OfA: the sum of each row of a. If a is [m, k], the vector has m
+  ///   elements.
+  /// - OfB: the sum of each column of b. If b is [k, n], the vector has n
+  ///   elements.
+  ///
+  /// The backward pass of y = x w + bias uses the vector as the gradient of the
+  /// bias. Let dy be the gradient of y. The gradient of w is the product of the
+  /// transposed x and dy, so dy is the factor b of this product. The gradient
+  /// of the bias is the sum of each column of dy.
   enum class Sums { None, OfA, OfB };
 
   /// Creates the problem of a matrix product instruction, and simplifies its
@@ -67,10 +75,11 @@ struct MatmulProblem {
   /// Sizes of the batch dims, outermost first. If empty, there is one product.
   std::vector<int64_t> batch;
   int64_t m, n, k;
-  /// Offset and strides of each matrix in its buffer. `a` and `b` are the
-  /// factors of the product, and `c` is the result. `residual` is a matrix that
-  /// is added after the activation. If `hasResidual` is false, no matrix is
-  /// added, and `residual` is a copy of `c`.
+  /// Positions and strides of the four matrices in their buffers. `a` and `b`
+  /// are the factors of the product, and `c` is the result. `residual` is a
+  /// matrix that is added to the result after the activation. If `hasResidual`
+  /// is false, there is no residual. The member `residual` then has the same
+  /// values as the member `c`.
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;

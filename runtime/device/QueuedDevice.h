@@ -15,16 +15,22 @@ public:
   virtual ~QueuedDevice() = default;
 
   /// Begins an upload: a copy of `bytes` bytes from the host memory `from` to
-  /// the device memory `to`. The memory `from` must be page-locked
-  /// (allocated by Device::allocatePinned()). copyWithin() copies from device
-  /// memory to device memory. Calls of copyWithin() determine when an upload
-  /// executes:
+  /// the device memory `to`. The memory `from` must be page-locked, which means
+  /// that Device::allocatePinned() has allocated it.
   ///
-  /// - An upload executes after the copies of all earlier copyWithin() calls.
-  /// - An upload may execute at the same time as kernels that were begun after
-  ///   the last copyWithin() call.
-  /// - An upload executes before the copies of the next copyWithin() call. The
-  ///   memory `from` must stay unchanged until these copies are complete.
+  /// The function copyWithin() begins copies from device memory to device
+  /// memory. The time of an upload is fixed relative to these copies, but not
+  /// relative to kernels. For example, let four functions be called in this
+  /// order:
+  ///
+  ///   1. copyWithin()    begins copies A
+  ///   2. beginUpload()   begins the upload
+  ///   3. a function that begins a kernel
+  ///   4. copyWithin()    begins copies B
+  ///
+  /// The upload executes after copies A and before copies B. The upload and the
+  /// kernel may execute at the same time. The memory `from` must stay unchanged
+  /// until copies B are complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
   /// Begins to copy `bytes` bytes from device memory to page-locked host
   /// memory, after all work that was begun earlier.
@@ -35,24 +41,32 @@ public:
   /// executes after the copies.
   virtual Status copyWithin(std::span<const DeviceCopy> copies) = 0;
 
-  /// Begins to generate elements of a random tensor. The device stores the
-  /// elements in the device memory `to`. The value of an element depends only
-  /// on `key` and on the index of the element in the whole tensor.
+  /// Begins to generate random elements of a tensor, and to store them in the
+  /// device memory `to`. Each element has an index in the whole tensor. The
+  /// value of the element depends only on `key` and on this index.
   ///
   /// - `image`: compiled kernels of the program
   /// - `kernel`: index in `image` of the kernel that generates the elements
-  /// - `key`: hash of the seed and of the tensor's name
-  /// - `copies`: loop nests. Each iteration of the innermost loop generates one
-  ///   element. The source index of the iteration is the index of the element
-  ///   in the whole tensor. The target index of the iteration is the index at
-  ///   which the element is stored in `to`. For example, source index 16 and
-  ///   target index 0 store element 16 of the tensor at the beginning of `to`.
+  /// - `key`: hash of the random seed and of the tensor's name
+  /// - `copies`: list of loop nests, which select the elements to generate.
+  ///   Each iteration of a nest generates one element. The source index of the
+  ///   iteration is the index of the element in the whole tensor. The target
+  ///   index of the iteration is the index in `to` at which the element is
+  ///   stored.
+  ///
+  /// For example, let a loop nest consist of one loop with 8 iterations. The
+  /// source index begins at 16 and the target index at 0. Both increase by 1 in
+  /// each iteration. The loop generates the elements 16 to 23 of the tensor,
+  /// and stores them at the indices 0 to 7 of `to`.
   virtual Status generate(const ProgramImage &image, int32_t kernel,
                           uint64_t key, std::span<const StridedCopy> copies,
                           void *to) = 0;
 
-  /// Begins a recording of one step (a CUDA graph). Until endRecording(), all
-  /// work that is begun is added to the recording instead of being executed.
+  /// Begins to record the work of one step, which is one run of the program. On
+  /// a GPU, the recording is a CUDA graph. Until endRecording() is called, the
+  /// device does not execute the kernels and collectives that are begun. The
+  /// device adds these kernels and collectives to the recording. replay()
+  /// executes the recording.
   virtual Status beginRecording() = 0;
   /// Ends the recording of work that beginRecording() began. The device keeps
   /// the recorded work until dropRecording().

@@ -114,17 +114,23 @@ private:
   /// A member function that executes one phase of a run.
   using Part = Status (RankRun::*)();
 
-  /// Executes the phases `parts` in order. Returns the first error.
+  /// Calls the functions in the list `parts` one after another. Each function
+  /// executes one phase of a run, such as loading the program. If a function
+  /// returns an error, inOrder() returns the error and does not call the
+  /// remaining functions.
   Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
       PCC_RETURN_IF_ERROR((this->*part)());
     return Status::success();
   }
 
-  /// Executes the function `call`, which needs a program that trains, and
-  /// returns its result. If the program does not train, returns exit code 2
-  /// without executing `call`. In `call`, each wait for other ranks may last up
-  /// to `options.loadTimeout` seconds.
+  /// Calls the function `call`, and returns the status that `call` returns.
+  /// `call` works only if the program was compiled for training. If the program
+  /// was compiled for inference, ofTraining() does not call `call`, and returns
+  /// an error with exit code 2 (WrongUsage).
+  ///
+  /// `call` may wait for other ranks. ofTraining() sets the time limit of each
+  /// such wait to `options.loadTimeout` seconds.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -192,8 +198,11 @@ private:
     return hostBuffers->open();
   }
 
-  /// Sets `constants` to the address of the program's constants: in the
-  /// executable image, or in a copy on a device with its own memory.
+  /// Sets `constants` to the address at which the device can read the constants
+  /// of the program. The executable contains the constants. If the device can
+  /// read host memory, the address is that of the constants in the executable.
+  /// Otherwise, the function copies the constants to the memory of the device.
+  /// The address is then that of the copy.
   Status placeConstants(char *&constants) {
     const std::byte *const given = opened.constants.data();
     constants = const_cast<char *>(reinterpret_cast<const char *>(given));
@@ -204,12 +213,18 @@ private:
     return status.failed() ? status : device.upload(constants, given, bytes);
   }
 
-  /// Creates the communicators. Loads instructions, weights and pipeline
-  /// messages, in this order:
+  /// Prepares everything that a step needs. The function does the following, in
+  /// this order:
   ///
-  /// - Instructions come before weights: preparing an instruction may pack a
-  ///   weight into another memory format, and free the original.
-  /// - Messages come last, because they need the addresses of all buffers.
+  /// - Creates the communicators.
+  /// - Creates one object for each instruction of the program. The object
+  ///   executes the instruction. The device may convert a weight to another
+  ///   memory format at this time, and free the original.
+  /// - Loads the weights that the device has not converted.
+  /// - Finds the address of the tensor for each message between pipeline
+  ///   stages. This phase comes after the weights are loaded, because the
+  ///   tensor may be a weight.
+  /// - Executes some operations once, so that libraries load their code.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
@@ -226,8 +241,11 @@ private:
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
-    // A timeline needs the times of single actions, which a CUDA graph does not
-    // give.
+    // Call keepApart(), which disables CUDA graphs, in two cases. In the first
+    // case, the options ask for a timeline of the last step. A timeline shows
+    // the time of each action, such as the forward pass of one microbatch. A
+    // CUDA graph executes all actions in one launch, so the time of one action
+    // is unknown. In the second case, the options disable CUDA graphs.
     if (isSeen() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {

@@ -12,20 +12,27 @@
 
 namespace pcc::runtime {
 
-/// One rank of a run: loads its program, executes steps, and writes the
-/// results. Used in one of two ways:
+/// One rank of a run. Loads the program of the rank, executes steps, and writes
+/// the results. A step is one execution of the program. A rank is used in one
+/// of two ways:
 ///
 ///   run()                                       a whole run (`pcc run`)
 ///   open() setInputs() step() … copyOutputs()   a session (the Python module)
 ///
-/// All ranks make the same calls in the same order. A call may block for other
-/// ranks, unless its comment says "Local". After an error on any rank, make no
-/// further call; World::abort() ends the waits of other ranks.
+/// In a whole run, one call does everything. In a session, the caller calls the
+/// functions one after another. The caller may call step() several times.
+///
+/// All ranks must call the same functions in the same order. A call may wait
+/// for other ranks. The functions index(), program(), setInputs() and
+/// copyOutputs() never wait. If a call returns an error on one rank, no rank
+/// may call a further function. Other ranks may still be inside a call that
+/// waits. World::abort() ends this wait.
 class Rank {
 public:
   virtual ~Rank() = default;
 
-  /// Returns the index of this rank in the world. Local: does not communicate.
+  /// Returns the index of this rank among all ranks of the run, counted from 0.
+  /// Does not communicate with other ranks.
   virtual int index() const = 0;
 
   /// Executes the whole run that the options describe: loads the program,
@@ -41,13 +48,18 @@ public:
   /// Loads the program and the weights, and creates the communicators. Must be
   /// called before all other functions except index() and run().
   virtual Status open() = 0;
-  /// Returns the loaded program, which this object owns. Local: does not
-  /// communicate.
+  /// Returns the program of this rank, which open() has loaded. This object
+  /// owns the program. Does not communicate with other ranks.
   virtual const program::ProgramT &program() const = 0;
 
-  /// Sets the input arrays of all following steps. An array in `given` replaces
-  /// the file or generator that the options name. The arrays are borrowed for
-  /// all steps. Local: does not communicate.
+  /// Sets the inputs of all following steps. `given` has arrays by the names of
+  /// the inputs. If `given` has an array for an input of the model, the steps
+  /// read the array. Otherwise, the steps read the file or use the random
+  /// generator that the options name for the input. A second call removes all
+  /// arrays of the first call.
+  ///
+  /// The caller must keep the arrays in memory until the last step that reads
+  /// them is complete. Does not communicate with other ranks.
   virtual Status setInputs(const InputArrays &given) = 0;
   /// Executes all steps that the options specify: warm-up and timed steps of
   /// inference, or training steps with metrics and checkpoints.
@@ -58,17 +70,26 @@ public:
   /// Writes the files that the options ask for: outputs, a report of the run,
   /// and timelines of the last step. Prints a summary line to stderr.
   virtual Status write() = 0;
-  /// Copies this rank's elements of the last step's outputs into complete
-  /// arrays. `places` has the address of one dense array per output. bf16
-  /// becomes f32. Ranks that are threads may write to the same arrays at once.
-  /// Local: does not communicate.
+  /// Copies the outputs of the last step to arrays of the caller. `places` has
+  /// the address of one array per output of the model. The array has space for
+  /// all elements of the output, in row-major order and without gaps. Elements
+  /// of type bf16 are converted to f32. This rank writes only its own elements
+  /// of the outputs. If several ranks have the same element, only one of these
+  /// ranks writes it.
+  ///
+  /// The ranks may be threads of one process. All ranks can then write to the
+  /// same arrays at the same time, because they write different elements. Does
+  /// not communicate with other ranks.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
-  // copyWeights(), save() and resume() are for programs that train. For other
-  // programs they return exit code 2.
+  // The functions copyWeights(), save() and resume() need a program that was
+  // compiled for training. If the program was compiled for inference, the
+  // functions do nothing and return an error with exit code 2 (WrongUsage).
 
-  /// Copies this rank's shards of the trained weights into `whole`, the
-  /// complete weights that all ranks of this process share.
+  /// Copies this rank's shards of the trained weights to `whole`. A shard is
+  /// the local piece of a weight. The ranks must be threads of one process, and
+  /// all ranks must pass the same object as `whole`. When the call has returned
+  /// on all ranks, `whole` has all elements of the weights.
   virtual Status copyWeights(GatheredTensors &whole) = 0;
   /// Writes a checkpoint of the current training state into `directory`.
   virtual Status save(const std::string &directory) = 0;
@@ -78,13 +99,28 @@ public:
                         std::vector<std::string> &notes) = 0;
 };
 
-/// Creates a rank without loading its program. All arguments are borrowed.
+/// Creates a rank, but does not load its program. The parameters are:
+///
+/// - `image`: the program and the compiled kernels
+/// - `options`: the options of the run, such as the number of steps
+/// - `world`: the communicator of all ranks
+/// - `device`: the CPU or GPU that executes the program
+///
+/// The rank keeps references to the four arguments. The caller must not destroy
+/// them before the rank.
 std::unique_ptr<Rank> createRank(const ProgramImage &image,
                                  const RunOptions &options, World &world,
                                  Device &device);
 
-/// Returns the number of threads with which a rank computes: `options.threads`,
-/// or else the host's cores divided by the host's ranks, at least 1.
+/// Returns the number of CPU threads that each rank uses. If `options.threads`
+/// is greater than 0, the result is `options.threads`. Otherwise, the result is
+/// the number of the host's cores divided by the number of ranks on the host,
+/// but at least 1. For example, if the host has 16 cores and 4 ranks, the
+/// result is 4.
+///
+/// `options.localRanks` is the number of ranks on the host. If this number is
+/// 0, all ranks of the run are on the host. `worldSize` is the number of all
+/// ranks.
 int threadsPerRank(const RunOptions &options, int worldSize);
 
 } // namespace pcc::runtime

@@ -132,9 +132,16 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// Reads the metrics (loss, learning rate, …) from this rank's outputs. If rank
-/// 0 does not compute the loss, a rank that does (`rankOfLoss`) broadcasts its
-/// metrics. NaN stands for a missing loss scale.
+/// Reads the loss, the gradient norm, the learning rate and the loss scale from
+/// the outputs of this rank's program. There are two cases:
+///
+/// - If rank 0 computes the loss, or if no rank computes the loss, each rank
+///   keeps the numbers that it has read.
+/// - Otherwise, rank `rankOfLoss` broadcasts its four numbers. All ranks
+///   replace their numbers by the received numbers.
+///
+/// If training uses no loss scale, rank `rankOfLoss` sends NaN as the fourth
+/// number. The other ranks then leave `metrics.lossScale` empty.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -287,13 +294,24 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
-/// Result of agreeToStop() if rank 0 cannot write its log; greater than any
-/// signal number.
+/// Value of the parameter `signal` of agreeToStop() if rank 0 cannot write the
+/// metrics to stdout or to the metrics file. In all other cases, the parameter
+/// is 0 or the number of a signal, such as 15 for SIGTERM. agreeToStop()
+/// computes the maximum of one number per rank. `kLogFailed` is greater than
+/// any signal number. If rank 0 has `kLogFailed`, the maximum is thus
+/// `kLogFailed`.
 static constexpr int kLogFailed = 1000;
 
-/// Computes the maximum signal number of all ranks, because a signal may reach
-/// some ranks one step later than others. All ranks thus stop after the same
-/// step.
+/// Sets `signal` on all ranks to the maximum of one number per rank. The number
+/// of a rank is one of these:
+///
+/// - the number of the signal that has requested a stop on this rank;
+/// - 0 if no signal has requested a stop on this rank;
+/// - `kLogFailed` on rank 0 if rank 0 cannot write the metrics.
+///
+/// For example, SIGTERM (15) reaches rank 0 during step 7, and reaches rank 1
+/// during step 8. After step 7, rank 0 has the number 15, and rank 1 has the
+/// number 0. The maximum is 15. Both ranks thus stop after step 7.
 Status TrainingRun::agreeToStop(int &signal) {
   int32_t any = logFailure.failed() ? kLogFailed : stopRequested();
   Status status = Status::success();

@@ -42,13 +42,22 @@ public:
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
-  /// Executes the whole training run that the options describe: resumes,
-  /// trains, saves checkpoints, and prints metrics. Adds times and metrics to
-  /// `report`.
+  /// Executes the whole training run that the options describe. First restores
+  /// a checkpoint if the option --resume is given. Then executes the training
+  /// steps, and adds the duration and the metrics of each step to `report`.
+  /// Rank 0 prints the metrics. Saves checkpoints if the option --save is
+  /// given.
   ///
-  /// A stop request on any rank ends all ranks after the same step. They save a
-  /// checkpoint if --save is given, and return success; ending() has the
-  /// reason.
+  /// The training ends early, without an error of run(), in two cases:
+  ///
+  /// - A signal, such as SIGTERM, has requested a stop on at least one rank. If
+  ///   stdout is a pipe without a reader, the signal is SIGPIPE. After the stop,
+  ///   ending() returns an error on all ranks.
+  /// - Rank 0 cannot write the metrics for another reason, such as a full disk.
+  ///   After the stop, ending() returns an error on rank 0 only.
+  ///
+  /// In both cases, all ranks stop after the same step, and save a checkpoint
+  /// if the option --save is given.
   Status run(RankReport &report);
 
   /// Returns success if run() was not stopped. After a stop, returns an error
@@ -64,19 +73,32 @@ public:
   // resume(), step() and save() are parts of run(). All ranks must call them
   // together.
 
-  /// Restores weights, optimizer state and position (step and sample) from a
-  /// checkpoint in `directory`. Appends warnings to `notes`. Exit code 10 if
-  /// the inputs cannot continue at the restored sample.
+  /// Restores the weights, the optimizer state, the number of completed steps
+  /// and the number of used samples from a checkpoint in `directory`. Appends
+  /// messages for the user to `notes`. For example, a message states that a
+  /// damaged checkpoint was skipped.
+  ///
+  /// Training continues with the first unused sample. For example, the
+  /// checkpoint was saved after 4 samples, and a step of this run has 8
+  /// samples. Sample 4 is then in the middle of a step of this run. Some input
+  /// files can be read only in whole steps. With such a file, the function
+  /// returns an error with exit code 10.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
-  /// Executes one training step, beginning with the next sample. Unless
-  /// `isLast`, reads the inputs of the following step while the device
-  /// computes. Prints nothing.
+  /// Executes one training step. The step uses the samples that follow the
+  /// samples of the previous step. Adds the duration and the metrics of the
+  /// step to `report`. Prints nothing.
+  ///
+  /// If `isLast` is false, another step follows. On a GPU, the host then reads
+  /// the inputs of the following step while the GPU computes this step.
   Status step(RankReport &report, bool isLast = true);
   /// Writes a checkpoint of the current training state into `directory`.
   Status save(const std::string &directory);
 
 private:
-  /// Restores a checkpoint if --resume was given; rank 0 prints the warnings.
+  /// Restores the training state from a checkpoint if the option --resume names
+  /// a directory. Otherwise does nothing. A restore may give messages for the
+  /// user. For example, a message states that a damaged checkpoint was skipped.
+  /// Rank 0 prints its messages to stderr, unless `options.quiet` is true.
   Status resumeAsAsked();
   /// Opens the file of --metrics on rank 0, and the checkpoint writer of
   /// --save.
@@ -108,11 +130,14 @@ private:
   /// Sets `rankOfLoss` on all ranks to the lowest rank that computes the loss.
   /// In a pipeline, only ranks of the last stage compute it.
   Status findLoss();
-  /// Sets `number` to the scalar output `name` of the last step, if this rank
-  /// computes it.
+  /// Sets `number` to the value that the most recent step has computed for the
+  /// output `name`. The output is a scalar, such as "loss". If this rank does
+  /// not compute the output, `number` does not change.
   Status readNumber(std::string_view name, std::optional<double> &number) const;
-  /// Sets `metrics` to the loss and other metrics of the last step. Rank 0 gets
-  /// them even if another rank computes the loss.
+  /// Sets `metrics` to the loss and the other metrics of the most recent step.
+  /// If rank 0 does not compute the loss, a rank that computes the loss sends
+  /// its metrics to all ranks. Rank 0 thus has the loss if any rank computes
+  /// the loss. All ranks must call this function together.
   Status readMetrics(StepMetrics &metrics) const;
   /// Sets `peakLive` after the first step, if --metrics is given. `peakLive`
   /// has one number per pipeline stage. A stage keeps the activations of a
@@ -120,9 +145,19 @@ private:
   /// largest number of microbatches whose activations the stage has kept at the
   /// same time. All ranks must call this function together.
   Status gatherPeakLive();
-  /// Prints loss, gradient norm and speed of the last step on rank 0, and
-  /// writes them to the metrics file. Requests a stop if the reader of stdout
-  /// is gone. Keeps any other error of these writes in `logFailure`.
+  /// Reports the step that has just ended. `metrics` has the loss and the other
+  /// metrics of this step. `seconds` is the duration of this step. Only rank 0
+  /// reports. Rank 0 prints the metrics to stdout, shows the training speed to
+  /// the user, and appends a line to the metrics file (option --metrics). If
+  /// pcc runs inside a Python program, rank 0 only appends the line to the
+  /// metrics file.
+  ///
+  /// One of these writes may fail:
+  ///
+  /// - If stdout is a pipe without a reader, the function requests that all
+  ///   ranks stop training.
+  /// - If a write fails for any other reason, the function stores the error in
+  ///   `logFailure`, unless `logFailure` already has an error.
   void tell(const StepMetrics &metrics, double seconds);
   /// Writes the metrics of one step as one line to stdout. For example:
   ///
@@ -150,7 +185,12 @@ private:
   std::string writersDirectory;
   /// Descriptor of the file of --metrics on rank 0; otherwise -1. Owned.
   int metricsFile = -1;
-  /// First error of rank 0 in writing its log.
+  /// First error of rank 0 in writing the metrics to stdout or to the metrics
+  /// file (option --metrics). The value is success if there is no error. The
+  /// value is always success on all ranks except rank 0.
+  ///
+  /// A write to stdout also fails if stdout is a pipe without a reader. This
+  /// failure is not stored here.
   Status logFailure;
   /// Result of ending().
   Status reasonOfEnd;

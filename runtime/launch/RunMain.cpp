@@ -32,16 +32,23 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` to the rank of this process. A launcher, such as mpirun, passes
-/// the rank and the number of ranks to each process in environment variables.
-/// `environment` contains these variables. Without a launcher, `rank` becomes
-/// 0. `worldSize` is the number of ranks for which `bundle` was compiled.
+/// Sets `rank` to the rank of this process. A launcher, such as mpirun, starts
+/// one process per rank. The launcher passes the rank and the number of ranks
+/// to each process in environment variables. `environment` contains the
+/// environment variables of this process. `bundle` is the directory that
+/// contains one executable per rank, and `worldSize` is the number of ranks of
+/// the bundle. If no launcher has set its variables, and `worldSize` is 1,
+/// `rank` becomes 0.
 ///
-/// Exit code 12 in three cases:
+/// Returns an error with exit code 12 in these cases:
 ///
-/// - The bundle has several ranks, and no launcher started this process.
-/// - The launcher's number of ranks differs from `worldSize`.
-/// - A variable is not a valid number, or variables of two launchers disagree.
+/// - No launcher has set its variables, and `worldSize` is larger than 1.
+/// - The number of ranks in the variables of the launcher differs from
+///   `worldSize`.
+/// - The value of a variable of a launcher is not a valid number.
+/// - The variables of two launchers contain different ranks or different
+///   numbers of ranks.
+/// - Only one of the variables PCC_RANK and PCC_WORLD_SIZE is set.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   std::optional<RankIdentity> identity;
@@ -56,16 +63,22 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
-/// Returns the number of ranks that this process must start as child processes.
-/// `worldSize` is the number of ranks of `bundle`. There are three cases:
+/// Returns the number of child processes that this process must start, one
+/// child process per rank. Returns 0 if this process is itself one rank.
+/// `bundle` is the directory that contains one executable per rank, and
+/// `worldSize` is the number of ranks of the bundle. The function tests three
+/// conditions in this order:
 ///
-/// - The environment variable PCC_LAUNCH is set. The result is the number in
-///   the variable, or 0 if the number is larger than 65,536. `pcc run` sets the
-///   variable if the bundle has several ranks on GPUs. This function removes
-///   the variable, so that the child processes start no ranks themselves.
-/// - The bundle has several ranks on GPUs, and no launcher such as torchrun has
-///   started this process. The result is `worldSize`.
-/// - Otherwise this process is itself a rank. The result is 0.
+/// 1. The environment variable PCC_LAUNCH is set. The result is the number in
+///    this variable. If the number is larger than 65,536, the largest number of
+///    ranks that pcc accepts, the result is 0. `pcc run` sets the variable if
+///    the bundle has several ranks on GPUs. The function removes the variable
+///    from the environment, because a child process is one rank and must not
+///    start ranks.
+/// 2. The bundle has several ranks on GPUs, and no launcher has started this
+///    process. A launcher is a program that starts one process per rank, such
+///    as torchrun. The result is `worldSize`.
+/// 3. In all other cases, the result is 0.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);
@@ -89,13 +102,15 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// Tells `pcc run` the rank and the process id of this process. `pcc run` has
-/// stored the path of a directory in the environment variable PCC_STATUS_DIR.
-/// This function creates a file in the directory. The name of the file contains
-/// the rank and the process id. `pcc run` then notices when the process ends.
+/// Creates an empty file that tells `pcc run` the rank and the process id of
+/// this process. For example, the file name "alive.3.4711" says that rank 3 is
+/// the process 4711. `pcc run` sets the environment variable PCC_STATUS_DIR to
+/// the path of a directory. The function creates the file in this directory.
+/// `pcc run` watches the directory and finds the new file. From then on,
+/// `pcc run` also watches the process, and detects the end of the process.
 ///
-/// Also asks the kernel to kill this process when its parent process ends. Does
-/// nothing if PCC_STATUS_DIR is not set.
+/// The function also asks the kernel to kill this process when the parent
+/// process ends. If PCC_STATUS_DIR is not set, the function does nothing.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

@@ -48,8 +48,12 @@ namespace {
 /// The two ends of a copy.
 enum class Side { Source, Target };
 
-/// Builder of the plan of the rank at `at`. Each public method plans one kind
-/// of collective. Only one of them may be called per object.
+/// Builder of the plan of one rank for a collective. The plan lists the copies
+/// and the messages that the rank executes. The constructor receives the
+/// collective `spec`, and the coordinates `at` of the rank in `mesh`.
+///
+/// Each other public function plans one kind of collective. Only one of these
+/// functions may be called for each Planner object, and only once.
 class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
@@ -137,8 +141,14 @@ private:
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets `hasHoles`: whether no copy or message writes some element of `out`.
-  /// Only views (windowed reads) have holes, for example as padding.
+  /// Sets plan.hasHoles to true if the result `out` has a view, and some
+  /// elements of `out` are written neither by a copy nor by a received message.
+  /// Otherwise sets plan.hasHoles to false.
+  ///
+  /// A view is a windowed read of a dim of a tensor. For example, a window of a
+  /// convolution begins 1 element before the first element of the dim. The
+  /// first element of `out` is then padding. Neither a copy nor a message
+  /// writes this element.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -186,9 +196,13 @@ private:
     return copies;
   }
 
-  /// Adds a message with the elements that `copies` read to `member`, unless
-  /// there are none. The message is packed into scratch if its elements are not
-  /// contiguous in `in`.
+  /// Adds a message from this rank to the member with index `member` in the
+  /// group. The message has the elements that `copies` read from this rank's
+  /// operand `in`. If `copies` read no elements, adds no message.
+  ///
+  /// If the elements are contiguous in `in`, this rank sends them directly from
+  /// `in`. Otherwise this rank first copies them to scratch (temporary memory),
+  /// and sends from scratch.
   void addSend(int member, const std::vector<StridedCopy> &copies) {
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
@@ -200,9 +214,13 @@ private:
     plan.sends.push_back(std::move(piece));
   }
 
-  /// Adds a message from `member` with the elements that `copies` write, unless
-  /// there are none. The message is received in scratch if its elements are not
-  /// contiguous in `out`, or if `alwaysPacked` is true.
+  /// Adds a message to this rank from the member with index `member` in the
+  /// group. The message has the elements that `copies` write to this rank's
+  /// result `out`. If `copies` write no elements, adds no message.
+  ///
+  /// If the elements are contiguous in `out` and `alwaysPacked` is false, this
+  /// rank receives them directly in `out`. Otherwise this rank receives them in
+  /// scratch (temporary memory).
   void addReceive(int member, const std::vector<StridedCopy> &copies,
                   bool alwaysPacked) {
     PeerPiece piece{member, countElements(copies)};
@@ -336,8 +354,16 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
   return largest;
 }
 
-/// Compares the plans of all members of the group whose first member is at
-/// `at`. Returns a description of the first mismatch, or an empty string.
+/// Checks the messages between the members of one group. `at` contains the
+/// coordinates of the first member of the group. The plan of each member lists
+/// the messages that the member sends and the messages that the member
+/// receives.
+///
+/// For example, member 0 sends 8 elements to member 1, so member 1 must receive
+/// 8 elements from member 0. If member 1 receives another number of elements,
+/// the result is "member 1 does not receive what member 0 of its group sends to
+/// it". If the messages of all pairs of members match, the result is an empty
+/// string.
 static std::string findUnmatchedPiece(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
   struct Sizes {
@@ -400,8 +426,13 @@ static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
 }
 
-/// Returns the offsets of all elements that the copies read (Source) or write
-/// (Target), in loop order.
+/// Returns the offsets of elements of `copies`, in the order in which the
+/// copies process the elements. If `side` is Source, the result has the offsets
+/// of the elements that the copies read. If `side` is Target, the result has
+/// the offsets of the elements that the copies write.
+///
+/// For example, a copy reads elements 0, 4 and 8 and writes elements 5, 6 and
+/// 7. The result is {0, 4, 8} for Source, and {5, 6, 7} for Target.
 static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
                                       Side side) {
   std::vector<int64_t> offsets;

@@ -24,9 +24,17 @@
 
 namespace pcc::runtime {
 
-/// Returns the coordinates of all members of the group of the rank at `at`. The
-/// members differ only along the sub-axes `group`, and are ordered by these
-/// coordinates. The first sub-axis is the most significant.
+/// Returns the coordinates of all members of a group of ranks. `at` contains
+/// the coordinates of one member. The members differ only in their coordinates
+/// along the sub-axes `group`. A sub-axis is a mesh axis or a factor of a mesh
+/// axis. The members are sorted by these coordinates: first by the coordinate
+/// along the first sub-axis, then by the coordinate along the second sub-axis,
+/// and so on.
+///
+/// For example, `mesh` has the axes dp=2, tp=2 and mb=8. `at` is {0, 1, 5}.
+///
+///   group = {tp}        {0, 0, 5}, {0, 1, 5}
+///   group = {tp, dp}    {0, 0, 5}, {1, 0, 5}, {0, 1, 5}, {1, 1, 5}
 std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
                                    const Coordinates &at);
 
@@ -52,12 +60,17 @@ struct CollectiveSpec {
   bool operator==(const CollectiveSpec &) const = default;
 };
 
-/// Elements that this rank sends to one member, or receives from one member:
+/// A message between this rank and one member of the group. The message
+/// consists of elements that this rank sends or receives. There are two kinds
+/// of messages:
 ///
-/// - packed: copied between scratch and the rank's buffer, and contiguous in
-///   scratch;
-/// - not packed: contiguous in the rank's buffer (`in` for sends, `out` for
-///   receives), and sent or received there directly.
+/// - A packed message uses scratch, which is temporary memory of this rank. A
+///   sender copies the elements from its operand `in` to scratch, and sends
+///   from scratch. A receiver receives in scratch, and then copies or reduces
+///   the elements into its result `out`.
+/// - Any other message does not use scratch. A sender sends the elements
+///   directly from `in`, where they are contiguous. A receiver receives the
+///   elements directly in `out`, where they are contiguous.
 struct PeerPiece {
   /// Index in the group of the member that receives or sends the piece.
   int member = 0;
@@ -69,14 +82,24 @@ struct PeerPiece {
   /// into `out`. If false, the message is sent directly from `in`, or received
   /// directly in `out`.
   bool packed = false;
-  /// Index of the piece's first element in the rank's buffer. Used only if
-  /// `packed` is false.
+  /// Index of the first element of the message. The index counts elements of
+  /// the operand `in` if this rank sends the message, and elements of the
+  /// result `out` if this rank receives the message. Used only if `packed` is
+  /// false, because a packed message is sent from scratch (temporary memory),
+  /// or received in scratch.
   int64_t offset = 0;
   /// Index of the piece's first element in scratch. Used only if `packed` is
   /// true.
   int64_t scratchOffset = 0;
-  /// Copies of a packed piece: from `in` to scratch for a send, from scratch to
-  /// `out` for a receive. Offsets in scratch count from `scratchOffset`.
+  /// Copies between scratch (temporary memory) and the operand `in` or the
+  /// result `out` of this rank. If this rank sends the message, the copies read
+  /// `in` and write scratch. If this rank receives the message, the copies read
+  /// scratch and write `out`. An offset in scratch is relative to
+  /// `scratchOffset`. For example, if `scratchOffset` is 100, offset 2 means
+  /// element 102 of scratch.
+  ///
+  /// If `packed` is false, the message does not use scratch, and the list is
+  /// empty.
   std::vector<StridedCopy> copies = {};
 };
 
@@ -187,13 +210,17 @@ struct RowPlan {
 };
 
 /// Returns the row indices that the rank at the coordinates `at` needs for the
-/// ragged collective `spec`, an AllGather or a ReduceScatter. A row is the
-/// block of elements at one index of a tensor's first `rowDims` dims. For
-/// example, a tensor of shape [4, 8, 16] with `rowDims` = 2 has 32 rows of 16
-/// elements.
+/// ragged collective `spec`. A ragged collective is an AllGather or a
+/// ReduceScatter that moves only the rows that masks select at run time. A row
+/// is the block of elements at one index of a tensor's first `rowDims` dims.
+/// For example, a tensor of shape [4, 8, 16] with `rowDims` = 2 has 32 rows of
+/// 16 elements.
 ///
-/// One buffer of the rank has space for the rows of all members. Returns
-/// std::nullopt if this buffer has no space for some row of some member.
+/// The rank has two tensors: the operand and the result of the collective. One
+/// of them must contain the rows of all members of the group: the result of an
+/// AllGather, or the operand of a ReduceScatter. The layouts in `spec`
+/// determine the rows of this tensor. If this tensor lacks a row of some
+/// member, the function returns std::nullopt.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 

@@ -35,8 +35,8 @@ public:
     return json;
   }
 
-  /// Returns the pipeline position of a rank: its coordinate on the pipeline
-  /// axis "pp", or 0 if the mesh has no axis "pp".
+  /// Returns the coordinate of a rank on the pipeline axis "pp", or 0 if the
+  /// mesh has no axis "pp".
   int64_t pipelinePosition(const Coordinates &at) const {
     return mesh.axes[0].name == "pp" ? at[0] : 0;
   }

@@ -28,8 +28,8 @@ struct InspectOptions {
 
 /// Sets `text` to the description of a bundle. For each rank, the text lists
 /// the coordinates, and the index ranges of its weights, inputs and outputs.
-/// Reads only bundle.json. Exit code 11 if bundle.json cannot be read, 2 if
-/// there is no rank `options.rank`.
+/// Reads only bundle.json. Returns an error with exit code 11 if bundle.json
+/// cannot be read, 2 if there is no rank `options.rank`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

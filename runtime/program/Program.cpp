@@ -67,9 +67,16 @@ static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Runs the FlatBuffers verifier with limits against malicious files: depth 32,
-/// and no more tables than fit into the file. Unpacking copies a shared table
-/// for each reference, so a small file could otherwise need huge memory.
+/// Returns whether `tables` is a valid FlatBuffers encoding of a program. The
+/// bytes may come from a malicious file. A FlatBuffers table is a record that
+/// can refer to other tables. Several references may lead to the same table.
+/// The verifier counts a table once for each reference.
+///
+/// The function allows at most 32 levels of nested tables. It allows at most
+/// one table per 4 bytes, because each table needs at least 4 bytes. The second
+/// limit protects openProgram(), which makes one copy of a table for each
+/// reference. Without the limit, a small file with many references could fill
+/// the memory with copies.
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -107,8 +114,10 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 // Conversion between tables and plain structs
 //===----------------------------------------------------------------------===//
 
-/// Returns whether two enumerators have equal values. kindOf() and toProgram()
-/// convert enumerations by a cast.
+/// Returns whether two enumerators have equal integer values. `stored` belongs
+/// to an enumeration of Program.fbs. `kind` belongs to the matching enumeration
+/// of the namespace `dist`. The values must be equal, because kindOf() and
+/// toProgram() convert an enumerator of one enumeration to the other by a cast.
 template <typename Stored, typename Kind>
 static constexpr bool agree(Stored stored, Kind kind) {
   return static_cast<int>(stored) == static_cast<int>(kind);
@@ -187,9 +196,13 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from, mesh);
   if (collective.to)
     spec.to = layoutOf(*collective.to, mesh);
-  // A view is a windowed read of one dim. The verifier checks neither the views
-  // nor the layouts of an all-reduce or a broadcast. An all-reduce or a
-  // broadcast may therefore have more views than `spec.to` has dims. Ignore the
+  // A view is a windowed read of one dim, such as a halo. `collective.views` is
+  // empty, or contains one view for each dim of the collective's result.
+  // `spec.to` is the layout of the result.
+  //
+  // verifyProgram() does not check the views of an all-reduce or a broadcast,
+  // because these collectives do not use them. A program from an untrusted file
+  // may therefore contain more views than `spec.to` has dims. Ignore the
   // additional views.
   const size_t numDims = std::min(collective.views.size(), spec.to.dims.size());
   for (size_t dim = 0; dim < numDims; ++dim)
@@ -239,8 +252,11 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// Computes with unsigned numbers, because the scalar of an untrusted program
-/// may overflow. A signed overflow would be undefined.
+/// Computes the sum of `scalar.base` and of all products of a coefficient and a
+/// coordinate. `scalar` may come from an untrusted file. The file may contain
+/// coefficients that make the sum overflow. The function computes with unsigned
+/// integers, because unsigned overflow wraps around and signed overflow is
+/// undefined behavior.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

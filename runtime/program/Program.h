@@ -39,35 +39,59 @@ inline constexpr int64_t kAlignment = 64;
 struct OpenedProgram {
   /// The program's FlatBuffers tables as C++ objects, owned by this object.
   std::unique_ptr<program::ProgramT> tables = {};
-  /// Constants, borrowed from the sealed bytes, which must outlive this object.
+  /// Bytes of the constant tensors. The span points into the bytes that
+  /// openProgram() has opened. The opened bytes must exist longer than this
+  /// object.
   std::span<const std::byte> constants = {};
 };
 
-/// Returns the sealed form of a program: a header with a checksum, the tables
-/// of `program`, and `constants`. Constant buffers have offsets from the
-/// beginning of `constants`. Equal arguments give equal bytes. The program is
-/// not verified.
+/// Returns a sealed program. A sealed program is a string of bytes with three
+/// parts, one after another:
+///
+/// - a header with a checksum;
+/// - the FlatBuffers encoding of `program`;
+/// - `constants`, the bytes of all constant tensors.
+///
+/// A buffer of `program` can describe a constant tensor. The buffer stores the
+/// position of the tensor as an offset in bytes from the beginning of
+/// `constants`. Equal arguments give equal bytes. The function does not check
+/// whether `program` is valid.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
-/// Returns the sealed form of a program with serialized tables: a header with a
-/// checksum, then `tables` and `constants`. `tables` is not checked.
+/// Returns a sealed program, like sealProgram(), but takes a program that
+/// FlatBuffers has already encoded. `tables` contains the bytes of the encoded
+/// program. `constants` contains the bytes of all constant tensors. The result
+/// is a header with a checksum, followed by `tables` and `constants`. The
+/// function does not check whether `tables` is valid.
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
 /// Opens sealed bytes: checks the checksum, the FlatBuffers encoding and
 /// everything that verifyProgram() checks. The bytes may come from an untrusted
-/// file. They must be aligned to kAlignment and outlive `opened`. Exit code 11
-/// if a check fails.
+/// file. They must be aligned to kAlignment and outlive `opened`. Returns an
+/// error with exit code 11 if a check fails.
 Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
-/// Returns the mesh of a program, with its microbatches as the last axis.
+/// Returns the mesh of the ranks of a program, with one more axis at the end.
+/// The name of this last axis is "mb", and its size is the number of
+/// microbatches in a step. For example, if the ranks form the mesh {pp=2, tp=4}
+/// and a step has 8 microbatches, the result is {pp=2, tp=4, mb=8}. The
+/// coordinate of a rank on "mb" is the number of the microbatch that the rank
+/// computes at the moment.
 Mesh meshOf(const program::ProgramT &program);
-/// Returns the sub-axis (a factor of a mesh axis) that `part` stores. If `mesh`
-/// has no axis with the stored index, the axis name in the result is empty.
+/// Converts a sub-axis from the stored form (Program.fbs). A sub-axis is a mesh
+/// axis or a factor of a mesh axis. For example, an axis of size 8 can be
+/// written as 2 · 4. The factor 4 is then a sub-axis. `part` is the stored
+/// sub-axis. It contains the number of an axis of `mesh`, and the result
+/// contains the name of this axis. If `mesh` has no axis with this number, the
+/// name in the result is empty.
 SubAxis axisOf(const program::Part &part, const Mesh &mesh);
-/// Returns the layout that `layout` stores. `mesh` is the mesh of the program
-/// that contains `layout`.
+/// Converts a layout from the stored form (Program.fbs). A layout tells how a
+/// tensor is divided over the ranks of `mesh`. For example, a layout can split
+/// 192 columns over an axis tp of size 2, so that each rank holds 96 columns.
+/// `layout` stores the numbers of axes of `mesh`. The result contains the names
+/// of these axes.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
 /// Converts the view of one dim of a tensor from the stored form (Program.fbs).
 /// A view is a windowed read of the dim, such as a halo or a slice. Returns
@@ -108,11 +132,17 @@ inline dist::ReductionKind kindOf(program::Reduction kind) {
 /// Converts a sub-axis to the stored form (Program.fbs). The sub-axis must
 /// belong to an axis of `mesh`. axisOf() is the inverse.
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
-/// Converts a layout to the stored form (Program.fbs), without its views
-/// (windowed reads). layoutOf() is the inverse.
+/// Converts a layout to the stored form (Program.fbs). A layout tells how a
+/// tensor is divided over the ranks of `mesh`. A dim of `layout` can have a
+/// view. A view is a windowed read of the dim, such as a halo. The result does
+/// not contain the views of `layout`. layoutOf() is the inverse for a layout
+/// without views.
 program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
-/// Converts a view (windowed read) of a dim to the stored form (Program.fbs).
-/// std::nullopt stands for a dim without a view. viewOf() is the inverse.
+/// Converts the view of one dim of a tensor to the stored form (Program.fbs). A
+/// view is a windowed read of the dim, such as a halo or a slice. A view
+/// consists of one or more blocks of indices. For example, a halo has one block
+/// for each rank. If the dim has no view, `view` is std::nullopt, and the
+/// result has 0 blocks. viewOf() is the inverse.
 program::ViewT toProgram(const std::optional<View> &view);
 /// Converts a group of ranks to the stored form (Program.fbs). A collective
 /// runs within such a group. `group` contains the sub-axes along which the
@@ -136,18 +166,39 @@ inline program::Reduction toProgram(dist::ReductionKind kind) {
   return static_cast<program::Reduction>(kind);
 }
 
-/// Returns the value of a scalar at the coordinates `at` of a rank and
-/// microbatch: an affine function of coordinates, clamped to [low, high].
+/// Computes an integer that may differ between ranks and between microbatches,
+/// such as an integer argument of a kernel. `scalar` is the formula of the
+/// integer. The formula has a constant `base` and a list of terms. Each term
+/// multiplies a coefficient by the rank's coordinate on one axis of `mesh`, or
+/// on a factor of an axis. The result is the sum of `base` and all terms,
+/// clamped to the range from `low` to `high`.
+///
+/// `at` contains the coordinates of the rank. The last axis of `mesh` is "mb".
+/// The coordinate on this axis is the number of a microbatch.
+///
+/// For example, a formula has `base` 10 and one term. The term multiplies the
+/// coefficient 64 by the coordinate on the axis tp. The rank with coordinate 2
+/// on tp gets the integer 10 + 64 · 2 = 138.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
-/// Returns the name of an action in logs and messages: stage, kind and
-/// microbatch, such as "0F3". An Unshard, such as an all-gather of weights, is
-/// named "0UNSHARD". The other kinds are:
+/// Returns the name of an action, for logs and messages. An action is one entry
+/// of a rank's pipeline schedule. For example, the forward pass of stage 0 for
+/// microbatch 3 is an action with the name "0F3". The name consists of the
+/// number of the stage, a letter, and the number of the microbatch. The letter
+/// is the kind of the action:
 ///
-///   F  forward          I  input gradient     P  post (begin messages)
-///   B  backward         W  weight gradient    X  wait for messages
-///   U  update
+///   F  forward pass
+///   B  backward pass
+///   I  the part of a backward pass that computes gradients of inputs
+///   W  the part of a backward pass that computes gradients of weights
+///   U  update of the weights
+///   P  beginning of sends and receives
+///   X  wait for the end of sends and receives
+///
+/// An action of the kind Unshard computes values for all microbatches, such as
+/// the result of an all-gather of weights. The name of an Unshard consists of
+/// the number of the stage and the word UNSHARD, such as "0UNSHARD".
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

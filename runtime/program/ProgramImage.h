@@ -65,13 +65,22 @@ typedef struct PccGpuCode {
   const uint32_t *numbers;
 } PccGpuCode;
 
-/// Program and kernels that are linked into the executables of all ranks with
-/// the same pipeline coordinate.
+/// Data that the compiler links into the executable of a rank: the program that
+/// the rank executes, and the kernels that the program calls. Ranks with the
+/// same coordinate on the pipeline axis of the mesh get the same data. For
+/// example, a mesh {pp=2, tp=4} has 8 ranks. The 4 ranks with coordinate 0 on
+/// pp have one program, and the 4 ranks with coordinate 1 on pp have another.
 typedef struct PccProgramImage {
-  /// Sealed program (see sealProgram), aligned to 64 bytes.
+  /// Bytes of the program that the rank executes. sealProgram() has made these
+  /// bytes: a header with a checksum, the instructions, and the constants. The
+  /// address is a multiple of 64.
   const void *program;
   uint64_t programBytes;
-  /// CPU kernels of `numVariants` instruction sets, the most capable one last.
+  /// Array of `numVariants` entries. Each entry contains all CPU kernels of the
+  /// program, compiled for one instruction set. For example, entry 0 is
+  /// compiled for x86-64-v3, and entry 1 is compiled for x86-64-v4. The last
+  /// entry needs the most capable processor. The runtime uses the last entry
+  /// that the host's processor supports.
   const PccKernelVariant *variants;
   uint64_t numVariants;
   /// GPU kernels; null if the program is not for GPUs.

@@ -10,13 +10,13 @@
 namespace pcc::runtime {
 
 /// Appends a trailer with the size and the 128-bit xxh3 hash of the file at
-/// `path`. An ELF executable with a trailer still runs. Exit code 7 if the file
-/// cannot be written.
+/// `path`. An ELF executable with a trailer still runs. Returns an error with
+/// exit code 7 if the file cannot be written.
 Status sealFile(const std::string &path);
 
 /// Checks that the file at `path` ends with a trailer (size and hash) that
-/// matches its content. Exit code 11 if there is none or any bit differs, 7 if
-/// the file cannot be read.
+/// matches its content. Returns an error with exit code 11 if there is none or
+/// any bit differs, 7 if the file cannot be read.
 Status checkSeal(const std::string &path);
 
 /// Returns the JSON object `json` with a last member `seal`, the hash of the
@@ -26,9 +26,9 @@ Status checkSeal(const std::string &path);
 ///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
 std::string sealJson(std::string json);
 
-/// Reads the file at `path`, which sealJson() has made, into `text`. Exit code
-/// 11 if there is no such regular file, or if its seal (checksum) is wrong; 7
-/// if the system refuses access.
+/// Reads the file at `path`, which sealJson() has made, into `text`. Returns an
+/// error with exit code 11 if there is no such regular file, or if its seal
+/// (checksum) is wrong; 7 if the system refuses access.
 Status readSealedJson(const std::string &path, std::string &text);
 
 } // namespace pcc::runtime

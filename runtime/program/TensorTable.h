@@ -58,10 +58,12 @@ struct TensorTable {
       ++table.parts;
     return table.parts - 1;
   }
-  /// Returns the description of the largest table that fits into the parameters
-  /// of one kernel. The table lists the tensors that the kernel updates. These
-  /// tensors form groups of equal numbers of tensors. `tensors` is the number
-  /// of tensors in each group. The table is the first parameter of the kernel.
+  /// Describes the largest table that fits into the parameters of one kernel.
+  /// The kernel updates many tensors in one launch. The table contains the
+  /// addresses and sizes of these tensors. The tensors form groups, such as a
+  /// weight and its gradient. `tensors` is the number of tensors in each group,
+  /// such as 2. The field `parts` of the result is the largest number of groups
+  /// for which the table fits. The table is the first parameter of the kernel.
   /// `shared` is the number of the other parameters, each of 64 bits.
   static constexpr TensorTable largest(int64_t tensors, int64_t shared) {
     return {tensors, mostParts(tensors, shared)};

@@ -20,15 +20,25 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 }
 
 namespace {
-/// Range [low, high] of element offsets, in 128 bits because 64 bits may
-/// overflow.
+/// Range of element indices that an instruction accesses in a buffer, from
+/// `low` to `high`, both included. The program file contains 64-bit numbers,
+/// such as strides and loop counts. An index is a sum of products of such
+/// numbers. The range has 128-bit limits, because a sum of large products does
+/// not fit into 64 bits.
 struct OffsetRange {
   __int128 low, high;
 };
 } // namespace
 
-/// Returns the range of values of a scalar (an offset that depends on the rank
-/// and the microbatch).
+/// Returns a lower and an upper bound for the value of a scalar on all ranks
+/// and in all microbatches. A scalar is an integer that an instruction computes
+/// from the rank's coordinates and the number of the microbatch, such as the
+/// index of the first element that a copy reads. The scalar is a constant plus
+/// a sum of terms. A term is a coefficient times a coordinate. The value is
+/// clamped to the range from `scalar.low` to `scalar.high`.
+///
+/// For example, suppose that the axis tp has size 4. The scalar 10 + 64 ·
+/// (coordinate on tp) then has the bounds 10 and 10 + 64 · 3 = 202.
 static OffsetRange rangeOf(const program::ScalarT &scalar) {
   OffsetRange range{scalar.base, scalar.base};
   for (const auto &term : scalar.terms) {
@@ -239,11 +249,16 @@ public:
                : "has sums of the wrong size or type";
   }
 
-  /// Checks a convolution. In an ordinary convolution, the window slides over
-  /// the input `x`, and each position of the window gives one element of the
-  /// output `y`. In a transposed convolution, the window slides over `y`, and
-  /// each position belongs to one element of `x`. The check calls the tensor
-  /// under the window `big` and the other tensor `little`.
+  /// Checks that the shapes of input, output and weights of a convolution match
+  /// each other, and that its bias and its residual have the right sizes. The
+  /// residual is an optional tensor that the instruction adds to the output.
+  ///
+  /// In an ordinary convolution, the window slides over the input `x`. Each
+  /// position of the window gives one element per channel of the output `y`. In
+  /// a transposed convolution, the window slides over the output `y`. Each
+  /// position of the window receives the contributions of one element per
+  /// channel of the input `x`. The variable `big` is the shape of the tensor
+  /// under the window. The variable `little` is the shape of the other tensor.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -358,20 +373,30 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks the masks of a collective that sends only selected rows. The first
-  /// `row_dims` dims of the tensor are the row dims. A row is the block of
-  /// elements at one index of the row dims. For example, a tensor of shape [4,
-  /// 8, 16] with two row dims has 32 rows of 16 elements. A collective with 0
-  /// row dims must not have masks.
+  /// Checks an all-gather or a reduce-scatter that sends only some rows of a
+  /// tensor. The first `row_dims` dims of the tensor are the row dims. A row is
+  /// the block of elements at one index of the row dims. For example, a tensor
+  /// of shape [4, 8, 16] with two row dims has 32 rows of 16 elements. The
+  /// ranks must divide the operand and the result in the same way in all dims
+  /// after the row dims. `row_dims` is 0 if the collective sends all rows.
   ///
-  /// An all-gather receives rows that are divided among the members of the
-  /// group, and makes them whole. A reduce-scatter does the reverse. The
-  /// layouts of operand and result must be equal in all dims after the row
-  /// dims. Each mask is a buffer of booleans:
+  /// The operand of an all-gather is divided: each member of the group has a
+  /// share of the rows. The result is whole: each member has the rows of all
+  /// members. In a reduce-scatter, the operand is whole and the result is
+  /// divided.
   ///
-  /// - `divided_rows` has one element for each divided row of this rank and
-  ///   each member of the group.
-  /// - `whole_rows` has one element for each row of the whole side.
+  /// Two buffers of booleans select the rows that are sent. If `row_dims` is 0,
+  /// these buffers must not exist. Otherwise, the buffers must have these
+  /// sizes:
+  ///
+  /// - `divided_rows` has one boolean for each pair of a row and a member. The
+  ///   row is in this rank's share of the divided operand or result.
+  /// - `whole_rows` has one boolean for each row of the whole operand or
+  ///   result.
+  ///
+  /// For example, a group has 4 members, and each member has a share of 8 rows.
+  /// `divided_rows` then has 8 · 4 = 32 booleans, and `whole_rows` has 32
+  /// booleans.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -457,8 +482,11 @@ public:
                : "has a negative size";
   }
 
-  /// Checks that a strided copy stays within its buffers for all possible
-  /// offsets. A copy with an empty loop is valid.
+  /// Checks that a copy reads and writes only elements of its two buffers. The
+  /// copy moves elements in nested loops. The index of the first element may
+  /// depend on the rank and the microbatch. The check must succeed for all
+  /// ranks and microbatches. If a loop has 0 iterations, the copy moves no
+  /// element and is valid.
   std::string check(const program::CopyT &copy) const {
     const auto *source = find(copy.source), *target = find(copy.target);
     if (!source || !isWritable(copy.target))
@@ -517,8 +545,10 @@ private:
            matmul.residual_strides == matmul.c_strides;
   }
 
-  /// Returns whether a product of operands of type `factors` may be stored as
-  /// type `stored`.
+  /// Returns whether a matmul may have a result of the element type `stored`.
+  /// Both operands of the matmul have the element type `factors`. The two types
+  /// must be equal, with one exception: on a GPU, operands of type F16 or BF16
+  /// may have a result of type F32.
   bool mayBecome(program::ElementType factors,
                  program::ElementType stored) const {
     using program::ElementType;
@@ -624,8 +654,12 @@ private:
     return isEmpty || lies(range, buffer);
   }
 
-  /// Checks an AllReduce or a Broadcast: operand and result have the same size,
-  /// and the root is in the group.
+  /// Checks an all-reduce or a broadcast. Returns a description of the fault,
+  /// or an empty string. `in` is the buffer of the operand, and `out` is the
+  /// buffer of the result. Both buffers must have the same number of elements.
+  /// The root is the member of the group that sends its tensor in a broadcast.
+  /// `collective.root` is the index of the root in the group, and must be less
+  /// than the number of members.
   std::string checkUniform(const program::CollectiveT &collective,
                            const program::BufferT &in,
                            const program::BufferT &out) const {
@@ -638,11 +672,23 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether a window that moves over `big` has `little` positions.
-  /// `before` and `after` are the padding. In each dim:
+  /// Returns whether the shapes of a convolution or a pooling match. `big` is
+  /// the shape of the tensor over which the window slides. `little` is the
+  /// shape of the tensor with one element for each position of the window. Both
+  /// shapes begin with batch and channels, which the function ignores. All
+  /// other dims are spatial.
+  ///
+  /// `window`, `strides`, `dilations`, `before` and `after` have one entry for
+  /// each spatial dim. `before` and `after` are the padding at the beginning
+  /// and at the end of the dim. In each spatial dim, the sizes must satisfy
+  /// these equations, where the division rounds down:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
+  ///
+  /// For example, a window of size 3 with dilation 1 has the extent 3. With
+  /// padding 1 on both sides and stride 2, the size 8 in `big` needs the size 4
+  /// in `little`.
   static bool slides(const std::vector<int64_t> &big,
                      const std::vector<int64_t> &little,
                      const std::vector<int64_t> &window,
@@ -676,7 +722,12 @@ private:
 
 using Finder = std::string (*)(const Checker &, const void *);
 
-/// Casts `table` to an instruction of type `Table` and calls Checker::check().
+/// Calls the overload of Checker::check() for the type `Table`. `Table` is a
+/// type of instruction in Program.fbs, such as MatmulT. `table` must point to
+/// an instruction of this type. The result is a description of the
+/// instruction's fault, or an empty string. The parameter `table` is a void
+/// pointer, so that the functions for all types of instructions fit into one
+/// array.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));

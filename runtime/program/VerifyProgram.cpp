@@ -162,7 +162,18 @@ private:
     return {};
   }
 
-  /// Returns a description of the fault of a parameter, or an empty string.
+  /// Checks a parameter of the program. A parameter is a tensor that keeps its
+  /// value between steps, such as a weight. Returns a description of the fault,
+  /// or an empty string. A valid parameter satisfies these conditions:
+  ///
+  /// - The element type exists.
+  /// - If a weight file contains the parameter, the bytes lie within the file.
+  /// - If a GPU kernel generates the parameter's initial random values, the
+  ///   program has this kernel.
+  /// - The conversion from the weight file's tensor to the parameter is valid.
+  /// - The parameter has a valid division over the ranks, which is equal in all
+  ///   microbatches.
+  /// - `parameter.local_bytes` is the size of the part that one rank holds.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
     if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))
@@ -198,8 +209,14 @@ private:
     return {};
   }
 
-  /// Applies the parameter's transforms to the stored shape and type, and
-  /// checks the result. Returns a description of the fault, or an empty string.
+  /// Checks the transforms of a parameter. The transforms are the steps that
+  /// convert a tensor of a weight file to the parameter. Each step is a
+  /// transpose, a slice, a reshape or a cast. Each step must be possible for
+  /// the result of the step before it. The last step must give the shape and
+  /// the element type of the parameter. For example, if the weight file
+  /// contains a tensor of shape [4, 6] and the only step is a transpose, the
+  /// parameter must have the shape [6, 4]. Returns a description of the fault,
+  /// or an empty string.
   static std::string findTransformFault(const program::ParameterT &parameter) {
     std::vector<int64_t> shape = parameter.stored_shape;
     program::ElementType type = parameter.stored_type;
@@ -238,8 +255,13 @@ private:
                : "has transforms that do not end in its shape and type";
   }
 
-  /// Returns whether the slice lies within a dim of `size` elements. Uses 128
-  /// bits, since `step` may be any value.
+  /// Returns whether a slice of one dim reads only existing indices. `size` is
+  /// the number of elements of the dim. The slice reads `slice.size` indices.
+  /// The first one is `slice.start`, and the distance between neighbors is
+  /// `slice.step`. For example, a slice with start 7, size 3 and step -2 reads
+  /// the indices 7, 5 and 3. The slice may come from an untrusted file. The
+  /// function computes the last index in 128 bits, because `slice.step` may be
+  /// so large that 64 bits overflow.
   static bool sliceFits(const program::SliceT &slice, int64_t size) {
     if (slice.start < 0 || slice.start > size || slice.size < 0 ||
         slice.step == 0)
@@ -298,9 +320,20 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Checks an input or an output of the program. `isWritten` is true for
-  /// inputs, whose buffers the engine writes. Returns a description of the
-  /// fault, or an empty string.
+  /// Checks an input or an output of the model. Returns a description of the
+  /// fault, or an empty string. `port` is the input or the output, and
+  /// `port.buffer` is the index of its buffer. The index is -1 if this program
+  /// does not use the input or the output. Otherwise, `port` must satisfy these
+  /// conditions:
+  ///
+  /// - The division of the tensor over the ranks is valid.
+  /// - The buffer has the element type of the tensor. It has as many elements
+  ///   as the part of the tensor that one rank holds.
+  /// - The buffer has a copy for each microbatch if different microbatches use
+  ///   different elements of the tensor.
+  /// - If `isWritten` is true, the buffer is in the memory of intermediate
+  ///   results. `isWritten` is true for an input, because the runtime writes an
+  ///   input to its buffer.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -372,8 +405,11 @@ private:
     return {};
   }
 
-  /// Checks the instructions of a function. `where` is the name of the function
-  /// in error messages.
+  /// Checks that each instruction in `list` accesses only memory of its own
+  /// buffers. `list` contains the instructions of one function of the program,
+  /// such as the forward pass of one stage. `where` is the name of this
+  /// function. The result is an empty string, or an error message with the
+  /// number of the first faulty instruction and the name `where`.
   std::string
   checkList(const std::string &where,
             const std::vector<std::unique_ptr<program::InstructionT>> &list) {
@@ -431,8 +467,13 @@ private:
   /// collectives of the group are single instructions, or all collectives of
   /// the group are split. A split collective has an instruction that starts the
   /// communication and a later instruction that finishes the communication.
-  /// Between these two instructions, a collective that is a single instruction
-  /// could receive messages of the split collective.
+  ///
+  /// The reason for this rule is the order of messages. A group delivers the
+  /// messages from one rank to another in the order in which the messages were
+  /// sent. A message does not tell to which collective it belongs. Suppose that
+  /// a collective of the same group runs between the start and the finish of a
+  /// split collective. This collective could then receive a message that
+  /// belongs to the split collective.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -512,8 +553,12 @@ private:
     return checkMessages();
   }
 
-  /// Checks that every message is posted (begun) exactly once and later awaited
-  /// exactly once.
+  /// Checks the messages between pipeline stages. A message sends or receives
+  /// one value for one microbatch. An action is one step of the pipeline
+  /// schedule. An action of kind Post begins messages. An action of kind Wait
+  /// waits until messages are delivered. Each message must occur in exactly one
+  /// action of kind Post, and in exactly one later action of kind Wait. Returns
+  /// a description of the fault, or an empty string.
   std::string checkMessages() const {
     using Name = std::tuple<bool, int32_t, int32_t>;
     std::map<Name, bool> isOpen;

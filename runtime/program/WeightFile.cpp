@@ -30,7 +30,11 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   const size_t numPages = (bytes.size() + kPage - 1) / kPage;
   const size_t samples = std::min(numPages, kSampledPages);
   for (size_t i = 0; i < samples; ++i) {
-    // The pages are evenly spaced, from the first to the last.
+    // Choose the page with number `i` of the pages to hash. A page has 4096
+    // bytes. At most 16 pages of the weight file are hashed. These pages have
+    // nearly equal distances. The first one is the first page of the file, and
+    // the last one is the last page of the file. For example, if the file has
+    // 31 pages, the chosen pages are 0, 2, 4 and so on up to 30.
     const size_t page = samples < 2 ? 0 : i * (numPages - 1) / (samples - 1);
     const uint64_t offset = page * kPage;
     file.pages.emplace_back(offset, hashPage(bytes, offset));

@@ -17,8 +17,9 @@
 namespace pcc::runtime {
 
 /// Sets the size, the modification time and the page hashes of `file` to those
-/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Exit code 7 if
-/// the file cannot be opened, 3 if it changes or a page cannot be read.
+/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Returns an
+/// error with exit code 7 if the file cannot be opened, 3 if it changes or a
+/// page cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
 /// Checks that a weight file has not changed since the model was compiled.

@@ -16,7 +16,8 @@ namespace pcc::runtime {
 class NpyFile {
 public:
   /// Maps the file at `path` and parses its header. `file` is unchanged after
-  /// an error. Exit code 7 if the file cannot be read. Exit code 10 if the file
+  /// an error. Returns an error with exit code 7 if the file cannot be read.
+  /// Returns an error with exit code 10 if the file
   ///
   /// - does not exist, is malformed or is truncated;
   /// - is in Fortran order or has an unsupported type.

@@ -84,7 +84,8 @@ struct Timeline {
   /// is empty if all actions have run. Otherwise, the text names each row that
   /// still has actions to run, and the input or message that the row waits for.
   /// The text calls row 1 of the timeline "position 1", because each row of a
-  /// simulation is one position of the pipeline.
+  /// simulation is one position of the pipeline (the stages that one rank
+  /// runs).
   ///
   /// For example, "position 1 at 1F0 waits for 0F0" means that row 1 cannot
   /// start the action 1F0, because the action 0F0 has not run. 1F0 is the

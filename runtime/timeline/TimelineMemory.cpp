@@ -30,13 +30,38 @@ public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)
       : stages(stages), trains(trains) {}
 
-  /// Returns the memory curve of a row. May be called only once per object.
+  /// Returns the memory in use over time on one rank. `row` contains the
+  /// actions of the rank in order of time. An action is an entry of the
+  /// pipeline schedule, such as the forward pass of a stage for one microbatch.
+  /// Each point of the result has a time and the number of bytes in use from
+  /// this time on. The function may be called only once per object, because it
+  /// moves the result out of a member of the object.
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
-  /// Returns the bytes that an action allocates when it starts.
+  /// Returns the number of bytes that come into use when `action` starts:
+  ///
+  /// - The activations of one microbatch, if `action` is a forward pass.
+  /// - The gradients of a stage's weights, if `action` is the first one in the
+  ///   step that computes gradients for the weights of the stage. Later actions
+  ///   add to these gradients.
+  /// - 0 for all other actions.
+  ///
+  /// Records in `accumulating` that the gradients of the stage are in use.
   int64_t taken(const Action &action);
-  /// Returns the bytes that an action releases when it ends.
+  /// Returns the number of bytes that are no longer in use when `action` ends:
+  ///
+  /// - F (forward): the activations of one microbatch in a step without
+  ///   backward pass, otherwise 0.
+  /// - B (backward): the activations of one microbatch.
+  /// - I (gradients of a stage's inputs): the activations that only I needs.
+  /// - W (gradients of a stage's weights): all other activations of the
+  ///   microbatch.
+  /// - U (optimizer update): the gradients of the stage's weights, if they are
+  ///   in use.
+  /// - All other actions: 0.
+  ///
+  /// After U, the set `accumulating` no longer contains the stage.
   int64_t givenBack(const Action &action);
   /// Appends a point to the curve: at `seconds`, the bytes in use change by
   /// `bytes`.
@@ -47,7 +72,12 @@ private:
 
   const std::vector<StageBytes> &stages;
   const bool trains;
-  /// Stages whose accumulated gradients are in memory at the current time.
+  /// Stages that have gradients of their weights in memory, as stage numbers.
+  /// The member function of() goes through the actions of a rank in order of
+  /// time, and updates this set. A stage enters the set at the first action
+  /// that computes gradients of the stage's weights. A stage leaves the set at
+  /// the optimizer update of the stage, because the update releases the
+  /// gradients.
   std::set<int> accumulating;
   std::vector<MemoryPoint> curve;
 };

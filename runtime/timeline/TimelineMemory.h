@@ -7,8 +7,12 @@
 
 namespace pcc::runtime {
 
-/// Bytes that one pipeline stage occupies on each rank that runs it. Memory
-/// that an action needs only while it runs is not included.
+/// Sizes, in bytes, of the memory that one pipeline stage occupies on each rank
+/// that runs the stage. An action is one entry of the pipeline schedule, such
+/// as the forward pass of the stage for one microbatch. The sizes do not
+/// include temporary memory that is in use only while an action runs, such as
+/// the intermediate results of a forward pass that the backward pass does not
+/// need.
 struct StageBytes {
   /// Weights and optimizer state, occupied during the whole step.
   int64_t weights = 0;
@@ -28,11 +32,18 @@ struct StageBytes {
   int64_t activationsOfInput = 0;
 };
 
-/// Computes the memory in use on each row over time, and stores it in
-/// `timeline.memory`. The input is the actions in `timeline.positions`.
-/// `stages` has one entry per pipeline stage, the sizes of its weights,
-/// gradients and activations. StageBytes describes at which actions they are
-/// allocated and released.
+/// Sets `timeline.memory` to the memory in use over time, for each row of the
+/// timeline. A row contains the actions of one rank, or of all ranks that run
+/// the same pipeline stages. An action is one entry of the pipeline schedule,
+/// such as the forward pass of a stage for one microbatch. `timeline.positions`
+/// must contain the actions of each row, with their times.
+///
+/// `stages` has one entry for each pipeline stage. The entry contains the sizes
+/// of the stage's weights, gradients and activations. Weights are in use during
+/// the whole step. Gradients and activations are in use from the start of one
+/// action to the end of another action. For example, the activations of a
+/// microbatch are in use from the start of its forward pass to the end of its
+/// backward pass.
 void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 
 /// Returns the largest number of bytes in use at once, for each row.

@@ -25,8 +25,12 @@ struct BoxStyle {
   std::string_view colour, ink, meaning;
 };
 
-/// Styles in the order of the legend. Colors also differ in lightness, for
-/// readers who cannot tell hues apart.
+/// Styles of the boxes in the drawing of a timeline. A box shows one action,
+/// such as a forward pass, or one message. The function boxStyleOf() chooses
+/// the style for a kind of action. The legend below the drawing lists the
+/// styles that occur in the drawing, in the order of this array. The colors
+/// differ in hue and in lightness, so that color-blind readers can distinguish
+/// the colors too.
 constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#3b6fb6", "#fff", "F forward"},
     {"#7fb069", "#000", "B backward"},
@@ -119,7 +123,10 @@ public:
 private:
   /// Returns the x coordinate, in pixels, of a time in seconds.
   double x(double seconds) const { return left + seconds * scale; }
-  /// Writes the title, the makespan (duration of the step) and the idle share.
+  /// Writes the line at the top of the drawing. The line contains `title`, the
+  /// duration of the step, and the idle time of all rows in percent. For
+  /// example, if a step of 10 seconds has two rows, and one row is idle for 5
+  /// seconds, the idle time is 5 of 20 seconds, or 25 %.
   void addHead(std::string_view title);
   /// Draws one row.
   void addRow(size_t row);
@@ -128,14 +135,22 @@ private:
   /// the row is idle. If the row runs several stages, the boxes of later stages
   /// are paler. `y` is the y coordinate of the upper edge of the bar.
   void addBar(size_t row, double y);
-  /// Draws a box for an action or a message.
+  /// Draws a colored rectangle for an entry of the timeline. `timed` is the
+  /// entry: an action, such as the forward pass of a microbatch, or a message.
+  /// The rectangle extends horizontally from the start of the entry to its end.
+  /// `y` is the y coordinate of the upper edge, and `height` is the height in
+  /// pixels. `opacity` is between 0 and 1. A smaller value gives a paler
+  /// rectangle. A viewer shows the name and the times of the entry when the
+  /// pointer is over the rectangle.
   void addAction(const TimedAction &timed, double y, double height,
                  double opacity);
   /// Writes the index of the microbatch into an action's box, if there is
   /// space.
   void addNumber(const TimedAction &timed, double y);
-  /// Draws the area under the memory curve of a row. All rows have the same
-  /// scale.
+  /// Draws the memory in use over time on row number `row`, as a gray area, and
+  /// writes the largest number of bytes in use on the right. `y` is the y
+  /// coordinate of the upper edge of the space for the area. In all rows, the
+  /// same height stands for the same number of bytes.
   void addMemory(size_t row, double y);
   /// Draws ticks of the time axis and their times. The distance of two ticks is
   /// 2, 5 or 10 times a power of ten.
@@ -150,8 +165,15 @@ private:
 
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
-  /// Lengths in pixels, except `scale` in pixels per second. `foot` is the y
-  /// coordinate of the end of the last row.
+  /// Measures of the drawing. A drawing has one row for each row of the
+  /// timeline. Each row has a name on the left, and an area that shows the
+  /// step on the right.
+  ///
+  /// - `left`: width in pixels of the column with the names.
+  /// - `plotWidth`: width in pixels of the area that shows the step.
+  /// - `scale`: number of pixels per second of the step.
+  /// - `rowHeight`: height in pixels of one row.
+  /// - `foot`: y coordinate, in pixels, of the lower edge of the last row.
   const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> stylesUsed;
   SvgWriter svg;

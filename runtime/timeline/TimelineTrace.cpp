@@ -27,8 +27,11 @@ std::string quoted(const std::string &text) {
                                    nlohmann::json::error_handler_t::replace);
 }
 
-/// Returns the category of an action, by which viewers color events. All kinds
-/// except computations and updates are "communication".
+/// Returns the category of an action in the trace file. Viewers give events of
+/// the same category the same color. Each of these five kinds of actions has
+/// its own category: forward pass, backward pass, gradients of inputs,
+/// gradients of weights, and optimizer update. Actions of all other kinds, such
+/// as the all-gather of a weight, have the category "communication".
 std::string_view categoryOf(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:
@@ -52,12 +55,21 @@ public:
   std::string write(const Timeline &timeline);
 
 private:
-  /// Begins an event of row `row`. `phase` is 'X' (complete event), 'C'
-  /// (counter) or 'M' (metadata). The caller appends the remaining fields to
-  /// the returned text.
+  /// Appends the beginning of a trace event to the member `text`, as an
+  /// incomplete JSON object. `phase` is the type of the event: 'X' for an event
+  /// with start and duration, 'C' for a counter, or 'M' for a name. `row` is
+  /// the number of a row of the timeline, and becomes the process id of the
+  /// event. `thread` becomes its thread id. Thread 0 has the actions of the
+  /// row, and thread 1 has its messages. Returns a reference to `text`. The
+  /// caller appends the other fields of the event and the closing brace.
   std::string &begin(char phase, size_t row, int thread);
-  /// Adds a metadata event that names a process or a thread. `what` is
-  /// "process_name" or "thread_name".
+  /// Adds an event that gives a name to a process or a thread of the trace.
+  /// Viewers display this name. A process of the trace stands for a row of the
+  /// timeline. Its process id is `row`, the number of the row. The threads of a
+  /// process stand for the actions and the messages of the row. `thread` is the
+  /// id of the thread: 0 for actions, 1 for messages. `what` tells which one
+  /// gets the name: "process_name" or "thread_name". `name` is the name, such
+  /// as "rank 5".
   void name(std::string_view what, size_t row, int thread,
             const std::string &name);
   /// Adds one trace event for each entry of `actions`. The event has the start

@@ -55,8 +55,9 @@ static void addExport(CLI::App &app, ExportOptions &options) {
              "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
 }
 
-/// Writes the model with its weights replaced by the trained weights. Exit code
-/// 6 if neither the options nor the checkpoint name the model.
+/// Writes the model with its weights replaced by the trained weights. Returns
+/// an error with exit code 6 if neither the options nor the checkpoint name the
+/// model.
 static Status writeModel(runtime::TrainedWeights &trained,
                          ModelWithWeightsOptions options) {
   if (options.model.empty())

@@ -26,8 +26,21 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
-/// Implements bindInputs in two steps. First bindShapes sets the shapes that
-/// --shape gives. Then bindDims sets the shapes of all other inputs.
+/// Implements bindInputs(), which determines the size of each dim of each model
+/// input. The user may give sizes by options: --dim batch=8 gives the size 8 to
+/// all dims with the name `batch`, and --shape x=8x4 gives the shape [8, 4] to
+/// the input x. The class has these steps:
+///
+///   1. checkTypes() and checkNames() check the inputs and the options.
+///   2. bindShapes() sets the shape of each input for which the user gives
+///      --shape.
+///   3. bindDims() sets the shapes of all other inputs. The size of a dim comes
+///      from the model. If the model gives only a name for the dim, the size
+///      comes from --dim or from the --shape of another input.
+///
+/// For example, a model has the inputs x[batch, 4] and y[batch, 2]. The user
+/// gives --shape x=8x4. Step 2 sets the shape of x to [8, 4], and step 3 sets
+/// the shape of y to [8, 2].
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options)
@@ -57,8 +70,12 @@ private:
     return std::string(input.info->name);
   }
 
-  /// Checks that each model input is a tensor and has a shape, either from the
-  /// model or from --shape.
+  /// Checks that each model input is a tensor, and that the number of dims of
+  /// the tensor is known. The number is known in each of these cases:
+  ///
+  ///  - The model declares a shape for the input. The shape may have dims
+  ///    without a size, such as `batch` in x[batch, 4].
+  ///  - The user gives a shape by an option, such as --shape x=8x4.
   Status checkTypes() {
     for (const BoundInput &input : binding.inputs) {
       const onnx::Type &type = input.info->type;
@@ -108,9 +125,16 @@ private:
     return shape ? llvm::ArrayRef(*shape) : llvm::ArrayRef<onnx::Dim>();
   }
 
-  /// Stores the sizes from --dim, and the shapes from --shape. A --shape also
-  /// sets the sizes of named dims: `--shape x=8x4` for x[batch, 4] sets `batch`
-  /// to 8.
+  /// Stores the sizes that the user gives by options. The sizes of named dims
+  /// are stored in `binding.dims`. The two options are:
+  ///
+  ///   --dim batch=8   stores the size 8 for all dims with the name `batch`
+  ///   --shape x=8x4   sets the shape of the input x to [8, 4]
+  ///
+  /// A --shape also gives sizes to named dims. If the model declares
+  /// x[batch, 4], then --shape x=8x4 stores the size 8 for all dims with the
+  /// name `batch`. Returns an error if a --shape contradicts the model or
+  /// another option.
   Status bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
@@ -127,8 +151,21 @@ private:
     return Status::success();
   }
 
-  /// Checks that the --shape of `input` agrees with the dims that the model
-  /// declares. Stores the sizes that this --shape gives to named dims.
+  /// Checks the shape that the user gives for `input` by the option --shape.
+  /// The model also declares a shape for `input`. For example, the user gives
+  /// --shape x=8x4, and the model declares x[batch, 4]. Returns an error in
+  /// each of these cases:
+  ///
+  ///  - The two shapes have different numbers of dims.
+  ///  - The user gives a negative size.
+  ///  - The model declares a size for a dim, and --shape gives another size. An
+  ///    example is --shape x=8x5 for x[batch, 4].
+  ///  - The model declares a name for a dim, and the user gives two different
+  ///    sizes for this name. An example is --shape x=8x4 together with
+  ///    --dim batch=2.
+  ///
+  /// Also stores the sizes of named dims in `binding.dims`. For --shape x=8x4,
+  /// the function stores the size 8 for the name `batch`.
   Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -157,8 +194,16 @@ private:
     return Status::success();
   }
 
-  /// Sets the dim names of all inputs, and the shapes of inputs for which the
-  /// user gives no --shape. Returns one error that lists all dims without a
+  /// Sets the names of the dims of each input whose shape the model declares.
+  /// If the user gives no --shape for the input, also sets the sizes of the
+  /// dims. For an input x[batch, 4] and --dim batch=8, the names are ["batch",
+  /// ""] and the sizes are [8, 4]. A size comes from one of these sources:
+  ///
+  ///   dim with a fixed size   the model
+  ///   dim with a name         `binding.dims`, in which bindShapes() has stored
+  ///                           the sizes from --dim and from --shape
+  ///
+  /// Returns one error that lists all dims for which neither source gives a
   /// size.
   Status bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
@@ -207,12 +252,19 @@ private:
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Returns one error for all dims without a size: the named dims
-  /// `unboundDims`, and unnamed dims of the inputs `unboundInputs`. The note of
-  /// the error repeats the user's command with example options added:
+  /// Returns one error about all dims for which neither the model nor the user
+  /// gives a size. If the model has a name for such a dim, the set
+  /// `unboundDims` has this name. Otherwise the set `unboundInputs` has the
+  /// name of the input that has the dim.
   ///
-  ///   --dim batch=8     for a named dim
-  ///   --shape x=8x128   for an input with unnamed dims
+  /// A note is an extra line below an error message. The note of this error is
+  /// a command that the user may try. The command is the user's command with
+  /// these example options added:
+  ///
+  ///   --dim batch=8     for each name in `unboundDims`, such as batch
+  ///   --shape x=8x128   for each input in `unboundInputs`, such as x
+  ///
+  /// If the user's command is unknown, the note has "pcc MODEL" instead.
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,
@@ -235,7 +287,17 @@ private:
         .addNote("for example: " + command);
   }
 
-  /// Formats an example shape for the --shape option of `input`, such as 8x128.
+  /// Returns an example of a shape for `input`, such as "8x128". An error
+  /// message shows the example as a value for the option --shape. The size of a
+  /// dim in the example is:
+  ///
+  ///   declared size   if the model declares a size for the dim
+  ///   128             if the name of the dim contains "seq" or "len"
+  ///   8               otherwise, if the name of the dim contains "batch"
+  ///   1               for any other dim
+  ///
+  /// For example, the model declares x[batch, seq, 4, ?], and "?" is a dim with
+  /// neither a size nor a name. The result is "8x128x4x1".
   std::string exampleShape(const BoundInput &input) {
     std::string text;
     for (const onnx::Dim &dim : dimsOf(input))

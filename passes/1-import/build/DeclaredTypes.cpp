@@ -31,8 +31,16 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return shape.empty() ? "no dims" : text;
 }
 
-/// Formats a declared shape for messages, such as "batchx10"; an unknown dim is
-/// "?".
+/// Formats the shape that a model declares for a value, for an error message.
+/// The text has an "x" between two dims. The text of a dim is:
+///
+///   its size   if the model declares the size
+///   its name   if the model declares a name instead of a size
+///   "?"        if the model declares neither
+///
+/// For example, the text is "batchx10x?" for a dim `batch`, a dim of size 10,
+/// and a dim with neither a size nor a name. The text is "no dims" for a
+/// scalar.
 static std::string shapeText(const std::vector<onnx::Dim> &shape) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -52,8 +52,9 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
   if (value.isSplat())
     return value.resizeSplat(type);
-  // Shape of `value` with leading dims of size 1 added, so that it has as many
-  // dims as `shape`.
+  // `source` is the shape of `value` with additional leading dims of size 1.
+  // `source` has as many dims as `shape`. For example, `value` has the shape
+  // [4], and `shape` is [2, 3, 4]. `source` is then [1, 1, 4].
   SmallVector<int64_t> source(shape.size() - value.getType().getRank(), 1);
   llvm::append_range(source, value.getType().getShape());
   SmallVector<int64_t> strides = computeStrides(source),
@@ -71,9 +72,19 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   return fromBytes(type, to);
 }
 
-/// Interprets `bytes` as a row-major array x of shape [outer, size, inner].
-/// Returns whether all slices along the middle dim are equal: x[o, i, :] is
-/// x[o, 0, :] for all o and i.
+/// Returns whether all slices of a tensor along one of its dims, dim k, are
+/// equal. `bytes` holds the bytes of the tensor, row-major. The other
+/// parameters are:
+///
+///   outer   product of the sizes of all dims before dim k
+///   size    size of dim k
+///   inner   product of the sizes of all dims after dim k, times the number of
+///           bytes of one element
+///
+/// For example, the tensor [[1, 2], [1, 2]] has elements of one byte. `bytes`
+/// is 1 2 1 2. Along dim 0, the slices [1, 2] and [1, 2] are equal:
+/// `repeats(bytes, 1, 2, 2)` is true. Along dim 1, the slices [1, 1] and [2, 2]
+/// differ: `repeats(bytes, 2, 2, 1)` is false.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

@@ -13,9 +13,11 @@ namespace pcc::onnx_import {
 mlir::DenseElementsAttr broadcastElements(mlir::DenseElementsAttr value,
                                           llvm::ArrayRef<int64_t> shape);
 
-/// Reduces each dim of `value` to size 1 if all slices along the dim are equal.
-/// Broadcasting the result to the shape of `value` gives `value` again.
-///   [[1, 2], [1, 2]] -> [[1, 2]]
+/// Removes equal slices from `value`. If all slices along a dim are equal, the
+/// result keeps only one slice, and the dim gets the size 1. For example, the
+/// tensor [[1, 2], [1, 2]] has two equal rows. The result is [[1, 2]], a tensor
+/// of the shape [1, 2]. A broadcast of the result to the shape of `value` gives
+/// `value` again. A tensor without elements stays unchanged.
 mlir::DenseElementsAttr dropRepeats(mlir::DenseElementsAttr value);
 
 /// Creates a tensor of `type` from `bytes` in the layout of ONNX's raw_data:

@@ -56,8 +56,11 @@ RankedTensorType Emitter::noType() {
 // Types and checks
 //===----------------------------------------------------------------------===//
 
-/// Sets the result types of `op` by its InferTypeOpInterface. An op without
-/// that interface keeps its types.
+/// Replaces the result types of `op` by the types that MLIR infers from the
+/// operands and attributes of `op`. MLIR's interface InferTypeOpInterface
+/// infers the types. If `op` does not have this interface, the function changes
+/// nothing and returns success. Returns failure if the inference fails. An
+/// example is an addition of tensors of the shapes [8, 4] and [8, 3].
 static LogicalResult inferTypes(Operation *op) {
   auto *interface = op->getName().getInterface<InferTypeOpInterface>();
   if (!interface)
@@ -83,14 +86,18 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Infers the result types of `op`, then checks the result shapes and the op's
-/// MLIR invariants. Returns true if all succeed. Otherwise records an error,
-/// erases `op` and returns false. The exit code of the error depends on the
-/// step that fails:
+/// Performs three steps for `op`. Returns true if all steps succeed. If a step
+/// fails, records an error, erases `op` and returns false. The error has the
+/// exit code at the right:
 ///
-///   type inference   `mismatchExitCode`, because the user may have given wrong
-///                    sizes with --dim or --shape
-///   a later check    CannotRead, because the model is invalid
+///   1. infer the result types of `op`            `mismatchExitCode`
+///   2. check that the result shapes are valid    CannotRead
+///   3. run the MLIR verifier of `op`             CannotRead
+///
+/// The exit code CannotRead means that the ONNX model is invalid. In step 1,
+/// the cause may also be a wrong size that the user gives with --dim or
+/// --shape. The constructor of the emitter therefore has a parameter
+/// `mismatchExitCode`, the exit code for step 1.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -106,7 +113,10 @@ bool Emitter::inferAndVerify(Operation *op) {
       return true;
     code = CannotRead;
   }
-  // Drop MLIR's prefix "'graph.add' op " from the message.
+  // `text` is an error message. MLIR begins the message of an error about an op
+  // with the name of the op. For example, the message is "'graph.add' op has 3
+  // operands". Remove this beginning, and leave "has 3 operands". A message
+  // without such a beginning stays unchanged.
   StringRef message = text, prefix = "op ";
   if (message.consume_front("'" + op->getName().getStringRef().str() + "' "))
     message.consume_front(prefix);
@@ -145,10 +155,12 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // First try the folds that do not read elements of the operands. For example,
-  // a transpose that keeps the order of the dims folds to its operand. The
-  // method fold() of an MLIR op takes one attribute per operand. A null
-  // attribute means that the operand is not a constant. Pass null for all.
+  // First try the folds that do not need the elements of the operands. For
+  // example, a transpose that keeps the order of the dims folds to its operand.
+  // The method fold() takes a list with one attribute per operand. The
+  // attribute holds the elements of the operand. A null attribute means that
+  // the elements are unknown. The list `unknown` holds null for each operand.
+  // foldKnown() later calls fold() with the elements of the operands.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&
@@ -215,9 +227,12 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns true if `value` is a constant tensor of booleans that are all true.
-/// Returns false if all booleans are false. A broadcast of such a constant also
-/// counts as a constant. Returns std::nullopt for any other tensor.
+/// Returns true if all elements of the boolean tensor `value` are known to be
+/// true. Returns false if all elements are known to be false. The elements are
+/// known if `value` is a constant or a broadcast of a constant. Returns
+/// std::nullopt in all other cases, such as a tensor with both true and false
+/// elements, or a constant without elements. `emitter` is the builder of the
+/// ops. The method uniform() of `emitter` finds the common element of `value`.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))
@@ -236,8 +251,18 @@ Value Emitter::foldMask(Operation *op) {
     return broadcast(*condition ? select.getOnTrue() : select.getOnFalse(),
                      shape);
   }
-  // And with true, or Or with false, returns the other operand. And with false,
-  // or Or with true, returns the known operand.
+  // The op is an And or an Or. Fold the op if all elements of one operand are
+  // known to be true, or all are known to be false. In the following table,
+  // `true` and `false` stand for this operand, and x is the other operand. The
+  // value at the right, broadcast to the shape of the result, replaces the op:
+  //
+  //   and(true, x)    x
+  //   and(false, x)   false
+  //   or(true, x)     true
+  //   or(false, x)    x
+  //
+  // The first iteration of the loop examines operand 0, and the second
+  // iteration examines operand 1.
   for (auto [value, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
                               std::pair(op->getOperand(1), op->getOperand(0))})
     if (auto known = truth(*this, value))

@@ -53,9 +53,10 @@ struct OptionalOperand {
 /// before they read the type of a returned value.
 ///
 /// The builder folds constants. If all operands of an op are constants, and the
-/// result is small, a constant with the result replaces the op. For example,
-/// the comparison iota [1, 4] <= iota [4, 1] becomes a constant of the shape
-/// [4, 4], which is the causal mask of an attention.
+/// result has at most 16384 elements (`foldLimit`), the builder normally
+/// computes the result during the import. A constant that holds the result then
+/// replaces the op. For example, the sum of the constants [1, 2] and [3, 4]
+/// becomes the constant [4, 6].
 ///
 /// If all slices of a constant along a dim are equal, the builder stores only
 /// one slice. For example, a mask of the shape [8, 4, 4] may consist of 8 equal
@@ -64,8 +65,9 @@ struct OptionalOperand {
 class Emitter {
 public:
   /// Prepares to create ops at the insertion point of `builder`, which must
-  /// outlive the emitter. `mismatchExitCode` is the exit code for shapes that
-  /// contradict each other.
+  /// outlive the emitter. All ops get the location `loc`. `mismatchExitCode` is
+  /// the exit code of pcc for an error about incompatible shapes. An example of
+  /// such an error is an op that adds tensors of the shapes [8, 4] and [8, 3].
   Emitter(mlir::OpBuilder &builder, mlir::Location loc,
           ExitCode mismatchExitCode = CannotRead)
       : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}
@@ -79,18 +81,27 @@ public:
   /// Returns the first error, or success. The message does not name the ONNX
   /// node.
   const Status &status() const { return error; }
-  /// Records the error `message`, which states why the model is not valid ONNX.
-  /// Returns null.
+  /// Records an error with the exit code CannotRead. `message` is the text of
+  /// the error, which states why the model is not valid ONNX. If an earlier
+  /// error is already recorded, the earlier error stays, and the new error is
+  /// ignored. Returns null in all cases. A caller that creates an op can
+  /// therefore end with `return invalid(message)`.
   mlir::Value invalid(const llvm::Twine &message) {
     return fail(CannotRead, message);
   }
-  /// Records the error `message`, which names a feature that pcc does not
-  /// support. Returns null.
+  /// Records an error with the exit code Unsupported. `message` is the text of
+  /// the error, which names a feature that pcc does not support. If an earlier
+  /// error is already recorded, the earlier error stays, and the new error is
+  /// ignored. Returns null in all cases. A caller that creates an op can
+  /// therefore end with `return unsupported(message)`.
   mlir::Value unsupported(const llvm::Twine &message) {
     return fail(Unsupported, message);
   }
-  /// Records an error with pcc's exit code `code`, unless an earlier error is
-  /// already recorded. Returns null.
+  /// Records an error with the exit code `code` of pcc and the text `message`.
+  /// The method status() returns the recorded error. If an earlier error is
+  /// already recorded, the earlier error stays, and the new error is ignored.
+  /// Returns null in all cases. A caller that creates an op can therefore end
+  /// with `return fail(code, message)`.
   mlir::Value fail(ExitCode code, const llvm::Twine &message);
 
   //===--------------------------------------------------------------------===//
@@ -123,7 +134,13 @@ public:
 
   /// Creates a `graph.constant` of `value`.
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// Creates a constant of rank 0 that holds `value`.
+  /// Creates a constant of rank 0 with one element. The function converts
+  /// `value` to the type `elementType` of the element:
+  ///
+  ///   float type     `value` is rounded to the nearest number of the type.
+  ///   integer type   `value` is rounded toward zero: 2.7 becomes 2. A
+  ///                  type with too few bits keeps the low bits of the integer:
+  ///                  257 becomes 1 for a type of 8 bits.
   mlir::Value scalar(double value, mlir::Type elementType);
   /// Creates a constant of rank 0 that holds `value` and has the element type
   /// of `like`.
@@ -139,8 +156,12 @@ public:
   /// Also returns null for a broadcast with a result of more than 131072
   /// elements (8 · foldLimit).
   mlir::DenseElementsAttr known(mlir::Value value);
-  /// If all elements of `value` are known to be equal, returns one of them as
-  /// an attribute of rank 0. Otherwise returns null.
+  /// Returns the common element of `value` if all elements of `value` are known
+  /// to be equal. The elements are known if `value` is a constant or a
+  /// broadcast of a constant. For example, all elements are 2 in a broadcast of
+  /// the constant 2 to the shape [8, 4]. The result is then a scalar attribute
+  /// with the element 2. Returns null if the elements are not known to be
+  /// equal, or if the constant has no elements.
   mlir::DenseElementsAttr uniform(mlir::Value value);
 
   //===--------------------------------------------------------------------===//
@@ -175,16 +196,37 @@ public:
                        int64_t size);
   /// Concatenates `inputs` along dim `dim`.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> inputs, int64_t dim);
-  /// Reduces `input` over `dims`. If `keep` is true, the reduced dims stay in
-  /// the result with size 1; otherwise they are removed.
+  /// Creates an op that combines the elements of `input` along the dims `dims`
+  /// into one element. `kind` is the combination: sum, mean, maximum, minimum
+  /// or product. If `keep` is true, the dims stay in the result with size 1.
+  /// Otherwise the result lacks the dims. For example, `input` has the shape
+  /// [8, 4, 5], and `dims` is [1]:
+  ///
+  ///   keep is true    the result has the shape [8, 1, 5]
+  ///   keep is false   the result has the shape [8, 5]
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value input,
                      llvm::ArrayRef<int64_t> dims, bool keep);
-  /// Creates a top-k op along `dim`. Returns the selected elements and their
-  /// i64 indices; both are null after an error.
+  /// Creates a top-k op, which selects `k` elements along the dim `dim` of
+  /// `input`. If `largest` is true, the op selects the `k` largest elements and
+  /// sorts the elements from the largest to the smallest. If `largest` is
+  /// false, the op selects the `k` smallest elements and sorts the elements
+  /// from the smallest to the largest. Returns the selected elements and the
+  /// i64 indices of these elements along `dim`. The following example has
+  /// k = 2, dim = 1 and largest = true:
+  ///
+  ///   input      [[3, 9, 5], [8, 1, 2]]
+  ///   elements   [[9, 5], [8, 2]]
+  ///   indices    [[1, 2], [0, 2]]
+  ///
+  /// Both returned values are null after an error.
   std::pair<mlir::Value, mlir::Value> topK(mlir::Value input, int64_t k,
                                            int64_t dim, bool largest);
-  /// Creates an i64 tensor of `shape` in which each element holds its own index
-  /// along `dim`.
+  /// Creates an i64 tensor of the shape `shape`. The value of each element is
+  /// the index of the element along the dim `dim`. The function returns these
+  /// tensors for the shape [2, 3]:
+  ///
+  ///   dim 0   [[0, 0, 0], [1, 1, 1]]
+  ///   dim 1   [[0, 1, 2], [0, 1, 2]]
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
   /// Exit code of pcc for an op whose operands have incompatible shapes, such
@@ -220,10 +262,13 @@ protected:
   mlir::Location loc;
 
 private:
-  /// Returns whether an argument of `make` is a null mlir::Value, or contains
-  /// one. `make` reports an error for such an argument. There is one overload
-  /// for mlir::Value and one for mlir::ValueRange. This overload accepts all
-  /// other types, such as attributes, and always returns false.
+  /// Returns whether an argument of make() or makeTyped() is a null operand.
+  /// These methods record an error if an operand is null. The function has
+  /// three overloads. The type of the argument selects the overload:
+  ///
+  ///   mlir::Value        returns whether the value is null
+  ///   mlir::ValueRange   returns whether any value of the range is null
+  ///   any other type     returns false; an example is an attribute
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {
@@ -233,19 +278,46 @@ private:
   /// already recorded. Returns null.
   mlir::Value missingOperand() { return invalid("lacks an operand"); }
 
-  /// Returns a placeholder type (a scalar i1), which type inference later
-  /// replaces.
+  /// Returns a type for the result of a new op whose result type is not
+  /// inferred yet. MLIR requires some type when an op is created. The returned
+  /// type is a tensor of rank 0 with the element type i1. The method
+  /// inferAndVerify() later replaces the type by the inferred type.
   mlir::RankedTensorType noType();
-  /// Tries to fold `op`. Returns the value that replaces its first result; null
-  /// if `op` cannot be folded.
-  mlir::Value tryFold(mlir::Operation *op);
-  /// Evaluates `op` at compile time and returns a constant with the result. A
-  /// constant of equal slices is stored as one slice and a broadcast. Returns
-  /// null if `op` cannot be evaluated. An op must at least meet these
-  /// conditions:
+  /// Looks for a value that can replace the result of `op`. Tries these values
+  /// in this order, and returns the first one that is possible:
   ///
-  ///  - Each operand is a constant or a broadcast of a constant.
-  ///  - The result has at most 16384 elements (`foldLimit`).
+  ///   1. a value that already exists, such as the operand of a transpose that
+  ///      keeps the order of the dims
+  ///   2. the value from foldMask(), for an And, Or or Select with one operand
+  ///      whose elements are all true or all false
+  ///   3. the value from foldUniform(), for a result with equal elements
+  ///   4. the value from foldKnown(), for an op whose operands are constants
+  ///
+  /// Returns null if none of these values is possible. The caller must erase
+  /// `op` if the function returns a value.
+  mlir::Value tryFold(mlir::Operation *op);
+  /// Computes the result of `op` during the import, and creates a constant that
+  /// holds the result. Returns the constant, or null if the function cannot
+  /// compute the result. If all slices of the result along a dim are equal, the
+  /// function may create a constant of one slice and a broadcast of this
+  /// constant, and returns the broadcast. For example, a result of the shape
+  /// [8, 4, 4] may consist of 8 equal slices. The function then creates a
+  /// constant of the shape [1, 4, 4] and a broadcast to [8, 4, 4]. The function
+  /// returns null in each of these cases:
+  ///
+  ///  - `op` does not have exactly one result.
+  ///  - The result has more than 16384 elements. The number 16384 is the
+  ///    constant `foldLimit`.
+  ///  - An operand is neither a constant nor a broadcast of a constant.
+  ///  - An operand is a broadcast with a result of more than 131072 elements.
+  ///    The number 131072 is 8 times `foldLimit`.
+  ///  - `op` is a constant already.
+  ///  - `op` has no operands and is not an iota. An iota is an op that fills a
+  ///    tensor with indices.
+  ///  - `op` is a broadcast, its result has a rank of 2 or more, and its result
+  ///    has more elements than its operand.
+  ///  - The MLIR method fold() of `op` does not return a constant. For example,
+  ///    fold() returns no constant for an expensive op, such as a convolution.
   mlir::Value foldKnown(mlir::Operation *op);
   /// Folds `op` if all elements of its result are equal. The replacement is a
   /// broadcast of a scalar constant. Two kinds of ops are folded:
@@ -258,9 +330,20 @@ private:
   /// Returns the value that replaces the result of `op`. Returns null if `op`
   /// is not folded.
   mlir::Value foldUniform(mlir::Operation *op);
-  /// Folds an And, Or or Select whose mask (boolean operand) is known to be all
-  /// true or all false. Returns the value that replaces the result; null for
-  /// other ops.
+  /// Folds an And, Or or Select if the elements of a boolean operand are known
+  /// to be all true or all false. For a Select, this operand is the condition.
+  /// In the following table, `true` and `false` stand for this operand, and `x`
+  /// and `y` are any tensors:
+  ///
+  ///   and(true, x)         x
+  ///   and(false, x)        false
+  ///   or(true, x)          true
+  ///   or(false, x)         x
+  ///   select(true, x, y)   x
+  ///   select(false, x, y)  y
+  ///
+  /// Returns the value at the right, broadcast to the shape of the result of
+  /// `op`. Returns null for another op, and for an op without such an operand.
   mlir::Value foldMask(mlir::Operation *op);
   /// Creates a constant with the elements of `value`. If all slices of `value`
   /// along a dim are equal, creates a constant of one slice and a broadcast.

@@ -24,13 +24,18 @@ struct ImportOptions {
   /// Further directory for files of external weights (--external-data-root),
   /// besides the model's own directory. Empty if the user gives none.
   std::string externalDataRoot;
-  /// Treatment of Dropout nodes. A node itself may request to drop elements, by
-  /// its input training_mode.
+  /// Treatment of ONNX Dropout nodes. This option and operand 2 of a node
+  /// (training_mode) decide whether the node drops elements:
   ///
-  ///   Inference  drops no elements; a node that requests it is unsupported
-  ///   AsSaid     drops elements only in nodes that request it
-  ///   Never      drops no elements
-  ///   Always     drops elements in every node
+  ///   option      training_mode is true    training_mode is false or absent
+  ///   Inference   error (not supported)    keeps all elements
+  ///   AsSaid      drops elements           keeps all elements
+  ///   Never       keeps all elements       keeps all elements
+  ///   Always      drops elements           drops elements
+  ///
+  /// pcc uses Inference if the user does not train the model (--train). In
+  /// training, --dropout on selects Always, and --dropout off selects Never. In
+  /// training without --dropout, pcc uses AsSaid.
   enum class Dropout { Inference, AsSaid, Never, Always };
   Dropout dropout = Dropout::Inference;
   /// Seed of the random numbers of Dropout nodes (--seed).
@@ -38,16 +43,25 @@ struct ImportOptions {
   /// Whether to import the training step that the model's ONNX TrainingInfo
   /// describes. Without effect if the model has no TrainingInfo.
   bool trainingInfo = false;
-  /// Function that tells whether the user lets training change the weight of a
-  /// given name (--train-only, --freeze). Empty if pcc compiles for inference,
-  /// or if the model itself defines the training step (TrainingInfo).
+  /// Function that takes the name of a weight and returns whether training may
+  /// change the weight. The options --train-only and --freeze decide. For
+  /// example, if the user only gives --freeze wte, the function returns false
+  /// for "wte" and true for every other name.
+  ///
+  /// The member is empty in two cases: pcc compiles for inference, or the ONNX
+  /// model itself defines the training step (ONNX TrainingInfo).
   std::function<bool(llvm::StringRef)> trains;
   /// Whether weight files may be missing. The runtime then generates random
   /// weights (--random-weights).
   bool allowAbsentWeights = false;
-  /// Names and sizes of the mesh axes that split tensors, major to minor. The
-  /// pipeline is not an axis of this mesh. If unset, the model's annotations
-  /// determine the mesh.
+  /// Names and sizes of the mesh axes, major to minor. For example, the option
+  /// --mesh a=2,b=4 gives axis a of size 2 and axis b of size 4. Instead of
+  /// --mesh, the user may give --dp, --cp and --tp, the sizes of three axes
+  /// with fixed names. The pipeline-parallel size (--pp) is not in this list;
+  /// the member `pipeline` stores it.
+  ///
+  /// The member is unset if the user gives none of these axes. The annotations
+  /// in the ONNX model then determine the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
   /// Pipeline-parallel size (--pp). The ranks are divided into this number of
   /// groups, and each group runs its own pipeline stages. For example, --pp 2
@@ -62,8 +76,15 @@ struct ImportOptions {
   /// that pcc ignores all device annotations. If the name is empty, pcc chooses
   /// a configuration; the class DevicePlan documents the choice.
   std::string configuration;
-  /// The user's command line without its --dim options, such as "pcc m.onnx",
-  /// for error messages.
+  /// Command line of the user without its --dim options. If a dynamic dim has
+  /// no size, the import reports an error. The error message shows a complete
+  /// command line as an example. This example consists of the stored command
+  /// line, the --dim options of the user, and added options that give a size to
+  /// the other dynamic dims. For example, if only the dim seq has no size:
+  ///
+  ///   typed by the user    pcc m.onnx --dim batch=8 --tp 2
+  ///   stored here          pcc m.onnx --tp 2
+  ///   in the message       pcc m.onnx --tp 2 --dim batch=8 --dim seq=128
   std::string command;
 };
 

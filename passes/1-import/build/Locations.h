@@ -21,8 +21,11 @@ struct PythonLine {
 /// in the metadata of `node`. Returns nothing if there is no stack trace.
 std::optional<PythonLine> pythonLine(const onnx::Node &node);
 
-/// Returns the name that MLIR locations use for `node`: the node's own name, or
-/// `Op#index`, such as "Add#12", if the node has none.
+/// Returns the name that the MLIR location of `node` contains: the name of the
+/// node, or a substitute if the node has no name. The substitute consists of
+/// the op type, the character "#" and the position of the node in the node list
+/// of its graph. For example, the substitute is "Add#12" for an Add node at
+/// position 12. The first node of a graph is at position 0.
 std::string nameInLocations(const onnx::Node &node);
 
 /// Returns the location for the ops of `node`, here for a node called fc1:

@@ -157,8 +157,11 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// Gives an unnamed tensor the name of the node's first output. A large tensor
-/// becomes a weight, and a weight needs a name.
+/// Creates an SSA value that holds the elements of `tensor`. The tensor may
+/// become a weight, and each weight needs a name. If `tensor` has no name, the
+/// name of output 0 of the ONNX node becomes the name of the weight. For
+/// example, the ONNX node w = Constant(value = tensor) with a large `tensor`
+/// creates a weight called w.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);
@@ -221,8 +224,17 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // Leave constants, weights and pins (ops that fix a sharding) unnamed:
-  // several ONNX names may stand for one op.
+  // `op` is the op that creates `value`. Store the ONNX name of the output in
+  // the attribute `graph.name` of `op`. These ops do not get the attribute:
+  //
+  //  - An op that already has the attribute. For example, the ONNX node
+  //    b = Identity(a) creates no op. The names a and b both stand for the
+  //    result of one op, and this op keeps the name a.
+  //  - An op that returns stored elements: `graph.constant`, or
+  //    `graph.get_parameter`, which reads a weight.
+  //  - A `dist.pin`, which returns its operand and requests a sharding for the
+  //    result.
+  //  - An op with several results.
   bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)

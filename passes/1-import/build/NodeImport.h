@@ -11,12 +11,18 @@
 
 namespace pcc::onnx_import {
 
-/// View of one ONNX node for its normalizer, the function that creates the
-/// node's graph ops. The normalizer reads operands and attributes with the
-/// getters, and defines outputs with `set`.
+/// Access to one ONNX node for the function that translates the node to MLIR.
+/// This function is called the normalizer of the node. The normalizer performs
+/// three steps:
 ///
-/// After the first error no op is created, and getters return a default, such
-/// as null, 0 or f32.
+///   1. It reads the operands and the attributes of the node with the getters
+///      of this class.
+///   2. It creates MLIR ops with the methods of the base class Emitter.
+///   3. It defines the outputs of the node, for example with the method `set`.
+///
+/// If a getter fails, the getter records an error and returns a default, such
+/// as null, 0 or f32. After the first error, the methods that create ops create
+/// nothing and return null.
 class NodeImport : public Emitter {
 public:
   /// Prepares to import `node` at the insertion point of `builder`. All
@@ -36,38 +42,63 @@ public:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether operand `i` is present: it is listed and has a name.
+  /// Returns whether the node has operand `i`. The node lacks the operand in
+  /// two cases: the operand list of the node ends before entry `i`, or entry
+  /// `i` is an empty string, by which ONNX marks an omitted operand.
   bool has(size_t i) const;
   /// Returns the length of the operand list, omitted operands included.
   size_t numOperands() const { return node.inputs.size(); }
-  /// Returns the value of operand `i`; null if the operand is absent. If the
-  /// value cannot be created, records an error and returns null.
+  /// Returns the SSA value of operand `i`. Returns null if the node omits the
+  /// operand. An ONNX initializer has no SSA value before its first use. At the
+  /// first use, this function creates a constant or a weight for the
+  /// initializer. If the creation fails, or if no tensor has the name of the
+  /// operand, records an error and returns null.
   mlir::Value operand(size_t i);
   /// Returns the values of operand `first` and of all later operands. The entry
   /// of an absent operand is null.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
-  /// Returns the value with the ONNX name `name`, such as a name in an
-  /// attribute.
+  /// Returns the SSA value of the ONNX tensor called `name`. An attribute of an
+  /// ONNX node may be the name of a tensor: the attribute y of the ONNX op
+  /// Gradient is the name of the tensor to differentiate. If no tensor has the
+  /// name `name`, records an error and returns null.
   mlir::Value named(llvm::StringRef name);
   /// Returns the element type of operand `i`; f32 if the operand is null.
   mlir::Type elementType(size_t i);
-  /// Returns the elements of operand `i`, an ONNX sequence. If the sequence is
-  /// unknown, records that the node is unsupported and returns an empty vector.
+  /// Returns the tensors in operand `i`, which must be an ONNX sequence. The
+  /// import supports only sequences with a length that is known at compile
+  /// time. For any other operand, records that the node is unsupported and
+  /// returns an empty vector.
   llvm::SmallVector<mlir::Value> sequence(size_t i);
 
-  /// Returns the elements of operand `i`, such as a shape. If the elements are
-  /// unknown, records that the node is unsupported and returns null.
+  /// Returns the elements of operand `i`, which must be known at compile time.
+  /// An example is operand 1 of the ONNX op Reshape, which contains the sizes
+  /// of the new shape. If the import does not know the elements, records that
+  /// the node is unsupported and returns null. For example, the import does not
+  /// know elements that depend on the inputs of the model, or the elements of a
+  /// weight that has more than 16384 elements.
   mlir::DenseElementsAttr constantOperand(size_t i);
-  /// Returns the elements of operand `i` as integers. If they are not known
-  /// during the import, records that the node is unsupported and returns an
-  /// empty list.
+  /// Returns the elements of operand `i` as integers. The elements must be
+  /// known at compile time. For example, operand `i` may be an ONNX initializer
+  /// of at most 16384 elements. If the elements are not known, for example
+  /// because the operand depends on an input of the model, records that the
+  /// node is unsupported and returns an empty list.
   llvm::SmallVector<int64_t> integers(size_t i);
-  /// Returns the elements of operand `i` as doubles. If they are not known
-  /// during the import, records that the node is unsupported and returns an
-  /// empty list.
+  /// Returns the elements of operand `i` as doubles. The elements must be known
+  /// at compile time. For example, operand `i` may be an ONNX initializer of at
+  /// most 16384 elements. If the elements are not known, for example because
+  /// the operand depends on an input of the model, records that the node is
+  /// unsupported and returns an empty list.
   llvm::SmallVector<double> doubles(size_t i);
-  /// Returns the integers in the attribute `name` (older opsets) or in operand
-  /// `i` (newer opsets). Returns nothing if both are absent.
+  /// Returns a list of integers that is an attribute in old opsets and an
+  /// operand in new opsets. For example, the list of axes of the ONNX op
+  /// Squeeze is the attribute axes before opset 13, and operand 1 from opset 13
+  /// on.
+  ///
+  /// If the node has the attribute `name`, returns the integers of the
+  /// attribute. Otherwise returns the elements of operand `i`. If the import
+  /// does not know these elements, records that the node is unsupported and
+  /// returns an empty list. If the node has neither the attribute nor the
+  /// operand, returns nothing.
   std::optional<llvm::SmallVector<int64_t>> integersOf(llvm::StringRef name,
                                                        size_t i);
 
@@ -92,22 +123,35 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates a constant that holds `tensor`. A tensor of more than `foldLimit`
-  /// = 16384 elements may become a weight (`graph.parameter`) instead.
+  /// Creates an SSA value that holds the elements of `tensor`, the value of an
+  /// ONNX attribute. A tensor of at most 16384 elements becomes a constant. A
+  /// larger tensor becomes a weight (`graph.parameter`) if a file contains the
+  /// elements as raw bytes; otherwise the tensor becomes a constant. On
+  /// failure, records an error and returns null.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
-  /// Returns the dim index in the attribute `name`, by default `otherwise`. The
-  /// result lies in [0, rank): a negative index counts from the end.
+  /// Returns the index of a dim of a tensor. The index is the value of the
+  /// integer attribute `name`, or `otherwise` if the node lacks the attribute.
+  /// `rank` is the number of dims of the tensor. A negative index counts from
+  /// the end: for a tensor with 3 dims, -1 means dim 2, so the function returns
+  /// 2. If the tensor has no such dim, records an error and returns 0.
   int64_t dim(llvm::StringRef name, int64_t otherwise, int64_t rank);
 
   //===--------------------------------------------------------------------===//
   // Checks
   //===--------------------------------------------------------------------===//
 
-  /// Converts `dim` to an index in [0, rank): -1 becomes rank - 1. If `dim` is
-  /// out of range, records an error and returns 0.
+  /// Returns the index of a dim of a tensor as a number from 0 to `rank` - 1.
+  /// `rank` is the number of dims of the tensor. A negative `dim` counts from
+  /// the end. For example, for a tensor with 3 dims, the function returns 2 if
+  /// `dim` is 2 or -1. If the tensor has no such dim, for example if `dim` is 3
+  /// or -4, records an error and returns 0.
   int64_t normalizeDim(int64_t dim, int64_t rank);
-  /// Converts each of `dims` with normalizeDim and returns them in ascending
-  /// order. Records an error if a dim appears twice.
+  /// Converts the dim indices `dims`, which may be negative, to indices that
+  /// are not negative, and returns the indices in ascending order. `rank` is
+  /// the number of dims of the tensor. A negative index counts from the end:
+  /// for a tensor with 3 dims, [-1, 0] becomes [0, 2]. Records an error if the
+  /// tensor has no such dim, or if two indices mean the same dim. For example,
+  /// -1 and 2 mean the same dim of a tensor with 3 dims.
   llvm::SmallVector<int64_t> normalizeDims(llvm::ArrayRef<int64_t> dims,
                                            int64_t rank);
   /// Returns the element type for `dataType`, a number of ONNX's
@@ -119,14 +163,24 @@ public:
   // Results
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether output `i` exists and has a name, so that it may be used.
+  /// Returns whether output `i` of the node has a name, so that other nodes can
+  /// read the output. The output has no name in two cases: the output list of
+  /// the node ends before entry `i`, or entry `i` is an empty string, by which
+  /// ONNX marks an unused output.
   bool isOutputUsed(size_t i) const;
-  /// Defines output `i` of the node as `value`. Does nothing after an error,
-  /// for a null `value` or for an unnamed output. The op that defines `value`
-  /// gets the output's name as `graph.name`, with these exceptions:
+  /// Makes `value` the SSA value of output `i` of the node, so that later nodes
+  /// can read the output. Does nothing if an error is recorded, if `value` is
+  /// null, or if the output has no ONNX name.
   ///
-  ///   - an op that has several results or already has a name
-  ///   - a constant, a weight or a pin (op that fixes a sharding)
+  /// Also stores the ONNX name of the output in the attribute `graph.name` of
+  /// the op that creates `value`. These ops do not get the attribute:
+  ///
+  ///   - an op that already has the attribute
+  ///   - an op with several results
+  ///   - a `graph.constant`
+  ///   - a `graph.get_parameter`, which reads a weight
+  ///   - a `dist.pin`, which returns its operand and requests a sharding for
+  ///     the result
   void set(size_t i, mlir::Value value);
   /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
   /// nothing after an error or if the output is unnamed.
@@ -137,7 +191,9 @@ private:
   /// `type`, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
-  /// Map from each ONNX name that the import has defined so far to its value.
+  /// Table that maps the name of an ONNX tensor to the SSA value of the tensor.
+  /// The import adds the outputs of a node to the table when it imports the
+  /// node. All nodes of the model share one table.
   ValueTable &values;
 };
 

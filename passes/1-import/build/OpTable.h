@@ -8,13 +8,21 @@
 
 namespace pcc::onnx_import {
 
-/// A function that creates the graph ops of one node. Returns the node's first
-/// output, which the caller then defines. Returns null after an error, or if
-/// the function itself has defined the outputs by NodeImport::set.
+/// A function that translates one ONNX node to MLIR ops. The function defines
+/// the SSA values of the outputs of the node. There are two ways to define the
+/// SSA value of an output:
+///
+///  - The function may return the SSA value of output 0.
+///  - The function may call NodeImport::set for any output, including output 0.
+///
+/// If the function defines output 0 by NodeImport::set, the function returns
+/// null. The function also returns null after an error.
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
-/// One form of an ONNX op: its definition from one opset version on, until a
-/// later form replaces it.
+/// A form of an ONNX op, which is the definition of the op in a range of opset
+/// versions. For example, Tile has two forms. The first form is valid in the
+/// opset versions 1 to 5. The second form has fewer operands, and is valid from
+/// opset version 6 on. An OpForm stores only the first version of its range.
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
@@ -31,22 +39,28 @@ struct OpForm {
 /// Value of `OpForm::maxOperands` for an op with any number of operands.
 inline constexpr size_t anyNumber = SIZE_MAX;
 
-/// Table of all ONNX ops that pcc imports. An op has one or more forms. A form
-/// is the op's definition from one opset version on, until the next form
-/// replaces it. Tile has forms that begin at the versions 1 and 6:
+/// Table of all ONNX ops that pcc imports. Later opset versions of ONNX change
+/// the definitions of some ops. The table has one entry, an OpForm, for each
+/// definition of an op. The entry stores the first opset version in which the
+/// definition is valid. For example, the ONNX op Tile has two entries: one is
+/// valid in the opset versions 1 to 5, and the other is valid from version 6
+/// on. The opset version of a Tile node selects the entry for the node:
 ///
-///   a node in opset 5     form 1
-///   a node in opset 6     form 6
-///   a node in opset 26    form 6, the latest
+///   node in opset 5     entry with first version 1
+///   node in opset 6     entry with first version 6
+///   node in opset 26    entry with first version 6
 class OpTable {
 public:
   /// Returns the table of all ops that pcc imports. The first call builds it.
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds the ops of one domain; "" is the standard domain. An op may have
-  /// several definitions in `forms`, each valid from an opset version `since`
-  /// on. The definitions of one op must be in ascending order of `since`.
+  /// Adds `forms` to the table. `domain` is the ONNX domain of all ops in
+  /// `forms`, such as "com.microsoft". The domain of the standard ops is "".
+  /// One op may have several elements in `forms`, one for each definition of
+  /// the op. These elements must be in ascending order of the first opset
+  /// version (`since`). For example, the definition of Tile from version 1 must
+  /// come before the definition of Tile from version 6.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
   /// Returns whether the table has the op type of `node`, in any opset version.
@@ -59,17 +73,26 @@ public:
   /// than this version.
   const OpForm *find(const onnx::Node &node) const;
 
-  /// Calls f(domain, form) for each `form`, the definition of an op from one
-  /// opset version on. The order of the calls is by domain and op type.
+  /// Calls f(domain, form) for each form of each op in the table. `domain` is
+  /// the domain of the op, such as "com.microsoft". A form is the definition of
+  /// an op in a range of opset versions. For example, Tile has a form for opset
+  /// versions 1 to 5, and another form from version 6 on, so Tile causes two
+  /// calls of `f`. The calls are ordered by domain, op type and version.
   void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
 
 private:
-  /// Returns all definitions of the node's op, oldest first. Each is valid from
-  /// one opset version on. Returns null if the table lacks the op.
+  /// Returns all forms of the op of `node`, in ascending order of the opset
+  /// version. A form is the definition of an op in a range of opset versions.
+  /// For example, Tile has a form for the versions 1 to 5, and another form
+  /// from version 6 on. Returns null if the table lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Definitions of each op, oldest first. Each is valid from one opset version
-  /// on. The key is "domain:op", such as ":Tile".
+  /// Map from each op to its forms, in ascending order of the opset version. A
+  /// form is the definition of an op in a range of opset versions. For example,
+  /// Tile has a form for the versions 1 to 5, and another form from version 6
+  /// on. The key of an op consists of its domain, a colon and its type, such as
+  /// "com.microsoft:Gelu". The standard domain is empty, so Tile has the key
+  /// ":Tile".
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

@@ -17,8 +17,11 @@ static Value sourceOf(Value value) {
   return repeated ? repeated.getInput() : value;
 }
 
-/// Returns the shape of sourceOf(value), the tensor before its broadcast. Adds
-/// leading dims of size 1 up to the rank of `value`.
+/// Returns the shape of the operand of the broadcast op that defines `value`.
+/// Adds dims of size 1 at the front, so that the shape has as many dims as
+/// `value`. For example, if `value` is the broadcast of a tensor of the shape
+/// [4] to [8, 4], returns [1, 4]. If no broadcast op defines `value`, returns
+/// the shape of `value`.
 static Shape sourceShape(Value value) {
   ArrayRef<int64_t> source = shapeOf(sourceOf(value));
   Shape shape(shapeOf(value).size() - source.size(), 1);
@@ -32,8 +35,12 @@ static bool repeats(Value value, size_t dim) {
   return shapeOf(value)[dim] > 1 && sourceShape(value)[dim] == 1;
 }
 
-/// Keeps one slice of `value` along each of `dims`, so that these dims get size
-/// 1. `value` must be a broadcast along these dims.
+/// Creates a smaller tensor from `value`. The smaller tensor has size 1 along
+/// each dim in `dims`. `value` must be the result of a broadcast op that
+/// repeats its operand along each dim in `dims`. For example, let `value` be
+/// broadcast(a, [8, 4]), where `a` has the shape [4], and let `dims` be [0].
+/// All 8 rows of `value` are equal. The function creates a tensor of the shape
+/// [1, 4] that contains one of these rows.
 static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
   Shape shape(shapeOf(value));
   for (size_t dim : dims)
@@ -42,8 +49,11 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// Returns each dim along which every one of `values` is a broadcast and
-/// therefore has equal slices. All `values` must have the same rank.
+/// Returns each dim along which every tensor in `values` is repeated by a
+/// broadcast op. All tensors must have the same rank. For example, let `values`
+/// be the broadcasts of `a` and `b` to the shape [8, 4]. `a` has the shape
+/// [1, 4], and `b` has the shape [1, 1]. The function then returns only dim 0.
+/// Dim 1 is missing because `a` is not repeated along dim 1.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)
@@ -56,13 +66,18 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Computes the element-wise op `op` before the broadcasts of its operands, and
-/// broadcasts the result:
+/// Creates two ops that compute the same result as the element-wise op `op`.
+/// The first new op is a copy of `op`. If an operand of `op` is the result of a
+/// broadcast op, the copy reads the operand of this broadcast op instead. The
+/// second new op broadcasts the result of the copy to the shape of the result
+/// of `op`. In the example, `a` and `b` have the shape [4]:
 ///
-///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
+///   op        add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
+///   new ops   broadcast(add(a, b), [8, 4])                      4 sums
 ///
-/// Returns the new broadcast. Returns null if the new op would not have fewer
-/// elements than `op`.
+/// Returns the result of the second new op. Returns null if the copy would
+/// compute as many elements as `op`. For example, if `a` has the shape [8, 1]
+/// and `b` has the shape [1, 4], add(a, b) also computes 32 sums.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -77,9 +92,20 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Creates concat(a, b) for concat(broadcast a, broadcast b). The caller
-/// broadcasts the result. All operands must be broadcast along a common dim
-/// that is not the dim of the concat. Otherwise returns null.
+/// Creates a concat op that computes fewer elements than the concat op `op`.
+/// Each operand of `op` must be the result of a broadcast op. In the example,
+/// `a` and `b` have the shape [1, 4], and `op` joins its operands along dim 1:
+///
+///   op       concat(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   shape [8, 8]
+///   new op   concat(a, b)                                         shape [1, 8]
+///
+/// In the example, the 8 rows of the result of `op` are equal, so the new op
+/// computes only one row. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`.
+///
+/// All broadcast ops must repeat their operands along a common dim, and `op`
+/// must not join along this dim. In the example, the common dim is dim 0.
+/// Returns null if there is no such dim.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -91,9 +117,22 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Creates slice(a) for slice(broadcast a). The caller broadcasts the result.
-/// Returns null if the operand is not a broadcast, or if the slice has no
-/// elements.
+/// Creates a slice op that computes fewer elements than the slice op `op`. The
+/// operand of `op` must be the result of a broadcast op. In the example, `a`
+/// has the shape [1, 4]:
+///
+///   op       rows 2 to 4, columns 0 and 1 of broadcast(a, [8, 4])
+///            shape [3, 2]
+///   new op   row 0, columns 0 and 1 of a
+///            shape [1, 2]
+///
+/// In the example, the 3 rows of the result of `op` are equal, so the new op
+/// computes only one row. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`.
+///
+/// Returns null if the operand of `op` is not the result of a broadcast op that
+/// repeats its operand along a dim. Also returns null if the result of `op` has
+/// no elements.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -107,8 +146,19 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Creates transpose(a) for transpose(broadcast a). The caller broadcasts the
-/// result. Returns null if the operand is not a broadcast.
+/// Creates a transpose op that moves fewer elements than the transpose op `op`.
+/// The operand of `op` must be the result of a broadcast op. In the example,
+/// `a` has the shape [1, 4]:
+///
+///   op       transpose(broadcast(a, [8, 4]))   shape [4, 8]
+///   new op   transpose(a)                      shape [4, 1]
+///
+/// In the example, the 8 columns of the result of `op` are equal, so the new op
+/// creates only one column. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`.
+///
+/// Returns null if the operand of `op` is not the result of a broadcast op that
+/// repeats its operand along a dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -116,9 +166,20 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Creates cumsum(a) for cumsum(broadcast a). The caller broadcasts the result.
-/// The operand must be broadcast along a dim that is not the summed dim.
-/// Otherwise returns null.
+/// Creates a cumsum op that computes fewer elements than the cumsum op `op`. A
+/// cumsum op computes cumulative sums along one dim. The operand of `op` must
+/// be the result of a broadcast op. In the example, `a` has the shape [1, 4],
+/// and both cumsum ops sum along dim 1:
+///
+///   op       cumsum(broadcast(a, [8, 4]))   shape [8, 4]
+///   new op   cumsum(a)                      shape [1, 4]
+///
+/// In the example, the 8 rows of the result of `op` are equal, so the new op
+/// computes only one row. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`.
+///
+/// The broadcast op must repeat its operand along a dim that is not the summed
+/// dim. In the example, this is dim 0. Returns null if there is no such dim.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -129,12 +190,23 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Creates reshape(a) for reshape(broadcast a). The caller broadcasts the
-/// result. Returns null in these cases:
+/// Creates a reshape op with a smaller result than the reshape op `op`. The
+/// operand of `op` must be the result of a broadcast op, and `op` must only add
+/// or remove dims of size 1. In the example, `a` has the shape [1, 4]:
 ///
-///  - the reshape does more than add or remove dims of size 1
-///  - the operand is not a broadcast
-///  - the operand has no elements
+///   op       reshape(broadcast(a, [8, 4]), [8, 1, 4])
+///   new op   reshape(a, [1, 1, 4])
+///
+/// In the example, the result of `op` contains the elements of `a` 8 times, and
+/// the result of the new op contains the elements once. Returns the result of
+/// the new op. The caller broadcasts this result to the shape of the result of
+/// `op`. Returns null in each of these cases:
+///
+///  - `op` changes the shape in another way. An example is a reshape of
+///    [8, 4] to [32].
+///  - The operand of `op` is not the result of a broadcast op that repeats its
+///    operand along a dim.
+///  - The operand of `op` has no elements.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

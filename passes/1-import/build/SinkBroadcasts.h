@@ -7,14 +7,19 @@
 
 namespace pcc::onnx_import {
 
-/// Replaces the broadcasts of the operands of `op` by one broadcast of the
-/// result, so that fewer elements are computed:
+/// Creates ops that have the same result as `op`, but compute fewer elements.
+/// At least one operand of `op` must be the result of a broadcast op. The
+/// function creates an op like `op` that reads the operands of the broadcast
+/// ops, and a broadcast of the result of this new op. In the example, `a` and
+/// `b` have the shape [4]:
 ///
-///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
+///   before   add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
+///   after    broadcast(add(a, b), [8, 4])                      4 sums
 ///
+/// Returns the result of the new broadcast. The caller must then erase `op`.
 /// Supports element-wise ops, concat, slice, transpose, cumsum and reshape.
-/// Returns the new broadcast; the caller must erase `op`. Returns null if this
-/// would not reduce the number of computed elements.
+/// Returns null if `op` is another op, if no operand is the result of a
+/// broadcast op, or if the new op would compute as many elements as `op`.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
 /// Removes a broadcast from an operand of the element-wise op `op` if the

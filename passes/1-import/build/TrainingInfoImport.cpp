@@ -55,9 +55,15 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Marks the written parameter as `trained`, which `graph.set_parameter`
-/// requires. A parameter with a `fill` (one initial value for all elements) may
-/// be written without this mark.
+/// Creates the op `graph.set_parameter`, which writes a new value to a weight.
+/// The op `graph.parameter` declares the weight. A `graph.parameter` may have
+/// these attributes:
+///
+///   trained   marks a weight that every training step writes
+///   fill      a number, the initial value of all elements of the weight
+///
+/// A `graph.set_parameter` may only write a weight that has at least one of the
+/// two attributes. If the weight has no `fill`, this function sets `trained`.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -75,8 +81,16 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// Requires that the initial value is a constant. It is one if the import can
-/// fold the ops of the initialization graph, which has no inputs.
+/// Stores the initial value of a weight in the attribute `fill` of the
+/// `graph.parameter`, the op that declares the weight. The attribute `fill` is
+/// a single number, the initial value of all elements. For example, if the
+/// initial value is a tensor of zeros, the function sets `fill` to 0. If the
+/// elements of the initial value are not known at compile time, or are not all
+/// equal, the function records an error.
+///
+/// Also removes the attribute `weight` of the `graph.parameter`. The attribute
+/// `weight` refers to a file with the elements of the weight. A
+/// `graph.parameter` with the attribute `fill` must not have this attribute.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

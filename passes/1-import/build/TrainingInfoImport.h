@@ -9,13 +9,19 @@
 
 namespace pcc::onnx_import {
 
-/// Imports the training step of a model's ONNX TrainingInfo:
+/// Imports the training step that the ONNX TrainingInfo of a model describes:
 ///
-///   loss             becomes the only result of @main
-///   update_binding   each entry becomes a `graph.set_parameter`, an op that
-///                    writes a new value to a weight
+///   initialization_binding   Each entry of this list sets the initial value of
+///                            a weight.
+///   update_binding           Each entry of this list becomes an MLIR op
+///                            `graph.set_parameter`. The op writes a new value
+///                            to a weight.
+///   Gradient nodes           These nodes compute gradients of one value, the
+///                            loss. The loss becomes the only result of the
+///                            MLIR function @main.
 ///
-/// Phase 2-prepare creates the gradients later.
+/// The import creates no ops that compute gradients. A later phase of the
+/// compiler, 2-prepare, creates these ops.
 class TrainingInfoImport {
 public:
   /// Prepares to import the first TrainingInfo of `model`. All arguments must
@@ -25,9 +31,12 @@ public:
       : model(model), info(model.training.front()), values(values),
         module(module) {}
 
-  /// Marks the weights that the training step writes (entries of
-  /// update_binding). Even a small one then becomes a parameter instead of a
-  /// constant. Must be called before any initializer gets an SSA value.
+  /// Passes the names of the ONNX initializers that the training step changes
+  /// to `weights`. The list update_binding of the TrainingInfo contains these
+  /// names. `weights` imports an initializer either as a weight or as a
+  /// constant. After this call, `weights` imports the initializers of the list
+  /// as weights, because a training step cannot change a constant. Must be
+  /// called before `weights` creates the first SSA value of an initializer.
   void markWrittenWeights(Weights &weights) const;
 
   /// Returns the ONNX name of the loss, the value that all Gradient nodes
@@ -35,8 +44,12 @@ public:
   /// loss, or if the loss is not a single float.
   llvm::StringRef findLoss(Emitter &emitter) const;
 
-  /// Sets the initial values of the weights in initialization_binding. Then
-  /// creates the ops that write the weights in update_binding.
+  /// Imports the two lists of the TrainingInfo that assign values to weights.
+  /// Each entry of the list initialization_binding assigns an initial value to
+  /// a weight. The function stores the initial value in the op that declares
+  /// the weight. Each entry of the list update_binding assigns a new value to a
+  /// weight at the end of a training step. The function creates an op that
+  /// writes this value. `emitter` creates the ops and records errors.
   void makeWrites(Emitter &emitter) const;
 
 private:
@@ -50,8 +63,10 @@ private:
   /// Returns the output; null after an error.
   mlir::Value writeInitialValue(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const;
-  /// Returns the parameter of the initializer `name`. Records an error and
-  /// returns null if there is none.
+  /// Returns the `graph.parameter` for the ONNX initializer `name`. A
+  /// `graph.parameter` is an op that declares a weight. If `name` is not an
+  /// initializer, or if the initializer is a constant and not a weight, records
+  /// an error in `emitter` and returns null.
   graph::ParameterOp parameterOf(llvm::StringRef name, Emitter &emitter) const;
 
   const onnx::Model &model;

@@ -16,7 +16,8 @@ namespace pcc::onnx_import {
 ///  - an initializer, which gets an SSA value at its first use
 ///  - a sequence of SSA values
 ///
-/// The names are views of the model, which must outlive the table.
+/// The table does not copy the names. Each name in the table points to the text
+/// of the name in the ONNX model, so the model must outlive the table.
 class ValueTable {
 public:
   /// Creates an empty table. `weights`, which creates the SSA values of
@@ -29,8 +30,10 @@ public:
     forget(name);
     known[name] = value;
   }
-  /// Defines the name of the initializer `tensor`; its SSA value is created at
-  /// the first use. `tensor` must outlive the table.
+  /// Adds the ONNX initializer `tensor` to the table, under the name
+  /// `tensor.name`. An earlier definition of this name is dropped. This
+  /// function creates no SSA value. The first call of get() with this name
+  /// creates the SSA value of the initializer. `tensor` must outlive the table.
   void defineWeight(const onnx::Tensor &tensor) {
     forget(asRef(tensor.name));
     initializers[asRef(tensor.name)] = &tensor;
@@ -52,8 +55,12 @@ public:
   /// an SSA value, creates one. Returns null, with an error in `emitter`, on
   /// failure.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
-  /// Returns the elements of the tensor `name` if the import knows them, else
-  /// null. Creates no SSA value.
+  /// Returns the elements of the ONNX tensor called `name`. Returns null if the
+  /// elements are not known at compile time. Two examples of such a tensor are
+  /// a tensor that depends on the inputs of the model, and an initializer of
+  /// more than 16384 elements. Also returns null if the elements of an
+  /// initializer cannot be read from a file, and then records an error in
+  /// `emitter`. The function creates no SSA value.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Returns the SSA value for the ONNX name `name` if one exists already, else
   /// null.
@@ -63,9 +70,14 @@ public:
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Changes the SSA value of `name` to an equal value, such as a `dist.pin`
-  /// (op that fixes a sharding) of the old value. If `name` is an initializer,
-  /// initializer() still finds it.
+  /// Makes `value` the SSA value of the ONNX name `name`, in place of the old
+  /// SSA value. Both SSA values must have the same elements. For example,
+  /// `value` may be the result of a `dist.pin` of the old SSA value. A
+  /// `dist.pin` is an op that returns its operand unchanged and requests a
+  /// sharding of the result.
+  ///
+  /// An ONNX initializer called `name` stays in the table, so initializer(name)
+  /// returns the same initializer before and after the call.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.

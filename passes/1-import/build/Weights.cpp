@@ -120,9 +120,15 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Creates a parameter for a weight that is stored as raw bytes in a file. If
-/// training changes a tensor in any other form, creates a parameter with one
-/// initial value for all elements. Otherwise creates a constant.
+/// Creates one of three ops for `tensor`:
+///
+///   1. If becomesParameter() returns true for `tensor`, creates a
+///      `graph.parameter` (weight) that refers to the bytes of `tensor` in a
+///      file.
+///   2. Otherwise, if training changes `tensor`, creates a `graph.parameter`
+///      that stores one number. This number is the initial value of all
+///      elements.
+///   3. Otherwise creates a `graph.constant` with the elements of `tensor`.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -144,9 +150,12 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
   return value ? emitter.constant(value) : Value();
 }
 
-/// Reads the elements of a tensor of type `type` from the file
-/// root/reference.path. Returns exit code 3 if the file is too short, or if it
-/// changes during the read.
+/// Reads the elements of a tensor from a file into `elements`. `type` is the
+/// type of the tensor. `reference` holds the path of the file, relative to the
+/// directory `root`. It also holds the offset and the length of the tensor's
+/// bytes in the file. Returns an error if the file is missing or too short, or
+/// if it changes during the read. The error tells pcc to exit with the code 3
+/// (CannotRead).
 static Status readElements(const std::string &root,
                            const onnx::DataReference &reference,
                            RankedTensorType type, DenseElementsAttr &elements) {

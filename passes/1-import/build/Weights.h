@@ -17,8 +17,9 @@ namespace pcc::onnx_import {
 /// the type. INT32 becomes i32, UINT32 becomes ui32.
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
-/// Returns the ONNX element type for which builtinType() returns `type`;
-/// Undefined if there is none.
+/// Returns the ONNX element type that corresponds to the MLIR type `type`. For
+/// example, returns INT32 for i32 and UINT32 for ui32. Returns Undefined if no
+/// ONNX type that pcc supports corresponds to `type`.
 onnx::DataType dataTypeOf(mlir::Type type);
 
 /// Turns each initializer or other tensor of an ONNX model into one of two ops:
@@ -58,9 +59,11 @@ public:
   /// if pcc lacks the element type or cannot read the file.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates the SSA value of a tensor in a node's attribute: a constant for up
-  /// to `foldLimit` = 16384 elements. A larger tensor is treated like an
-  /// initializer.
+  /// Creates an SSA value for `tensor`, which a node stores as an attribute.
+  /// For example, a Constant node stores a tensor in its attribute `value`. If
+  /// `tensor` has up to `foldLimit` = 16384 elements, creates a
+  /// `graph.constant`. Otherwise calls make(), which may create a
+  /// `graph.parameter` (weight).
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
   /// Computes the elements of `value` from constants and from the initial
@@ -86,13 +89,18 @@ private:
   /// elements of `tensor` differ.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates a parameter that refers to the bytes of `tensor` in a file. With
-  /// --random-weights the file may be missing; its path is then empty.
+  /// Creates a `graph.parameter` (weight) for `tensor`. The parameter stores
+  /// the path of a file, and the offset and length of the tensor's bytes in
+  /// that file. With --random-weights, the file may be missing. The parameter
+  /// then stores an empty path. Returns the SSA value that reads the parameter.
+  /// Returns null, with an error in `emitter`, on failure.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates the op that reads the parameter `name`, which was created for
-  /// `tensor`. If the tensor has one element, stores its initial value in
-  /// `initial`.
+  /// Creates a `graph.get_parameter`. This op reads the `graph.parameter`
+  /// (weight) called `name`, which has the type `type` and was created for
+  /// `tensor`. If `tensor` has one element, also stores this element in the map
+  /// `initial`. Does not store the element if a training step in the model
+  /// writes `tensor`, or if the file with the bytes of `tensor` is missing.
   mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
                      mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its

@@ -8,10 +8,12 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Reads the integer list attribute `name` of `node`. An absent attribute
-/// counts as `count` entries equal to `otherwise`. Records an error unless the
-/// list has `count` entries, all at least `least`. Always returns `count` valid
-/// entries.
+/// Reads the attribute `name` of `node`, a list of integers. Returns exactly
+/// `count` entries. If `node` has no such attribute, each entry is `otherwise`.
+/// A valid list has `count` entries, and each entry is at least `least` and
+/// below 2^31. If the list is invalid, records an error in `node` and corrects
+/// the list: a bad entry becomes `least`, a missing entry becomes `otherwise`,
+/// and entries after the first `count` are dropped.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -53,13 +55,18 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
-/// Applies ceil_mode. If elements are left over in a dim, adds one window,
-/// which may reach beyond the padded input. `overhang` is the number of its
-/// elements beyond that input. The high pad grows by this number. For 6
-/// elements, a window of 3 and a stride of 2:
+/// Applies the ONNX attribute ceil_mode to `window`. `spatial` holds the sizes
+/// of the spatial dims. Without ceil_mode, the last elements of a dim may lie
+/// in no window. With ceil_mode, the dim then gets one more window, unless this
+/// window would start in the high pad. The additional window may end beyond the
+/// padded input. The overhang of the dim is the distance from the end of the
+/// padded input to the end of this window. The function stores the overhang in
+/// `window` and adds it to the high pad. An example is a dim of 6 elements,
+/// numbered 0 to 5, with windows of 3 elements, a stride of 2 and no padding:
 ///
-///   starts 0, 2      without ceil_mode; element 5 is left over
-///   starts 0, 2, 4   with ceil_mode; the window 4, 5, 6 gives overhang 1
+///   without ceil_mode   0 1 2, 2 3 4          element 5 lies in no window
+///   with ceil_mode      0 1 2, 2 3 4, 4 5 6   there is no element 6, so the
+///                                             overhang is 1
 static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t &high = window.pads[i + spatial.size()];

@@ -25,8 +25,10 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// Gives an initializer an SSA value only to create a pin (op that fixes a
-/// sharding) of this value.
+/// Creates a pin (op that fixes a sharding) of the operand `name` if the
+/// operand needs one. The operand may be an initializer that has no SSA value
+/// yet. The function creates an SSA value for the initializer only if the
+/// operand needs a pin.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -77,8 +79,9 @@ Status AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtDefinition(name, sizesOf(value), asked));
-  // A constant is replicated on all devices anyway. If the model requests this,
-  // create no pin (op that fixes a sharding).
+  // Each device holds a whole constant anyway. If the model requests to
+  // replicate a constant, the request is met without a pin (op that fixes a
+  // sharding).
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

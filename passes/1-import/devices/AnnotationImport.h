@@ -10,11 +10,16 @@
 
 namespace pcc::onnx_import {
 
-/// Writes the shardings that a model's annotations request into the module:
+/// Writes the shardings that a model's annotations request into the module. A
+/// sharding of an input, output or weight of the model becomes the attribute
+/// `dist.sharding`. A sharding of a result or an operand of a node becomes a
+/// `dist.pin`, unless the value has this sharding anyway. A `dist.pin` is an op
+/// that returns its operand unchanged and fixes the sharding of this value:
 ///
-///   dist.sharding  an attribute of inputs, outputs and weights
-///   dist.pin       an op that fixes the sharding of a node's result, or of an
-///                  operand for the one node that reads it
+///   request for a result of a node   All later nodes that read the result read
+///                                    the `dist.pin` instead.
+///   request for an operand           Only the node with this operand reads the
+///                                    `dist.pin`.
 ///
 /// A method returns an error if a requested sharding is impossible.
 class AnnotationImport {
@@ -26,22 +31,39 @@ public:
       : annotations(annotations), values(values), builder(builder) {}
 
   /// Creates a `dist.pin` (op that fixes a sharding) for each operand of `node`
-  /// that does not have the requested sharding yet. The operand's ONNX name
-  /// then stands for the pinned value. Must be called before `node` is
-  /// imported.
+  /// for which the model requests a sharding that the operand does not have
+  /// yet. For example, the model requests to split the operand "x" at `node`,
+  /// and only there. The SSA value of "x" is %x. The method creates
+  /// `%p = dist.pin %x`. Until the call of pinResults(), a look-up of the name
+  /// "x" gives %p instead of %x. Thus `node` reads %p. Must be called before
+  /// `node` is imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
-  /// Makes the ONNX names of the operands of `node` stand for the unpinned
-  /// values again. Creates a `dist.pin` (op that fixes a sharding) for each
-  /// result of `node` with a requested sharding. Must be called after `node` is
-  /// imported.
+  /// Performs two steps after the import of `node`:
+  ///
+  ///   1. Restores the names of the operands. For example, pinOperands() has
+  ///      created `%p = dist.pin %x` for the operand "x", so that a look-up of
+  ///      the name "x" gives %p. After this step, the look-up gives %x again.
+  ///      Later nodes thus read %x.
+  ///   2. Creates a `dist.pin` (op that fixes a sharding) for each result of
+  ///      `node` for which the model requests a sharding. A result that is a
+  ///      constant needs no `dist.pin` if the model requests to replicate it,
+  ///      because each device holds a whole constant anyway.
   Status pinResults(const onnx::Node &node);
 
-  /// Adds the sharding that the model requests for its input `name`, if any, to
-  /// `attributes`.
+  /// If the model requests a sharding for its input `name`, stores this
+  /// sharding in `attributes`, as the attribute `dist.sharding` of an argument
+  /// of `function`. `function` is the MLIR function of the model. `input` is
+  /// the index of the argument for the input `name`. `attributes` is a copy of
+  /// the attributes of all arguments and results of `function`. The caller must
+  /// write this copy to `function` later.
   Status markInput(mlir::func::FuncOp function, unsigned input,
                    std::string_view name, graph::SignatureAttrs &attributes);
-  /// Adds the sharding that the model requests for its output `name`, if any,
-  /// to `attributes`.
+  /// If the model requests a sharding for its output `name`, stores this
+  /// sharding in `attributes`, as the attribute `dist.sharding` of a result of
+  /// `function`. `function` is the MLIR function of the model. `output` is the
+  /// index of the result for the output `name`. `attributes` is a copy of the
+  /// attributes of all arguments and results of `function`. The caller must
+  /// write this copy to `function` later.
   Status markOutput(mlir::func::FuncOp function, unsigned output,
                     std::string_view name, graph::SignatureAttrs &attributes);
   /// Sets `dist.sharding` on each parameter of `module` for which the model
@@ -64,8 +86,11 @@ private:
   const ShardingAnnotations &annotations;
   ValueTable &values;
   mlir::OpBuilder &builder;
-  /// Pinned operands of the current node: the ONNX name, and the value before
-  /// the pin (op that fixes a sharding).
+  /// Operands of the current node for which pinOperands() has created a
+  /// `dist.pin` (op that fixes a sharding). For the operand "x" with
+  /// `%p = dist.pin %x`, the entry is the ONNX name "x" and the value %x. While
+  /// the node is imported, a look-up of the name "x" gives %p. Afterwards,
+  /// pinResults() uses the entry to let the look-up give %x again.
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;
 };
 

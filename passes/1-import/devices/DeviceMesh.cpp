@@ -32,8 +32,11 @@ static int64_t product(const std::vector<int64_t> &sizes) {
                          std::multiplies<>());
 }
 
-/// Returns the devices that `entry` of an ONNX device list stands for: the
-/// group with this key or, without a group, device number `entry`.
+/// Returns the numbers of all devices that hold one shard of a tensor. `entry`
+/// is the entry for this shard in the device list of the ONNX annotation
+/// `spec`. If `entry` is the key of a device group in `spec`, the devices of
+/// the group hold the shard. Otherwise only the device with the number `entry`
+/// holds the shard.
 static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
                                       int64_t entry) {
   for (const onnx::DeviceGroup &group : spec.groups)
@@ -76,12 +79,20 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
           "same shard");
 }
 
-/// Returns, for each factor of a split dim, the part that each device holds. (A
-/// dim of 768 may have the factors 12 and 64.) An example with two factors,
-/// each cut into two parts, where device i holds shard i:
+/// Returns, for each factor of a tensor's split dims, which part of the factor
+/// each device holds. A dim is a product of factors: a dim of 768 may be
+/// 12 x 64. layout.counts[f] is the number of equal parts into which factor f
+/// is cut. A shard of the tensor has one part of each factor. The shards are
+/// numbered in row-major order: from one shard to the next, the part of the
+/// last factor changes first. layout.shards[d] is the number of the shard that
+/// device d holds. In the result, entry d of the list for factor f is the
+/// number of the part of factor f that device d holds. For example, `layout`
+/// has the counts {2, 2} and the shards {0, 1, 2, 3}:
 ///
-///   factor 0   {0 0 1 1}
-///   factor 1   {0 1 0 1}
+///   device               0 1 2 3
+///   number of the shard  0 1 2 3
+///   list for factor 0    0 0 1 1
+///   list for factor 1    0 1 0 1
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -95,8 +106,16 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether `count` entries of `part`, taken `stride` apart, grow from 0
-/// by equal steps, as in 0 2 4 6 or 0 0 0 0.
+/// Returns whether the part numbers grow by equal steps along a mesh axis. The
+/// entry part[d] is the number of the part of a tensor dim that device d holds.
+/// The axis has `count` devices. Their numbers are 0, stride, 2 * stride and so
+/// on. The step is part[stride], and part[i * stride] must be i * part[stride]
+/// for each i from 2 to count - 1. For example, the stride is 2 and the count
+/// is 3, so that the devices of the axis are 0, 2 and 4:
+///
+///   part {0 0 1 1 2 2}   ->   true: devices 0, 2, 4 hold the parts 0, 1, 2
+///   part {0 0 0 0 0 0}   ->   true: devices 0, 2, 4 hold the same part
+///   part {0 0 2 2 1 1}   ->   false: devices 0, 2, 4 hold the parts 0, 2, 1
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -114,11 +133,22 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the axis sizes, minor axis first. Each list in `parts` gives, per
-  // device, the part of a dim that it holds. An axis gets the largest size for
-  // which:
-  //   - the size divides the number of devices that no axis covers yet
-  //   - along the axis, each list grows by equal steps, such as 0 2 4 6
+  // Find the sizes of the mesh axes, minor axis first. `stride` is the
+  // difference between the numbers of two devices that are neighbors along the
+  // current axis. The minor axis has stride 1. `size` is a candidate for the
+  // size of the current axis. Each list in `parts` describes the split of one
+  // dim: entry d is the number of the part of the dim that device d holds. A
+  // candidate is accepted if it meets two conditions:
+  //   - The candidate divides numDevices / stride.
+  //   - In each list, the entries of the devices 0, stride, 2 * stride and so on,
+  //     up to (size - 1) * stride, grow by equal steps. The step may be 0.
+  // The current axis gets the largest accepted candidate. The stride of the
+  // next axis is this size times the stride of the current axis. For example, 4
+  // devices hold the parts 0 0 1 1 of a dim. The axes get the sizes 2, 2:
+  //
+  //   stride 1, size 4   devices 0 1 2 3 hold parts 0 0 1 1   not accepted
+  //   stride 1, size 2   devices 0 1 hold parts 0 0           accepted
+  //   stride 2, size 2   devices 0 2 hold parts 0 1           accepted
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -148,9 +178,17 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Splits all axes of `mesh` into sub-axes of prime size, minor first. Returns
-/// each sub-axis with its stride. The numbers of two neighboring devices along
-/// a sub-axis differ by the stride.
+/// Splits all axes of `mesh` into sub-axes of prime size. A sub-axis is a part
+/// of an axis. For example, an axis of size 4 has two sub-axes of size 2, as if
+/// it were reshaped to 2 x 2. Returns each sub-axis with its stride, the minor
+/// sub-axis first. The stride is the difference between the numbers of two
+/// devices that are neighbors along the sub-axis. For example, on the mesh
+/// dp=2,tp=4, device 4 * i + j has the coordinate i along dp and the coordinate
+/// j along tp. The result is:
+///
+///   minor sub-axis of tp   stride 1
+///   major sub-axis of tp   stride 2
+///   dp                     stride 4
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -165,13 +203,15 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Returns the sub-axes of `mesh`, major first, that split a dim so that device
-/// d holds part number part[d] of the dim. Returns an empty list if no sub-axes
-/// do. On the mesh dp=2,tp=2:
+/// Finds sub-axes of `mesh` such that device d holds part number part[d] of a
+/// tensor dim if the dim is split over these sub-axes. A sub-axis is a mesh
+/// axis or a part of one. Returns the sub-axes, major first, or an empty list
+/// if there are none. On the mesh dp=2,tp=2, device 2 * i + j has the
+/// coordinate i along dp and the coordinate j along tp:
 ///
-///   part {0 1 0 1}  ->  tp
-///   part {0 1 2 3}  ->  dp, tp
-///   part {0 2 1 3}  ->  tp, dp
+///   part {0 1 0 1}   ->   tp       part number j
+///   part {0 1 2 3}   ->   dp, tp   part number 2 * i + j
+///   part {0 2 1 3}   ->   tp, dp   part number 2 * j + i
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -190,9 +230,19 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Finds an axis of `mesh` for each factor of a split dim. (A dim of 768 may
-/// have the factors 12 and 64.) The axis is the only one whose size is the
-/// factor's number of parts. A factor with a single part gets no axis.
+/// Chooses a mesh axis for each factor of a tensor's split dims. The ONNX
+/// annotation of the tensor says into how many parts each factor is cut, but
+/// lists no devices. A dim is a product of factors: a dim of 768 may be
+/// 12 x 64. layout.counts[f] is the number of equal parts into which factor f
+/// is cut. The chosen axis is the only axis of `mesh` whose size is this
+/// number. For example, on the mesh dp=2,tp=4:
+///
+///   factor cut into 2 parts   ->   dp
+///   factor cut into 4 parts   ->   tp
+///   factor with one part      ->   no axis
+///   factor cut into 3 parts   ->   error, because no axis has size 3
+///
+/// Also returns an error if several axes have the right size.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

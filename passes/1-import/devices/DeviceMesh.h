@@ -63,18 +63,24 @@ struct ShardLayout {
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Finds a mesh for the devices of one pipeline stage. Returns the sizes of the
-/// mesh axes, major to minor. Their product is `numDevices`. Each layout
-/// assigns the shards of one tensor to these devices. The mesh has as few axes
-/// as possible, but no split may use a fraction of an axis. In these examples,
-/// each tensor is split along one dim, and entry i of a list in braces is the
-/// shard on device i:
+/// Finds a mesh for the `numDevices` devices of one pipeline stage. Returns the
+/// sizes of the mesh axes, major to minor. Their product is `numDevices`. Each
+/// layout in `layouts` says which shard of one tensor each device holds. The
+/// mesh lets each layout split its tensor over whole axes. For example, an axis
+/// of size 4 cannot split a tensor into 2 shards. Among these meshes, the
+/// function chooses the mesh with the fewest axes. In these examples, each
+/// tensor is split along one dim, and entry i of a list in braces is the shard
+/// on device i:
 ///
-///   {0 0 1 1} and {0 1 0 1}   ->   sizes 2, 2
-///   {0 1 2 3}                 ->   size 4
+///   {0 1 2 3}                 ->   size 4: the axis splits the tensor
+///   {0 0 1 1}                 ->   sizes 2, 2: the first axis splits the tensor
+///   {0 0 1 1} and {0 1 0 1}   ->   sizes 2, 2: the first axis splits one
+///                                  tensor, the second axis splits the other
 ///
-/// Ignores layouts without a device list. If no mesh suits all layouts, returns
-/// an arbitrary mesh. axesOf() later checks each layout against the mesh.
+/// A layout may list no devices. The list `shards` of the layout is then empty,
+/// and the function ignores the layout. If no mesh suits all other layouts,
+/// returns an arbitrary mesh. axesOf() later checks each layout against the
+/// mesh.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
@@ -99,12 +105,19 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the device list of the ONNX annotation `spec`. The list says for each
-/// shard which devices hold the shard. The tensor's split dims are products of
-/// factors: a dim of 768 may be 12 x 64. axes[i] are the axes of `mesh` that
-/// split factor i. Device d of `mesh` is listed as firstDevice + d. For
-/// example, on the mesh dp=2,tp=2 with firstDevice = 4, a factor that is split
-/// over dp gives the devices {4, 5} for shard 0 and {6, 7} for shard 1.
+/// Fills the device list of the ONNX annotation `spec`, which describes the
+/// sharding of one tensor. The list says for each shard of the tensor which
+/// devices hold the shard. If several devices hold a shard, the entry is the
+/// key of a device group that the function adds to `spec`. The split dims of
+/// the tensor are products of factors: a dim of 768 may be 12 x 64. axes[i]
+/// holds the axes of `mesh` over which factor i is split. `mesh` consists of
+/// the devices of one pipeline stage. `firstDevice` is the number of the first
+/// of these devices. For example, the mesh is dp=2,tp=2, so that it has 4
+/// devices. `firstDevice` is 4. The tensor has one split factor, which is split
+/// over dp. The list then says:
+///
+///   shard 0   devices 4 and 5
+///   shard 1   devices 6 and 7
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

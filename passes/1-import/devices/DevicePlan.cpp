@@ -72,8 +72,22 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// Uses the device configuration that the user or the metadata names. Without a
-/// name, considers only configurations to which nodes refer.
+/// Chooses the device configuration. A node refers to a configuration if the
+/// node has an annotation for it. The first of these rules that applies
+/// decides:
+///
+///   1. `options` or the model's metadata give the name of a configuration.
+///      Chooses this configuration.
+///   2. No node refers to a configuration. Chooses no configuration.
+///   3. Nodes refer to one configuration only. Chooses this configuration.
+///   4. Nodes refer to several configurations, and `options` contain a mesh.
+///      Chooses the one of these configurations whose number of devices is
+///      worldOf(options), the number of ranks that the user requests.
+///
+/// Returns an error in two cases:
+///
+///   - The model has no configuration with the given name.
+///   - Nodes refer to several configurations, and rule 4 does not determine one.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -115,17 +129,22 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Divides the devices into equal groups, called positions of the pipeline.
-/// Each position runs V stages, where V is the value of --virtual-stages:
+/// Divides the devices into equal groups. A position of the pipeline is the
+/// group of devices that run the same stages. The annotations of the nodes
+/// assign S stages with the numbers 0 to S - 1. S is 0 if no annotation assigns
+/// a stage. Each position runs V stages, where V is the value of
+/// --virtual-stages:
 ///
-///   number of positions   --pp if given, else max(1, number of stages / V)
+///   number of positions   the value of --pp; without --pp, S / V but at least 1
 ///   position of stage s   s modulo the number of positions
 ///
 /// For example, 4 stages with V = 2 need 2 positions. Position 0 runs stages 0
-/// and 2, and position 1 runs stages 1 and 3. Returns an error if the
-/// annotations assign stages and their number is not the number of positions
-/// times V. Returns an error if the number of devices is not a multiple of the
-/// number of positions.
+/// and 2, and position 1 runs stages 1 and 3. Returns an error in four cases:
+///
+///   - S is not a multiple of V.
+///   - S is not 0, and S is not V times the number of positions.
+///   - The number of devices is not a multiple of the number of positions.
+///   - Two nodes with the same name have different stages.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -241,14 +260,18 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
 /// applies decides:
 ///
 ///   1. The user gives a mesh. pcc uses this mesh.
-///   2. The model's metadata `pcc.mesh` gives a mesh, and pcc uses either no
-///      device configuration or the device configuration that the metadata
-///      `pcc.configuration` names. pcc uses this mesh.
+///   2. The model's metadata `pcc.mesh` gives a mesh. pcc uses this mesh. The
+///      mesh belongs to the device configuration that the metadata
+///      `pcc.configuration` names. The rule therefore does not apply if pcc
+///      uses a configuration that `pcc.configuration` does not name.
 ///   3. pcc uses a device configuration. commonAxes() derives the sizes of the
 ///      mesh axes from the device lists of the sharding annotations. The axes
-///      are called a, b, …
+///      are called a, b and so on.
 ///
-/// If no rule applies, `axes` stays empty.
+/// If no rule applies, `axes` stays empty. Returns an error if `pcc.mesh` has
+/// the wrong form. Also returns an error if pcc uses a device configuration and
+/// the mesh does not have the size `devicesPerStage`, the number of devices per
+/// stage.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

@@ -39,21 +39,29 @@ Status refuse(const onnx::Node &node, const std::string &what);
 Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
-/// Chooses a device configuration (named set of devices) of an ONNX model.
-/// Derives the mesh and the pipeline stages. Device numbers are ranks: with 2
-/// stages of 4 devices, devices 0 to 3 run stage 0, and devices 4 to 7 run
-/// stage 1. A node refers to a configuration if the node has an annotation for
-/// it. The first of these rules that applies chooses the configuration:
+/// Chooses a device configuration of an ONNX model. A device configuration is a
+/// named set of devices. Derives the mesh and the pipeline stages. Device
+/// numbers are ranks: with 2 stages of 4 devices, devices 0 to 3 run stage 0,
+/// and devices 4 to 7 run stage 1. A node refers to a configuration if the node
+/// has an annotation for it. The first of these rules that applies chooses the
+/// configuration:
 ///
 ///   1. The user gives --configuration NAME. pcc uses the configuration NAME,
 ///      or no configuration if NAME is "none".
 ///   2. The model's metadata `pcc.configuration` names a configuration. pcc
 ///      uses this configuration.
-///   3. Nodes refer to one configuration only. pcc uses this configuration.
-///   4. Nodes refer to several configurations, and the user gives a mesh. pcc
-///      multiplies the sizes of the mesh axes and the value of --pp (1 by
-///      default). pcc uses the configuration that has this number of devices.
-///      Only one configuration to which nodes refer may have this number.
+///   3. No node refers to a configuration. pcc uses no configuration.
+///   4. Nodes refer to one configuration only. pcc uses this configuration.
+///   5. Nodes refer to several configurations, and the user gives a mesh. pcc
+///      computes the number of ranks: the product of the sizes of the mesh
+///      axes, times the value of --pp. pcc uses the configuration with this
+///      number of devices. For example, the mesh dp=2,tp=2 and the option
+///      --pp 3 give 2 * 2 * 3 = 12 ranks. pcc uses the configuration with 12
+///      devices. Without --pp, there are 4 ranks.
+///
+/// read() returns an error if the model has no configuration with the given
+/// name. read() also returns an error if nodes refer to several configurations
+/// and rule 5 does not determine one of them.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.
@@ -64,8 +72,11 @@ public:
   /// annotations contradict each other or `options`.
   Status read(const ImportOptions &options);
 
-  /// Returns the mesh of the axes that split tensors, from the user's options
-  /// or the model's annotations. The mesh has no axes if neither gives any.
+  /// Returns the mesh of one pipeline stage. Its axes are the axes over which
+  /// tensors can be split. For example, 2 stages of 4 devices each may have the
+  /// mesh dp=2,tp=2. The mesh comes from the user's options, from the model's
+  /// metadata or from the model's annotations. It has no axes if none of these
+  /// sources defines a mesh.
   const dist::Mesh &mesh() const { return axes; }
   /// Returns the number of pipeline stages; 0 if no annotation assigns a stage.
   int64_t numStages() const { return stages; }

@@ -8,14 +8,19 @@
 
 namespace pcc::onnx_import {
 
-/// Converts the shardings that a model requests to shardings on the mesh of a
-/// DevicePlan. A model requests shardings by multi-device annotations of nodes
-/// and by `pcc.sharding` metadata of values. A method returns an error if a
-/// request is impossible. Methods have these parameters:
+/// Collects the shardings that a model requests, and expresses them by the axes
+/// of the mesh. A model requests shardings in two ways: by multi-device
+/// annotations of nodes, and by `pcc.sharding` metadata of values. Several
+/// methods have these two parameters:
 ///
 ///   shape   static shape of the value to shard
-///   asked   receives the requested sharding in canonical form; empty if the
-///           model requests none
+///   asked   receives the requested sharding; empty if the model requests none
+///
+/// Two annotations may describe the same sharding in different forms. For
+/// example, one annotation splits a dim of 12 over tp. Another annotation
+/// writes the dim as 4 x 3 and splits the factor 4 over tp. `asked` receives
+/// the same simple form for both: a dim of 12 that is split over tp. The
+/// methods return an error if a request is impossible.
 class ShardingAnnotations {
 public:
   /// Stores references to `model` and `dims`, which must outlive the object.
@@ -41,22 +46,29 @@ public:
   bool isAnnotated(std::string_view name) const { return values.count(name); }
   /// Sets `asked` to the sharding that the model requests for the value `name`
   /// at its definition. The definition is the graph input, initializer or node
-  /// output that supplies the value. A node that reads the value may request
-  /// another sharding; see shardingAtUse(). The first of these sources that
-  /// exists decides:
+  /// output that supplies the value. `shape` is the shape of the value. The
+  /// first of these rules that applies decides:
   ///
-  ///   1. the value's metadata, or the annotation of the node that produces the
-  ///      value; an error if both exist and differ
-  ///   2. the annotations of the nodes that read the value; no sharding is
-  ///      requested if these annotations differ from each other
+  ///   1. The value has `pcc.sharding` metadata, or the node that produces the
+  ///      value has an annotation for the value. `asked` becomes the sharding
+  ///      in the metadata or in the annotation. If both exist and request
+  ///      different shardings, returns an error.
+  ///   2. Nodes that read the value have annotations for the value. If all
+  ///      these annotations request the same sharding, `asked` becomes this
+  ///      sharding. Otherwise `asked` becomes empty. shardingAtUse() returns
+  ///      the sharding that a single node requests.
+  ///   3. The model requests no sharding of the value. `asked` becomes empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding of the model's output `name`. Takes it from
-  /// the output's own metadata if they exist, otherwise from
-  /// shardingAtDefinition().
+  /// Sets `asked` to the sharding that the model requests for its output
+  /// `name`. `shape` is the shape of the output. If the output has
+  /// `pcc.sharding` metadata, the metadata decides. Otherwise the method
+  /// returns the result of shardingAtDefinition(): the sharding that the model
+  /// requests for the value where the value is produced. For example, the node
+  /// that produces the value may have an annotation with this sharding.
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
@@ -93,8 +105,10 @@ private:
   /// "[tp,-]". Sets `asked` to the sharding.
   Status parse(std::string_view name, std::string_view text, const Shape &shape,
                RequestedSharding &asked) const;
-  /// Converts `word`, a node's annotation of one tensor, to a sharding. Sets
-  /// `asked` to this sharding.
+  /// Converts the annotation in `word` to a sharding, and sets `asked` to this
+  /// sharding. `word` consists of a node and the node's annotation for one
+  /// tensor. `shape` is the shape of the tensor. Returns an error if the mesh
+  /// or the shape does not allow this sharding.
   Status convert(const NodeAnnotation &word, const Shape &shape,
                  RequestedSharding &asked) const;
   /// Appends the sizes of the factors of `dim` to `sizes`, such as 12 and 64

@@ -30,8 +30,10 @@ static std::optional<uint64_t> parseNumber(std::string_view text,
   return number;
 }
 
-/// Returns the reason why the model's path `location` of a data file is
-/// invalid; empty if the path is valid.
+/// Checks the path `location`. An ONNX model gives this path for a file that
+/// holds bytes of tensors. Returns an error message if the path is empty, is
+/// absolute, contains "..", or contains a zero byte. Otherwise returns an empty
+/// string.
 static std::string locationMistake(std::string_view location) {
   if (location.empty())
     return "the location is empty";
@@ -63,8 +65,11 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether an attribute or a subgraph of `nodes` has external data
-/// (tensor bytes in another file).
+/// Returns whether a tensor inside one of `nodes` has external data. A tensor
+/// has external data if its elements lie in a file other than the model file.
+/// The tensors inside a node are the tensors among its attributes and the
+/// initializers of its subgraphs. The tensors inside the nodes of the subgraphs
+/// also count.
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -92,8 +97,12 @@ static int64_t nanoseconds(const timespec &time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Sets the directories in which data files may lie. Directories that do not
-/// exist are left out.
+/// Fills the list of directories in which the class searches for data files.
+/// Data files are the files outside of the model file that hold bytes of the
+/// model's tensors. The list has up to three entries: the directory of
+/// `modelPath`, the directory of the file to which `modelPath` leads if it is a
+/// symlink, and the directory that the user gives by --external-data-root. A
+/// directory that does not exist is left out. Each directory occurs only once.
 ExternalData::ExternalData(const std::string &modelPath,
                            const ExternalDataOptions &options)
     : options(options) {
@@ -120,8 +129,11 @@ bool ExternalData::permitted(const fs::path &canonical) const {
                      });
 }
 
-/// Checks the path `found` after its symlinks are resolved, so that no symlink
-/// leads out of `directories`. The path in the result keeps the symlinks.
+/// Checks whether pcc may read the file at the path `found`. Resolves all
+/// symlinks in the path, and checks the resolved path. Therefore no symlink can
+/// lead to a file outside of `directories`, the directories in which data files
+/// may lie. The returned File contains the path with its symlinks, not the
+/// resolved path.
 ExternalData::File ExternalData::inspect(const fs::path &found,
                                          std::string_view location) const {
   File file;
@@ -160,8 +172,10 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
   return file;
 }
 
-/// Inspects the file in the first of `directories` that contains `location`.
-/// Does not search the later directories, even if that file is invalid.
+/// Searches `directories`, in order, for the data file with the relative path
+/// `location`. The search ends at the first directory that contains this file.
+/// If pcc must not read this file, the result is an error, even if a later
+/// directory contains a file that pcc may read.
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
   if (std::string mistake = locationMistake(location); !mistake.empty()) {
@@ -192,8 +206,9 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// Returns where the elements of `tensor` lie in the model file. Does not check
-/// the model file, because pcc has already read the model from it.
+/// Returns the file, offset and length of the bytes of `tensor`. The bytes must
+/// lie in the model file. Does not check whether pcc may read the model file,
+/// because pcc has already read the model from this file.
 StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
                                                      const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
@@ -216,8 +231,10 @@ StatusOr<DataReference> ExternalData::resolveInModel(const Model &model,
   return reference;
 }
 
-/// Checks the offset and the length against the file size without adding them.
-/// Their sum could overflow, because both come from an untrusted model.
+/// Returns the file, offset and length of the bytes of `tensor`. Returns an
+/// error if the file ends before offset + length. The offset and the length
+/// come from an untrusted model, so their sum could overflow. The code
+/// therefore compares the length with the file size minus the offset.
 StatusOr<DataReference> ExternalData::resolve(const Model &model,
                                               const Tensor &tensor) {
   if (!tensor.external)

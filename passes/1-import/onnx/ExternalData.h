@@ -26,9 +26,10 @@ struct DataReference {
   /// Symlinks in the path are kept. A file in another directory has a path like
   /// "../weights/w.bin".
   std::string path;
-  /// Offset of the first byte from the start of the file.
+  /// Position of the tensor's first byte in the file. The first byte of the
+  /// file has position 0.
   uint64_t offset = 0;
-  /// Size of the range in bytes.
+  /// Number of bytes that the elements of the tensor occupy in the file.
   uint64_t length = 0;
   /// Size of the whole file in bytes when it was looked up; 0 if the file is
   /// absent.
@@ -47,62 +48,102 @@ struct ExternalDataOptions {
   /// Further directory for data files (--external-data-root). It is searched
   /// after the model's own directory. Empty if the user gives none.
   std::string extraRoot;
-  /// Whether a data file may be missing (--random-weights). Random numbers then
-  /// replace its bytes. A file that exists must still be long enough.
+  /// Whether a data file may be absent. A data file is a file outside of the
+  /// model file that holds bytes of tensors. The option --random-weights sets
+  /// this flag. pcc then uses random numbers for the tensors of an absent file.
+  /// If a data file exists, pcc still checks that the file is long enough. For
+  /// example, a tensor of 100 bytes at offset 4096 needs a file of at least
+  /// 4196 bytes.
   bool allowAbsent = false;
 };
 
-/// Returns whether a tensor in a node's attribute or in a subgraph has external
-/// data (bytes in another file). Nodes of functions are included.
+/// Returns whether a tensor inside a node has external data. A tensor has
+/// external data if its elements lie in a file other than the model file. The
+/// function examines each node of the main graph and each node of the functions
+/// that the model defines. For each node, it examines these tensors:
+///
+///   - the tensors that are attributes of the node (a Constant has a tensor as
+///     its attribute `value`)
+///   - the initializers of the node's subgraphs (an If has two subgraphs)
+///   - the tensors inside the nodes of these subgraphs
+///
+/// The function ignores the initializers of the main graph.
 bool hasNestedExternalData(const Model &model);
 
-/// Finds the files of external data (tensor bytes outside of the model file)
-/// without opening them. Searches these directories, in this order:
+/// Finds data files: files outside of the model file that hold bytes of tensors
+/// ("external data"). Does not open the files. A model gives the path of each
+/// data file. The path must be relative and must not contain "..". The class
+/// searches for this path in three directories, in this order:
 ///
-///   1. the directory in the path by which the user names the model
-///   2. the directory of the real model file, if that path is a symlink (as in
-///      a Hugging Face cache)
-///   3. the directory ExternalDataOptions::extraRoot
+///   1. The directory of the path that the user gives for the model. For
+///      /models/m.onnx, directory 1 is /models.
+///   2. The directory of the file that holds the model's bytes. It differs from
+///      directory 1 if the user's path is a symlink, as in a Hugging Face cache.
+///      If /models/m.onnx is a symlink to /cache/blob, directory 2 is /cache.
+///   3. The directory ExternalDataOptions::extraRoot, which the user gives by
+///      --external-data-root.
 ///
-/// A data file is an error unless it meets these conditions:
+/// A data file must meet these conditions, otherwise the class returns an
+/// error:
 ///
-///   - The model gives its location as a relative path without "..".
-///   - It is a regular file. After symlinks are resolved, it lies in one of the
-///     three directories.
-///   - It has one hard link, unless it lies in directory 3. A second link could
-///     make a file from elsewhere appear in the directory.
+///   - The file is a regular file that pcc has permission to read.
+///   - After all symlinks are resolved, the file lies in one of the three
+///     directories or in a subdirectory.
+///   - The file has only one hard link, or the file lies in directory 3 or in a
+///     subdirectory. A file with two hard links has two paths, and the class
+///     knows only one of them. The other path may lie outside of the three
+///     directories. The file could then be a private file of the user, to which
+///     the author of the model has added a hard link.
 class ExternalData {
 public:
-  /// Determines the directories in which the data files of the model at
-  /// `modelPath` may lie.
+  /// Creates an object that finds the data files of the model at `modelPath`.
+  /// Data files are the files outside of the model file that hold bytes of the
+  /// model's tensors. The constructor determines the directories in which these
+  /// files may lie. It does not search for the files.
   ExternalData(const std::string &modelPath,
                const ExternalDataOptions &options = {});
 
-  /// Returns the canonical directory part of the model's path. For
-  /// /models/m.onnx, even if it is a symlink to /cache/blob, this is /models.
-  /// Returns "" if the directory does not exist.
+  /// Returns the directory part of the path that the user gives for the model.
+  /// The result is absolute and contains no symlinks. For the model path
+  /// /models/m.onnx, the result is /models. If the model file is itself a
+  /// symlink, this symlink is not followed: the result is /models even if
+  /// /models/m.onnx is a symlink to /cache/blob. Returns "" if the directory
+  /// does not exist.
   const std::string &root() const { return rootPath; }
 
-  /// Returns the file, offset and length of the elements of `tensor`. The file
-  /// is the model file if the tensor has no external data. In external data, a
-  /// missing offset counts as 0, and a missing length as the byte size of the
-  /// tensor. Another length is an error. A tensor in the model file must be
-  /// stored as raw bytes.
+  /// Returns the file, offset and length of the elements of `tensor`. There are
+  /// two cases:
+  ///
+  ///   - The elements lie in the model file. The model must store them as raw
+  ///     bytes.
+  ///   - The elements lie in another file ("external data"). The model gives
+  ///     the path of this file. The model may also give an offset and a length.
+  ///     If there is no offset, the offset is 0. If there is no length, the
+  ///     length is the number of bytes of all elements. If the model gives a
+  ///     different length, resolve() returns an error.
   ///
   /// An error has exit code InputOutput if the system denies access to the
   /// file, otherwise CannotRead.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
-  /// Checks that the existing file at `path` may be read as a data file: a
-  /// regular file in a directory that this object searches. It must have one
-  /// hard link, unless it lies below --external-data-root. Error messages call
-  /// it `name`.
+  /// Checks whether pcc may read the existing file at `path` as a data file. (A
+  /// data file holds bytes of tensors.) The file must meet these conditions:
+  ///
+  ///   - The file is a regular file, and the operating system lets pcc read it.
+  ///   - After all symlinks are resolved, the file lies in a directory of the
+  ///     model, in the directory that the user gives by --external-data-root,
+  ///     or in a subdirectory of these directories.
+  ///   - The file has only one hard link, or the file lies in the directory
+  ///     that the user gives by --external-data-root or in a subdirectory.
+  ///
+  /// Error messages call the file `name`.
   Status check(const std::filesystem::path &path, std::string_view name) const {
     return inspect(path, name).error;
   }
 
 private:
-  /// Result of the search for one data file.
+  /// Result of the search for one data file on disk. A data file is a file
+  /// outside of the model file that holds bytes of tensors.
   struct File {
     /// Reason why pcc must not read the file; success if pcc may read it.
     Status error;
@@ -111,37 +152,64 @@ private:
     DataReference reference;
   };
 
-  /// Returns find(location). Caches each result in `files`, so that a location
-  /// is searched only once.
+  /// Returns the result of the search for the data file at the relative path
+  /// `location`. (A data file holds bytes of tensors.) The first call for a
+  /// path searches the directories and stores the result in `files`. Each later
+  /// call for the same path returns the stored result.
   const File &lookUp(std::string_view location);
-  /// Searches `directories`, in order, for the data file with the relative path
-  /// `location`.
+  /// Searches for a file that holds bytes of tensors outside of the model file.
+  /// The model gives the relative path `location` for this file. The function
+  /// appends `location` to each entry of `directories`, in order. It stops at
+  /// the first path at which a file exists, and returns this file. For example,
+  /// if the directories are /a and /b and the location is w.bin, the function
+  /// tries /a/w.bin first and /b/w.bin second.
   File find(std::string_view location) const;
-  /// Checks the existing file `found`, a path that may contain symlinks. The
-  /// file must be regular, readable and in one of `directories`. Outside of
-  /// `extraDirectory` it must have only one hard link. Error messages call it
-  /// `location`.
+  /// Checks whether pcc may read the existing file at the path `found` as a
+  /// data file. (A data file holds bytes of tensors.) Resolves all symlinks in
+  /// the path before the check. The file must meet these conditions:
+  ///
+  ///   - The file is a regular file, and the operating system lets pcc read it.
+  ///   - The file lies in one of `directories` or in a subdirectory.
+  ///   - The file has only one hard link, or the file lies in `extraDirectory`
+  ///     or in a subdirectory.
+  ///
+  /// `directories` are the directories in which data files may lie.
+  /// `extraDirectory` is the one of them that the user gives by
+  /// --external-data-root. The argument `location` is only used in error
+  /// messages, as the name of the file. For example, the message is "file
+  /// 'w.bin' is not a regular file" if `location` is w.bin.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
-  /// Implements resolve() for a tensor without external data, whose bytes lie
-  /// in the model file.
+  /// Returns where the elements of `tensor` lie in the model file. The result
+  /// contains the path of the model file, and the offset and the length of the
+  /// elements in bytes. The caller must have checked that `tensor` has no
+  /// external data (elements in another file). Returns an error if the model
+  /// file does not store the elements as raw bytes.
   StatusOr<DataReference> resolveInModel(const Model &model,
                                          const Tensor &tensor);
-  /// Returns whether the path `canonical` lies in one of `directories`.
+  /// Returns whether the path `canonical` lies in one of `directories` or in a
+  /// subdirectory. `directories` are the only directories from which pcc reads
+  /// bytes of tensors. For example, if /models is the only directory, the
+  /// result is true for /models/a/w.bin and false for /etc/passwd. The caller
+  /// must resolve all symlinks in the path before the call.
   bool permitted(const std::filesystem::path &canonical) const;
 
   ExternalDataOptions options;
   std::string rootPath;
   /// File name of the model, without the directory.
   std::string modelName;
-  /// Directories in which data files may lie: canonical, without duplicates, in
-  /// search order.
+  /// Directories in which data files may lie. A data file is a file outside of
+  /// the model file that holds bytes of tensors. pcc searches the directories
+  /// for a data file in the order of this list. The paths are absolute, contain
+  /// no symlinks, and differ from each other.
   std::vector<std::filesystem::path> directories;
   /// Canonical path of the user's further directory for data files
   /// (--external-data-root); empty if there is none.
   std::filesystem::path extraDirectory;
-  /// Cached results of find(). The key is the relative path that the model
-  /// gives for a data file.
+  /// Results of earlier searches for data files. A data file is a file outside
+  /// of the model file that holds bytes of tensors. The key is the relative
+  /// path that the model gives for the data file. The value is the result of
+  /// find() for this path.
   std::map<std::string, File, std::less<>> files;
   /// Path, size and modification time of the model file. Set by the first call
   /// of resolveInModel().

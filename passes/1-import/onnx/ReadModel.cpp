@@ -15,8 +15,10 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns the description of a file that cannot be decoded: truncated,
-/// damaged, or not an ONNX model.
+/// Returns a part of an error message about a model file that `parser` could
+/// not parse. The part says that the file is truncated, is damaged, or is not
+/// an ONNX model. `error` is the error that stopped `parser`. A whole message
+/// is, for example, "model 'm.onnx'" + " is truncated: " + error.message.
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";
@@ -51,8 +53,12 @@ static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
   return model;
 }
 
-/// Parses, checks and normalizes the ONNX file whose bytes `storage` holds.
-/// Error messages call the file `path`.
+/// Creates a Model from the bytes of an ONNX file. `storage` gives access to
+/// these bytes. Parses the bytes, checks the model, sorts the nodes
+/// topologically, and inlines calls of functions that the model defines. If
+/// `trains` is true, the nodes of the model's TrainingInfo are also merged into
+/// the graph, so that the graph computes one training step. Error messages call
+/// the file `path`.
 static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                                 const std::string &path,
                                 const ReadLimits &limits, bool trains = false) {

@@ -38,14 +38,20 @@ namespace pcc::onnx {
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 
-/// Maps and parses the ONNX file at `path`. Unlike readModel, keeps the model
-/// as it is in the file, without further checks.
+/// Maps the ONNX file at `path` into memory and parses it. The returned model
+/// is exactly as in the file: this function does not check the model, does not
+/// sort the nodes, and does not inline calls of functions. (readModel() does
+/// all three.) Returns an error if the model exceeds one of the `limits`, such
+/// as the nesting depth.
 StatusOr<Model> readModelAsWritten(const std::string &path,
                                    const ReadLimits &limits = {});
 
-/// Reads a model like readModel, but from the bytes of an ONNX file. The caller
-/// must keep `bytes` alive as long as the model. `path` is used in messages
-/// only.
+/// Reads a model from `bytes`, the contents of an ONNX file. Checks and changes
+/// the model as readModel() does: sorts the nodes topologically, and inlines
+/// calls of functions that the model defines. The model refers to parts of
+/// `bytes`. The caller must therefore keep `bytes` alive as long as the model.
+/// Error messages call the model `path`. The function does not open a file at
+/// `path`.
 StatusOr<Model> readModelFromBytes(std::string_view bytes,
                                    const std::string &path,
                                    const ReadLimits &limits = {});

@@ -36,8 +36,10 @@ static Value gelu(NodeImport &n) {
   return n.make<GeluOp>(n.operand(0), approximation == "tanh");
 }
 
-/// Imports com.microsoft's Gelu, BiasGelu and FastGelu. Operand 1, if present,
-/// is a bias that is added to operand 0.
+/// Imports the ops Gelu, BiasGelu and FastGelu of the domain com.microsoft. The
+/// result is gelu(operand 0 + operand 1). Operand 1, the bias, may be absent.
+/// `tanh` is true for FastGelu, which uses the tanh approximation of gelu. Gelu
+/// and BiasGelu use the exact form.
 template <bool tanh> static Value geluWithBias(NodeImport &n) {
   Value x = n.operand(0);
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
@@ -148,10 +150,18 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Calls `make` to create an op such as softmax along the dim in the attribute
-/// `axis`. Before opset 13, the op treats all dims from `axis` on as one dim.
-/// Operand 0 is reshaped to a matrix in this case, and the result is reshaped
-/// back.
+/// Imports an op such as Softmax that works along one dim. The attribute `axis`
+/// of the node is the index of the dim. The function calls `make(x, dim)`,
+/// which creates the op along the dim with the index `dim` of the tensor `x`
+/// and returns the op's result. There are two cases:
+///
+///   opset 13 or later   `x` is operand 0, and `dim` is `axis`
+///   before opset 13     ONNX treats all dims from `axis` on as one dim
+///
+/// In the second case, the function reshapes operand 0 to a matrix, unless
+/// `axis` is the last dim. The function reshapes the result back. Example:
+/// operand 0 has the shape [2, 3, 4], and `axis` is 1. Then `x` has the shape
+/// [2, 12], `dim` is 1, and the result has the shape [2, 3, 4].
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);
@@ -170,7 +180,8 @@ static Value alongDim(NodeImport &n,
   return n.reshape(flat, shape);
 }
 
-/// Imports Softmax or LogSoftmax as the graph op `Op`.
+/// Imports Softmax or LogSoftmax of ONNX. `Op` is the op that the import
+/// creates in pcc's dialect `graph`: SoftmaxOp or LogSoftmaxOp.
 template <typename Op> static Value softmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     return n.make<Op>(x, static_cast<uint64_t>(dim));

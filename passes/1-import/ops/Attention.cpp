@@ -52,10 +52,15 @@ class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Creates the ops for the Attention node. Sets all outputs of the node with
-  /// n.set: output 0 is the result, outputs 1 and 2 are the keys and values.
-  /// The keys and values include the past ones (operands 4 and 5). The return
-  /// value is always null, because output 0 need not be returned if it is set.
+  /// Creates the ops for the Attention node. Defines these outputs of the node:
+  ///
+  ///   0   result of the attention
+  ///   1   past keys (operand 4), then the new keys (operand 1)
+  ///   2   past values (operand 5), then the new values (operand 2)
+  ///   3   intermediate value of the attention, if the model uses output 3
+  ///
+  /// The return value is always null. Null tells the caller that the caller
+  /// need not define output 0.
   Value run() {
     readOperands();
     if (n.failed())
@@ -73,8 +78,17 @@ public:
   }
 
 private:
-  /// Reads query, key and value in the shape [B, heads, sequence, D]. Past keys
-  /// and values (operands 4 and 5), if any, are put before the new ones.
+  /// Sets `query`, `key` and `value` to the operands 0, 1 and 2 of the node,
+  /// converted to rank 4. B is the number of sequences in the batch. D is the
+  /// head size of the tensor. The shapes are:
+  ///
+  ///   query        [B, query heads, number of queries, D]
+  ///   key, value   [B, key heads, number of keys, D]
+  ///
+  /// The node may have past keys (operand 4) and past values (operand 5). Then
+  /// `key` contains the past keys followed by the new keys along dim 2, and
+  /// `value` contains the past values followed by the new values. The method
+  /// also sets the members `past`, `scale`, `softcap` and `threeDims`.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -112,16 +126,26 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Sets `mask` and `causal` from the node's mask operand, the attribute
-  /// is_causal, the sliding window, and operand 6 (number of valid keys per
-  /// sequence). The causal rule of ONNX differs from that of `graph.attention`.
-  /// With S queries and T keys, of which P are past keys, query i attends to
-  /// these keys:
+  /// Sets `mask` and `causal` from the parts of the node that can hide keys:
+  ///
+  ///   - operand 3, the attention mask
+  ///   - the attribute is_causal
+  ///   - the attributes left_window_size and right_window_size
+  ///   - operand 6, the number of valid keys of each sequence in the batch
+  ///
+  /// `causal` expresses is_causal if possible. `mask` expresses all other
+  /// parts. The causal rule of ONNX differs from the causal rule of
+  /// `graph.attention`. S is the number of queries, T is the number of keys,
+  /// and P is the number of past keys (included in T). Query i attends to these
+  /// keys:
   ///
   ///   is_causal of ONNX             0 to i + P
   ///   `causal` of graph.attention   0 to i + T - S
   ///
-  /// If P is not T - S, `mask` expresses ONNX's rule, and `causal` is false.
+  /// If P is T - S, the two rules are equal, and `causal` is set to is_causal.
+  /// If not, `mask` also expresses the rule of ONNX, and `causal` is set to
+  /// false. An example of this case is a node with 2 queries, 5 keys and no
+  /// past keys: T - S is 3, and P is 0.
   void readMask() {
     if (n.failed())
       return;
@@ -144,19 +168,20 @@ private:
     }
   }
 
-  /// Hides the keys that are too far from the query on one side (sliding
-  /// window). The attribute `name` of the node is the largest distance w on
-  /// this side; a negative w means no limit. p is the position of the query's
-  /// own token among the keys. `mask` is changed so that it hides each key at a
-  /// position that does not satisfy
+  /// Changes `mask` so that it also hides the keys beyond one side of a sliding
+  /// window. Keys are numbered from 0, and the past keys come before the new
+  /// keys. The query with the number i is at position p = i + P, where P is the
+  /// number of past keys. The attribute `name` of the node holds w, the largest
+  /// distance between a query and a visible key on this side. A negative w
+  /// means no limit. The key with the number k is visible if this condition is
+  /// true:
   ///
-  ///   position `predicate` p + `sign` · w
+  ///   name                predicate        sign   condition
+  ///   left_window_size    GreaterOrEqual   -1     k >= p - w
+  ///   right_window_size   LessOrEqual      1      k <= p + w
   ///
-  /// The caller passes one of these rows:
-  ///
-  ///   name                predicate        sign   visible positions
-  ///   left_window_size    GreaterOrEqual   -1     position >= p - w
-  ///   right_window_size   LessOrEqual      1      position <= p + w
+  /// Each row shows the arguments of one call. For p = 5 and w = 2 on both
+  /// sides, the keys 3 to 7 are visible after two calls.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -182,8 +207,15 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Changes `mask` so that it also hides the keys for which `visible` is
-  /// false.
+  /// Changes the member `mask` so that a query does not attend to a key for
+  /// which `visible` is false. `visible` is a boolean tensor that can be
+  /// broadcast to the shape [batch, heads, queries, keys]. The keys that `mask`
+  /// hides before the call stay hidden. There are three cases:
+  ///
+  ///   `mask` is null            `mask` becomes `visible`
+  ///   `mask` is a bool tensor   `mask` becomes `mask` AND `visible`
+  ///   `mask` is a float tensor  entries become -infinity where `visible` is
+  ///                             false
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -197,8 +229,10 @@ private:
           n.scalarLike(mask, -std::numeric_limits<double>::infinity()));
   }
 
-  /// Repeats the heads of `x` (keys or values) to the number of query heads:
-  /// for 6 query heads, 2 heads become 0 0 0 1 1 1.
+  /// Returns `x` with each head repeated, so that the result has as many heads
+  /// as the query. `x` is the key tensor or the value tensor. Dim 1 of `x` has
+  /// one entry per head. Example: the query has 6 heads, and `x` has the heads
+  /// h0 and h1. Then the result has the heads h0, h0, h0, h1, h1, h1.
   Value repeatHeads(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
@@ -210,14 +244,17 @@ private:
     return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
   }
 
-  /// Creates the attention from matmul and softmax ops, and returns its result.
-  /// Sets output 3 of the node to an intermediate value, which the attribute
-  /// qk_matmul_output_mode selects:
+  /// Creates matmul and softmax ops that compute the attention in five steps:
   ///
   ///   0   x = scale · query · keyᵀ
-  ///   1   y = softcap · tanh(x / softcap), or x if softcap is 0
-  ///   2   z = y after the mask
-  ///   3   softmax(z)
+  ///   1   y = softcap · tanh(x / softcap), or y = x if softcap is 0
+  ///   2   z = y with the mask applied
+  ///   3   p = softmax(z) along the keys
+  ///   4   p · value
+  ///
+  /// Returns the result of step 4. Defines output 3 of the node as the result
+  /// of one of the steps 0 to 3. The attribute qk_matmul_output_mode is the
+  /// number of this step.
   Value writeOut() {
     if (causal) {
       Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
@@ -261,9 +298,10 @@ private:
   /// Query, key, value and attention mask. Query, key and value have rank 4.
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
-  /// `threeDims` tells whether the node's operands have rank 3. `causal` tells
-  /// whether later keys are hidden from each query, even if `mask` does not
-  /// hide them.
+  /// `threeDims` tells whether operand 0 of the node, the query, has rank 3.
+  /// `causal` tells whether query i attends to the keys 0 to i + T - S only,
+  /// where S is the number of queries and T is the number of keys. `mask` may
+  /// hide more keys.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -302,8 +340,14 @@ static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   return n.concat({lined, lined}, 3);
 }
 
-/// Rotates the first `size` elements of the last dim of `x`, and keeps the
-/// remaining elements. Size 0 means that all elements are rotated.
+/// Applies rotary position embedding (RoPE) to the first `size` elements of the
+/// last dim of `x`. The remaining elements of the dim stay unchanged. Size 0
+/// stands for all elements. RoPE rotates each pair of elements by an angle.
+/// `cos` and `sin` hold the cosines and sines of the angles. `interleaved`
+/// tells which elements form a pair:
+///
+///   true    elements 2i and 2i + 1
+///   false   elements i and i + size / 2
 static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
                     bool interleaved) {
   if (n.failed())
@@ -319,8 +363,16 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
 }
 
-/// Imports RotaryEmbedding. Position ids (operand 3), if present, select rows
-/// of the cosine and sine tables.
+/// Imports RotaryEmbedding. Operands 1 and 2 are tables of cosines and sines.
+/// Operand 3, which may be absent, holds the position of each token. D is the
+/// number of elements that are rotated. The shape of each table depends on
+/// operand 3:
+///
+///   present   [positions, D/2]         row p of the table is for position p
+///   absent    [batch, sequence, D/2]   one row for each token
+///
+/// If operand 3 is present, the import gathers the row of each token's position
+/// first. The table then has the shape [batch, sequence, D/2].
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

@@ -92,8 +92,11 @@ public:
       terms.push_back(part.str());
   }
 
-  /// Rewrites the equation and creates the `graph.einsum`. Returns null after
-  /// an error.
+  /// Creates a `graph.einsum` op for the Einsum node, and returns the op's
+  /// result. First changes the equation and the operands to the form that
+  /// `graph.einsum` requires: the equation has a "->" and no "...", no operand
+  /// has a letter twice, and no dim of size 1 is broadcast to a larger size.
+  /// Returns null after an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -118,8 +121,14 @@ public:
   }
 
 private:
-  /// Sets `result` for an equation without "->": first "..." if an operand has
-  /// it, then the letters that occur once, in alphabetical order.
+  /// Sets `result`, which holds the letters of the dims of the Einsum's result.
+  /// The method is called if the equation has no "->" and therefore does not
+  /// name the dims of the result. ONNX defines the letters for this case: the
+  /// result has each letter that occurs once in the equation, in alphabetical
+  /// order. If an operand has "...", the result begins with "...". Examples:
+  ///
+  ///   "jk,ij"        the result is "ik": j occurs twice
+  ///   "...jk,...ij"  the result is "...ik"
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))
@@ -145,10 +154,13 @@ private:
     return free;
   }
 
-  /// Replaces "..." by letters. In an operand, "..." becomes one letter for
-  /// each dim that the other letters do not name. In the result, "..." becomes
-  /// the longest text that replaces "..." in an operand. For operands of rank 4
-  /// and 3:
+  /// Replaces "..." by letters in `terms` (the letters of each operand) and in
+  /// `result`. In an operand, "..." stands for all dims that have no letter.
+  /// Example: an operand with rank 4 and the letters "...ij" has 2 dims without
+  /// a letter. Each of these dims gets a letter that the equation does not use.
+  /// If the equation does not use Y and Z, "...ij" becomes "YZij". In the
+  /// result, "..." becomes the same text as in the operand in which "..."
+  /// stands for the most dims. Example for operands of rank 4 and 3:
   ///
   ///   "...ij,...jk->...ik"  ->  "YZij,Zjk->YZik"
   void expandEllipses() {
@@ -177,9 +189,16 @@ private:
     return text;
   }
 
-  /// If two dims of operand `i` have the same letter, takes the diagonal of
-  /// these dims: "ii" becomes "i". Sets elements off the diagonal to 0, then
-  /// sums over the second of the two dims.
+  /// Replaces operand `i` of the Einsum node by its diagonal if two dims of the
+  /// operand have the same letter in the equation. The second of these dims is
+  /// removed, so that "ii" becomes "i". The matrix [[1, 2], [3, 4]] becomes the
+  /// vector [1, 4] in two steps:
+  ///
+  ///   1. set the elements off the diagonal to 0: [[1, 0], [0, 4]]
+  ///   2. sum over the second dim: [1, 4]
+  ///
+  /// The steps are repeated until all dims of the operand have different
+  /// letters.
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {
@@ -233,9 +252,13 @@ private:
   /// `inputs[i]`, such as "ij".
   SmallVector<Value> inputs;
   std::vector<std::string> terms;
-  /// Letters of the result's dims, such as "ik".
+  /// Letters of the dims of the Einsum's result. For the equation "ij,jk->ik",
+  /// the letters are "ik".
   std::string result;
-  /// Whether the equation has a "->", so that the result is explicit.
+  /// Whether the equation of the Einsum node has a "->". The letters after "->"
+  /// name the dims of the result: "ij,jk->ki" has the result "ki". For an
+  /// equation without "->", the result consists of the letters that occur once,
+  /// in alphabetical order: "ij,jk" has the result "ik".
   bool hasResult;
 };
 } // namespace

@@ -60,12 +60,31 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Sets the pads of a transposed convolution so that its result has the spatial
-/// sizes `output`. `spatial` holds the spatial sizes of the input. Larger pads
-/// make the result smaller: with pads of 0, a dim may have size 9; a total pad
-/// of 2 then gives size 7. Pads cannot enlarge the result. If the size with
-/// pads of 0 is less than `output`, the difference is added to the dim's entry
-/// in `extra` (the attribute output_padding).
+/// Chooses the pads of the ConvTranspose node `n` so that the spatial dims of
+/// the result have the sizes `output`. Stores the pads in `window.pads`. The
+/// other arguments have one entry per spatial dim:
+///
+///   spatial   size of the dim in the input
+///   output    size that the dim of the result must have
+///   extra     number of elements by which the dim of the result is extended
+///             (attribute output_padding)
+///
+/// Without pads, a dim of the result has this size:
+///
+///   stride · (spatial - 1) + extra + span
+///
+/// `span` is the number of positions from the first to the last element of the
+/// filter. Example: a filter of size 3 with dilation 2 has the span 5. If the
+/// size without pads is larger than `output`, the function sets pads that
+/// remove the surplus. If the size is smaller than `output`, the function adds
+/// the missing number to `extra`. Examples for one dim:
+///
+///   size without pads   output   pads set   added to `extra`
+///                   9        7   1 and 1    0
+///                   9       10   0 and 0    1
+///
+/// If the surplus is odd, the pad at one end is larger by 1. This is the high
+/// end if auto_pad is SAME_UPPER, and the low end otherwise.
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {

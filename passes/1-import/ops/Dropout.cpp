@@ -115,8 +115,17 @@ static Value dropSome(NodeImport &n, Value input) {
   return drop(n, input, ratio);
 }
 
-/// Imports Dropout. If the user's choice in ImportOptions::dropout keeps all
-/// elements, the result is operand 0, and the mask output is all ones.
+/// Imports a Dropout node. The option ImportOptions::dropout and operand 2 of
+/// the node (training_mode) decide whether the node drops elements:
+///
+///   option      training_mode is true   training_mode is false or absent
+///   Inference   error                   keeps all elements
+///   AsSaid      drops elements          keeps all elements
+///   Never       keeps all elements      keeps all elements
+///   Always      drops elements          drops elements
+///
+/// If the table has "keeps all elements", output 0 is operand 0, and output 1
+/// (the mask) is all ones.
 static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;
   const bool says = saysDropout(n);

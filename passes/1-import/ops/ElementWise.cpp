@@ -12,10 +12,15 @@ template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Returns `rhs` in a shape that NumPy's rule broadcasts to `lhs`. Before opset
-/// 7, the attribute `axis` is the dim of `lhs` that aligns with dim 0 of `rhs`:
+/// Reshapes `rhs` so that NumPy's rule broadcasts `rhs` to the shape of `lhs`.
+/// Before opset 7, a node may have the attribute `axis`, the dim of `lhs` that
+/// aligns with dim 0 of `rhs`. For such a node, the function appends dims of
+/// size 1 to `rhs` where necessary. For all other nodes, the function returns
+/// `rhs` unchanged. Here is an example with axis = 1:
 ///
-///   lhs [2, 3, 4], rhs [3], axis 1  ->  rhs [3, 1]
+///   lhs      [2, 3, 4]
+///   rhs      [3]          aligns with dim 1 of `lhs`, which has size 3
+///   result   [3, 1]       NumPy's rule broadcasts [3, 1] to [2, 3, 4]
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)

@@ -79,9 +79,16 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Sets the members that hold sizes, such as `tokens` and `experts`, from the
-  /// shapes of the operands. Sets `input` to operand 0, reshaped to [1, tokens,
-  /// size]. Returns false after an error.
+  /// Reads and checks the shapes of operands 0, 1 and 4, and the attribute k.
+  /// Then calls `checkGate`. Returns false after an error. Sets these members:
+  ///
+  ///   shape     shape of operand 0, which holds the tokens
+  ///   size      number of elements of a token: size of operand 0's last dim
+  ///   tokens    number of tokens: product of the sizes of the other dims
+  ///   experts   number of experts: size of dim 1 of operand 1, the router
+  ///   inner     width of an expert's first layer: size of dim 2 of operand 4
+  ///   k         number of experts that a token uses: attribute k
+  ///   input     operand 0, reshaped to [1, tokens, size]
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -108,8 +115,15 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks that swiglu's third weight operand exists if and only if `fusion`
-  /// is Apart (two separate weight matrices). Returns false after an error.
+  /// Checks operand 6 of a node with the activation swiglu. The first layer of
+  /// such a node has two weight matrices. `fusion` tells which operands hold
+  /// the matrices:
+  ///
+  ///   Apart         operands 2 and 6 hold one matrix each
+  ///   Interleaved   operand 2 holds both, and operand 6 must be absent
+  ///   Halves        operand 2 holds both, and operand 6 must be absent
+  ///
+  /// If operand 6 does not fit `fusion`, records an error and returns false.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -131,10 +145,13 @@ private:
     return !n.failed();
   }
 
-  /// Returns x · wᵀ + b for every expert, of shape [experts, tokens, to]:
+  /// Computes a linear layer, x · wᵀ + b, for every expert. The layer maps a
+  /// vector with `from` elements to a vector with `to` elements. The result has
+  /// the shape [experts, tokens, to]. Here are the shapes in the formula:
   ///
-  ///   w   operand number `weight`, of shape [experts, to, from]
-  ///   b   operand number `bias`, of shape [experts, to]; 0 if absent
+  ///   x   [experts, tokens, from], or [1, tokens, from] for a common input
+  ///   w   [experts, to, from]: operand number `weight` of the node
+  ///   b   [experts, to]: operand number `bias` of the node, 0 if absent
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -179,10 +196,10 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one factor of a gated linear unit, in the shape [experts, tokens,
-  /// inner]. The tensor `both` holds the two factors, the gate and the linear
-  /// factor. Dim `dim` of `both` has size 2. Index 0 of this dim selects the
-  /// gate, index 1 the linear factor. `index` is the index to select.
+  /// Returns one of the two factors of a gated linear unit: the gate if `index`
+  /// is 0, and the linear factor if `index` is 1. The tensor `both` holds the
+  /// two factors. Its dim `dim` has size 2: index 0 is the gate, and index 1 is
+  /// the linear factor. The result has the shape [experts, tokens, inner].
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }

@@ -44,8 +44,11 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   return n.make<SliceOp>(data, starts, sizes, steps);
 }
 
-/// Gathers elements of `data` at `indices` along dim `dim`. Known, evenly
-/// spaced indices give a slice instead of a gather.
+/// Returns the elements of `data` at `indices` along the dim `dim`, as in the
+/// ONNX op Gather. If `indices` is a constant whose elements are evenly spaced,
+/// the function creates a slice op. For example, the indices [1, 3, 5] become a
+/// slice with the start 1 and the step 2. Other indices, such as [1, 2, 5],
+/// become a gather op.
 static Value gatherAlong(NodeImport &n, Value data, Value indices,
                          int64_t dim) {
   if (n.failed())
@@ -74,20 +77,42 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Indices into one dim of a tensor, known during the import. A whole tensor of
-/// indices is stored as a vector if its elements vary along at most one dim.
+/// A tensor of indices whose elements vary along at most one dim, stored as a
+/// vector. The indices are known during the import. For example, the elements
+/// of [[5, 5], [7, 7]] vary along dim 0, and the vector is [5, 7].
 struct IndexVector {
-  /// The one dim of the original index tensor along which elements differ; -1
-  /// if all elements are equal.
+  /// Dim along which the index tensor varies. The index tensor is the tensor
+  /// that this struct stores as a vector. The dim is -1 if all elements of the
+  /// index tensor are equal. Examples:
+  ///
+  ///   index tensor         dim
+  ///   [[5, 5], [7, 7]]     0
+  ///   [[5, 7], [5, 7]]     1
+  ///   [[5, 5], [5, 5]]     -1
   int64_t along;
-  /// Values of the indices, as a tensor of rank 1.
+  /// Vector that replaces the index tensor. The index tensor is a constant
+  /// tensor of indices that varies along one dim at most. The vector holds the
+  /// elements along this dim. If all elements of the index tensor are equal,
+  /// the vector holds one element. Examples:
+  ///
+  ///   index tensor         vector
+  ///   [[5, 5], [7, 7]]     [5, 7]
+  ///   [[5, 7], [5, 7]]     [5, 7]
+  ///   [[5, 5], [5, 5]]     [5]
   DenseElementsAttr places;
 };
 } // namespace
 
-/// Returns the elements of `part` as a vector. `part` is a tensor of indices,
-/// such as the first indices i of all index tuples (i, j). Returns nothing if
-/// the elements are unknown or vary along several dims.
+/// Converts `part`, a tensor of indices, to a vector. Examples:
+///
+///   part                 vector    dim along which `part` varies
+///   [[5, 5], [7, 7]]     [5, 7]    0
+///   [[5, 7], [5, 7]]     [5, 7]    1
+///   [[5, 5], [5, 5]]     [5]       none
+///   [[5, 6], [7, 8]]     nothing   0 and 1
+///
+/// Returns nothing if `part` varies along several dims, or if the elements are
+/// not known during the import.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -107,18 +132,31 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Splits a tensor of index tuples into one vector per position in the tuple:
+/// Splits `indices`, the indices of a GatherND node, into vectors. The last dim
+/// of `indices` holds tuples of indices, such as (row, column). Here is an
+/// example of the shape [2, 2, 2], a 2 × 2 matrix of tuples:
 ///
-///   indices[i, j] = (r[i], c[j])   ->   vectors r and c
+///   (5, 0) (5, 1)
+///   (7, 0) (7, 1)
 ///
-/// Returns nothing if the indices are unknown or have another form, such as
-/// (c[j], r[i]).
+/// The function returns two vectors for this example. The vector r = [5, 7]
+/// holds the rows, and the vector c = [0, 1] holds the columns. The tuple at
+/// [i, j] of the matrix is (r[i], c[j]). Tuples of three indices give three
+/// vectors.
+///
+/// Returns std::nullopt if the tuples do not have this form. For example, the
+/// form (r[j], c[i]) is wrong, because i and j are swapped. Also returns
+/// std::nullopt if the rows or the columns are not constant.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // If a concat made the index tuples, use its operands as the components of
-  // the tuples. The elements of a slice of a large concat would be unknown.
+  // Split tuples such as (row, column) into the rows and the columns. Usually,
+  // a slice of `indices` holds the rows, and another slice holds the columns.
+  // If a concat along the last dim created `indices`, take the operands of the
+  // concat instead. Operand 0 holds the rows, and operand 1 holds the columns.
+  // The operands may be constants, even if the concat is not a constant. The
+  // import does not evaluate a concat with more than 16384 elements.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -141,8 +179,17 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Creates data[r[i], c[j]] for index vectors r and c: gathers along one dim
-/// after the other.
+/// Creates the result of a GatherND node from `vectors`. The function
+/// outerIndices has made the vectors from `indices`. Vector 0 holds indices
+/// into dim 0 of `data`, and vector 1 holds indices into dim 1. For two vectors
+/// r and c:
+///
+///   result[i, j] = data[r[i], c[j]]
+///
+/// For r = [5, 7] and c = [0, 1], a first gather reads the rows 5 and 7 of
+/// `data`. A second gather reads the columns 0 and 1 of these rows. The result
+/// has the shape of `indices` without the last dim, then the dims of `data` for
+/// which there is no vector.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -161,8 +208,19 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
-/// Imports GatherND. Known index tuples (r[i], c[j]), where r and c are
-/// vectors, become a slice or gather along dim 0 and another one along dim 1.
+/// Imports GatherND. The last dim of the indices (operand 1) holds tuples of
+/// indices, such as (row, column). For each tuple, GatherND reads the data
+/// (operand 0) at this row and column. Tuples may form a grid. For example, the
+/// following grid combines the rows 5 and 7 with the columns 0 and 1:
+///
+///   (5, 0) (5, 1)
+///   (7, 0) (7, 1)
+///
+/// Two ops replace GatherND for this grid. The first op reads the rows 5 and 7
+/// of the data. The second op reads the columns 0 and 1 of these rows. Each op
+/// is a gather or a slice. The function creates these ops if the elements of
+/// the grid are constant, and if the attribute batch_dims is 0. In all other
+/// cases, the function creates one `graph.gather_nd`.
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)

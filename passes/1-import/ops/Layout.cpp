@@ -116,8 +116,8 @@ static Value concat(NodeImport &n) {
   if (!n.hasAttribute("axis") && n.opset() >= 4)
     return n.invalid("lacks the attribute 'axis'");
   int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
-  // Remove empty vectors from the operands. Keep the last operand, so that at
-  // least one remains.
+  // Remove operands of the shape [0], because they add no elements to the
+  // result. Keep the last operand, because a concat needs at least one operand.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
       return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
@@ -190,9 +190,10 @@ static Value tile(NodeImport &n) {
 // Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// Returns the attribute blocksize, B. B must divide the size of each dim in
-/// `dims`; if `squared`, B² must. If it does not, records an error and returns
-/// 0.
+/// Returns B, the attribute blocksize of the node. Requires that `x` has rank
+/// 4, and that 1 <= B <= 1024. The size of each dim of `x` in `dims` must be a
+/// multiple of B if `squared` is false, and a multiple of B² if `squared` is
+/// true. If a requirement is not met, records an error and returns 0.
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);
@@ -207,12 +208,18 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   return fits ? block : 0;
 }
 
-/// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes [N, C, H ·
-/// b, W · b]. The attribute mode tells how the channel dim is split, major to
-/// minor:
+/// Imports DepthToSpace with the block size b:
 ///
-///   DCR   row in the block, column in the block, channel
-///   CRD   channel, row in the block, column in the block
+///   operand   [N, C · b², H, W]
+///   result    [N, C, H · b, W · b]
+///
+/// Each pixel of the operand becomes a block of b · b pixels in the result. The
+/// b² values of a block come from b² channels of the operand. The value in row
+/// r and column s of the block, in channel c of the result, comes from one of
+/// these channels. The attribute `mode` gives the number of this channel:
+///
+///   DCR   (r · b + s) · C + c
+///   CRD   (c · b + r) · b + s
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);

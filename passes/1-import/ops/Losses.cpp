@@ -25,8 +25,11 @@ struct Labels {
       refuseNegative(n, static_cast<double>(shapeOf(scores)[1]));
   }
 
-  /// Subtracts `numClasses` from each negative label, which is invalid.
-  /// Otherwise the label -1 would select the last class.
+  /// Makes each negative label an index that is out of range, so that the run
+  /// ends with an error. The label -1 is invalid, but the index -1 would select
+  /// the last class without an error. The function subtracts `numClasses` from
+  /// each negative label. For 10 classes, the label -1 becomes the index -11,
+  /// and valid indices are -10 to 9.
   void refuseNegative(NodeImport &n, double numClasses) {
     Value isNegative =
         n.compare(Predicate::Less, index, n.scalarLike(index, 0));
@@ -83,8 +86,13 @@ static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
              : Value();
 }
 
-/// Applies the attribute `reduction` (none, sum or mean) to the losses. A mean
-/// is weighted by `weight`, which is null if all weights are 1.
+/// Multiplies losses by weights, and then reduces the products. `loss` holds
+/// one loss for each label. `weight` holds one weight for each label, or it is
+/// null if all weights are 1. The attribute `reduction` determines the result:
+///
+///   none   loss · weight, one product for each label
+///   sum    Σ loss · weight, the sum of all products
+///   mean   (Σ loss · weight) / (Σ weight), the weighted mean of the losses
 static Value reduced(NodeImport &n, Value loss, Value weight) {
   std::string reduction = n.text("reduction", "mean");
   if (weight)
@@ -119,7 +127,12 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
-/// Returns the loss of the node for log-probabilities of shape [N, C, …].
+/// Returns output 0 of the loss node. `logProb` holds the log-probabilities of
+/// the classes. Its shape is [N, C, …], where C is the number of classes. The
+/// loss of a label is minus the log-probability of the label's class. The
+/// function computes the loss of each label and multiplies the loss by the
+/// label's weight. The attribute `reduction` (none, sum or mean) determines
+/// whether the function returns the products, their sum or a weighted mean.
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};

@@ -45,9 +45,14 @@ static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
 }
 
 namespace {
-/// Statistics of a tensor over some dims: the mean, the tensor minus the mean,
-/// the variance, and 1 / √(variance + epsilon). The reduced dims stay, with
-/// size 1.
+/// Statistics of a tensor x over some dims of x, which the list `dims` names.
+/// These dims have the size 1 in all members except `centred`. The last column
+/// shows the shapes for an example: x has the shape [8, 4], and `dims` is [1].
+///
+///   mean       mean of x over `dims`                 [8, 1]
+///   centred    x - mean                              [8, 4]
+///   variance   mean of (x - mean)² over `dims`       [8, 1]
+///   inverse    1 / √(variance + epsilon)             [8, 1]
 struct Moments {
   Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
     Value wide = widen(n, x);
@@ -127,9 +132,15 @@ static Value rmsNormalization(NodeImport &n) {
   return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
 }
 
-/// Imports com.microsoft's SkipLayerNormalization
-/// (SkipSimplifiedLayerNormalization if `rms`), which normalizes x + skip +
-/// bias. Output 3 is that sum.
+/// Imports two ops of the operator domain com.microsoft. Both ops add operand
+/// 0, operand 1 and an optional bias. Then they normalize this sum along its
+/// last dim:
+///
+///   `rms` is false   SkipLayerNormalization, by a layer norm
+///   `rms` is true    SkipSimplifiedLayerNormalization, by an RMS norm
+///
+/// Output 0 is the normalized sum. Output 3 is the sum before the
+/// normalization.
 template <bool rms> static Value skipNormalization(NodeImport &n) {
   size_t biasAt = rms ? 3 : 4;
   Value sum = n.add(n.operand(0), n.operand(1));
@@ -266,7 +277,10 @@ static Value lpNormalization(NodeImport &n) {
   return n.div(x, n.select(zero, n.scalarLike(norm, 1), norm));
 }
 
-/// Imports MeanVarianceNormalization: (x - mean) / (deviation + 1e-9).
+/// Imports MeanVarianceNormalization, which computes (x - mean) / (deviation +
+/// 1e-9). The mean and the standard deviation are computed over the dims in the
+/// attribute `axes`. The default is [0, 2, 3]: each channel (index along dim 1)
+/// has its own mean and its own deviation.
 static Value meanVarianceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> dims = n.normalizeDims(

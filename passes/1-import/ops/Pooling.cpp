@@ -40,10 +40,25 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max, input, windowOf(n, input));
 }
 
-/// Creates a constant with one factor per window along spatial dim `i`. Each
-/// factor corrects an average that counts the padding due to ceil_mode. It is
-/// the window size divided by the number of elements without this padding: 2/1
-/// for a window of 2 with one padding element.
+/// Returns a constant that corrects the result of an average pool. The caller
+/// multiplies the result by the constant. The constant holds one factor for
+/// each window position along spatial dim `i`. The first spatial dim has the
+/// number 0.
+///
+/// With ONNX's attribute ceil_mode, the last window may reach beyond the padded
+/// input. The window elements beyond the padded input are called overhang. The
+/// pool divides each sum by the window size, but ONNX divides each sum by the
+/// number of window elements that are not overhang. The factor is therefore:
+///
+///   factor = window size / number of window elements that are not overhang
+///
+/// For a window of 3 elements with 1 element of overhang, the factor is 3/2.
+/// For a window without overhang, the factor is 1. Here are the parameters:
+///
+///   window    size, stride and padding of the sliding window
+///   input     size of spatial dim `i` of the pool's operand
+///   type      element type of the constant
+///   outputs   number of window positions along spatial dim `i`
 static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
                              int64_t input, Type type, int64_t outputs) {
   SmallVector<Attribute> factors;
@@ -58,11 +73,21 @@ static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
       DenseElementsAttr::get(RankedTensorType::get(shape, type), factors));
 }
 
-/// Creates an average pool that does not count the padding due to ceil_mode,
-/// but counts all other padding. First computes averages that count all
-/// elements of a window, then multiplies each one by a factor. For 3 elements,
-/// a window of 2 and a stride of 2, the factors of the two windows are 2/2 and
-/// 2/1.
+/// Creates an average pool for a node with ceil_mode = 1 and
+/// count_include_pad = 1. With ceil_mode, the last window may reach beyond the
+/// padded input. The window elements beyond the padded input are called
+/// overhang. ONNX divides each sum by the number of window elements that are
+/// not overhang. Padding elements count in this number.
+///
+/// The created op `graph.pool` divides each sum by the window size. Therefore,
+/// the function multiplies the result of `graph.pool` by a factor for each
+/// window. The factor is the window size divided by the number that ONNX uses.
+/// For example, the input is [4, 6, 5], the window size is 2, the stride is 2,
+/// and there is no padding:
+///
+///   window   elements        graph.pool          factor    result
+///   0        4, 6            (4 + 6) / 2 = 5     2 / 2     5
+///   1        5, overhang     (5 + 0) / 2 = 2.5   2 / 1     5
 static Value averageWithoutOverhang(NodeImport &n, Value input,
                                     const WindowSpec &window) {
   Type type = n.elementType(0);

@@ -8,8 +8,11 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns the dims that a Reduce node reduces, from the attribute `axes` or
-/// operand 1. Without these, returns all dims; with noop_with_empty_axes, none.
+/// Returns the dims that a Reduce node reduces. `rank` is the rank of the
+/// reduced tensor. The attribute `axes` (older opsets) or operand 1 (newer
+/// opsets) lists these dims. If the list is absent or empty, the attribute
+/// noop_with_empty_axes determines the dims: with 1 the function returns no
+/// dims, and with 0 it returns all dims.
 static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   SmallVector<int64_t> dims =
       n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
@@ -18,8 +21,11 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Reduces `input`, such as operand 0 or its square, over the dims that the
-/// node names.
+/// Creates a reduction of `input`. `kind` is the kind of the reduction, such as
+/// Sum. `input` is operand 0 of the node or a tensor computed from operand 0.
+/// For ReduceSumSquare, `input` is the square of operand 0. The function
+/// reducedDims returns the dims to reduce. If there are no such dims, the
+/// result is `input`.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -29,7 +35,9 @@ static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   return n.reduce(kind, input, dims, n.integer("keepdims", 1));
 }
 
-/// Imports a Reduce node that reduces operand 0 itself, by `kind`.
+/// Creates a reduction of operand 0. `kind` is the kind of the reduction, such
+/// as Sum for the node ReduceSum. The function does not change operand 0 before
+/// the reduction. ReduceL1, which sums absolute values, needs another function.
 template <ReduceKind kind> static Value reduce(NodeImport &n) {
   return reduceBy(n, kind, n.operand(0));
 }
@@ -52,9 +60,13 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// Imports ReduceMean. The mean of integers is computed in f64 and truncated:
-/// the sum is exact up to 2^53 and its quotient rounded once, so the result is
-/// equal on any number of ranks.
+/// Imports ReduceMean. For integers, the created ops compute the sum and the
+/// mean in f64. Then the ops drop the fraction of the mean. For example, the
+/// mean of 1 and 2 is 1.5, and the result is 1.
+///
+/// A sum of integers in f64 is exact, in any order of the additions, if the
+/// absolute values of the integers add up to at most 2^53. An exact sum does
+/// not depend on the number of ranks (processes) that compute the sum.
 static Value reduceMean(NodeImport &n) {
   Type type = n.elementType(0);
   if (n.failed() || isa<FloatType>(type))
@@ -88,9 +100,16 @@ static Value reduceLogSum(NodeImport &n) {
   return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
-/// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m. m is the maximum of x, so
-/// that exp cannot overflow; an infinite m is replaced by 0. Integers are
-/// converted to f64 and back.
+/// Imports ReduceLogSumExp, which computes log(Σ exp(x)) over the reduced dims.
+/// The function exp may overflow for large x. Therefore, the created ops use
+/// this equivalent formula:
+///
+///   log(Σ exp(x - m)) + m
+///
+/// The number m is the maximum of x over the reduced dims, so x - m is at most
+/// 0. If the maximum is infinite, m is 0. An infinite m would give the result
+/// NaN, because infinity minus infinity is NaN. Integers are converted to f64,
+/// and the result is converted back.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())

@@ -20,15 +20,22 @@ static std::optional<ResizeMode> resizeMode(StringRef word) {
 }
 
 namespace {
-/// The scale and the rounded result size of each dim of the operand.
+/// Scales and result sizes of a resize. Entry i of each list belongs to dim i
+/// of the resized tensor. `scales` holds the factor by which each dim grows.
+/// `shape` holds the number of elements of each dim of the result. This number
+/// is an integer: a dim of 5 elements with the scale 1.5 gets 7 elements, not
+/// 7.5.
 struct Resolution {
   SmallVector<double> scales;
   SmallVector<int64_t> shape;
 };
 } // namespace
 
-/// Sets the scales of the dims `axes`, and their result sizes from the scales.
-/// All other dims keep their size.
+/// Stores `scales` in `to`, and computes the result sizes. Entry j of `scales`
+/// is the scale of the dim axes[j]. At the call, `to.shape` holds the sizes of
+/// the operand. For each dim in `axes`, the function multiplies this size by
+/// the scale and rounds the product down. A size of 5 and a scale of 1.5 give
+/// 7. The function does not change the entries of other dims.
 static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
                         ArrayRef<int64_t> axes) {
   for (auto [dim, scale] : llvm::zip_equal(axes, scales)) {
@@ -37,18 +44,30 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
       return;
     }
     to.scales[dim] = scale;
-    // Multiply in f32, ONNX's type of scales, to get the same rounding.
+    // ONNX's scales are f32 numbers, so the product is computed in f32. A
+    // product in f64 may give another size. For 10 elements and the scale 0.7,
+    // the f32 product is 7. The f64 product of 10 and the f32 number 0.7 is
+    // 6.9999999, which is rounded down to 6.
     to.shape[dim] = static_cast<int64_t>(std::floor(
         static_cast<float>(to.shape[dim]) * static_cast<float>(scale)));
   }
 }
 
-/// Sets the result sizes and the scales of the dims `axes` from the requested
-/// `sizes`. The attribute keep_aspect_ratio_policy selects the scales:
+/// Stores the result sizes and the scales of the dims `axes` in `to`. Entry j
+/// of `sizes` is the size that the node requests for the dim axes[j]. At the
+/// call, `to.shape` holds the sizes of the operand.
 ///
-///   stretch       each dim has its own scale
-///   not_larger    all dims have the smallest of the scales
-///   not_smaller   all dims have the largest of the scales
+/// The quotient of a dim is its requested size divided by its operand size. The
+/// attribute keep_aspect_ratio_policy determines the scale of each dim:
+///
+///   stretch       the quotient of this dim
+///   not_larger    the smallest quotient of all dims in `axes`
+///   not_smaller   the largest quotient of all dims in `axes`
+///
+/// The result size of a dim is its operand size · scale, rounded to the nearest
+/// integer. For a 4x4 operand and the requested sizes 8x12, the quotients are 2
+/// and 3. The result is 8x12 for stretch, 8x8 for not_larger and 12x12 for
+/// not_smaller.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -72,8 +91,20 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
 }
 
-/// Reads the requested scales (operand number `scalesAt`) or sizes (`sizesAt`)
-/// for the operand `x`. One of the two operands must be present.
+/// Returns the scale and the result size of each dim of `x`, the tensor that
+/// the node resizes. The attribute `axes` lists the resized dims. Without this
+/// attribute, all dims are resized. One of two operands determines the result:
+///
+///   operand number `scalesAt`   one scale for each resized dim
+///   operand number `sizesAt`    one result size for each resized dim
+///
+/// For example, `x` has the shape [1, 3, 4, 4], and `axes` is [2, 3]. The
+/// scales [2, 2] and the sizes [8, 8] request the same result. The function
+/// returns the scales [1, 1, 2, 2] and the result sizes [1, 3, 8, 8].
+///
+/// The function uses the scales if there is one scale for each resized dim. If
+/// not, the function uses the sizes if there is one size for each resized dim.
+/// If both lists have a wrong length, the function records an error.
 static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
                                  size_t sizesAt) {
   Resolution to;
@@ -103,8 +134,11 @@ static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
   return to;
 }
 
-/// Creates the `graph.resize`. `coordinates` and `rounding` are the values of
-/// ONNX's coordinate_transformation_mode and nearest_mode.
+/// Creates the op graph.resize, which resizes the tensor `x`. `to` holds the
+/// scales and the result sizes. `coordinates` is a value of ONNX's attribute
+/// coordinate_transformation_mode, such as half_pixel. `rounding` is a value of
+/// ONNX's attribute nearest_mode, such as floor. The node's attribute `mode`
+/// determines the interpolation, such as linear.
 static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                         StringRef coordinates, StringRef rounding) {
   auto mode = resizeMode(n.text("mode", "nearest"));
@@ -118,8 +152,12 @@ static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                                n.integer("exclude_outside", 0) != 0);
 }
 
-/// Imports Resize of opset 10, and Upsample. Output index i reads the input at
-/// the coordinate i / scale. In opset 7 the scales are an attribute.
+/// Imports Upsample, and Resize of opset 10. Both ops compute element i of the
+/// result, along a dim, from the operand at the coordinate i / scale. For
+/// example, element 3 with the scale 2 has the coordinate 1.5. With the mode
+/// nearest, the coordinate is rounded down, and element 3 of the result is
+/// element 1 of the operand. The scales are in the attribute `scales`, or in
+/// operand 1 if the node does not have this attribute.
 static Value resize10(NodeImport &n) {
   Value x = n.operand(0);
   Resolution to;

@@ -101,8 +101,11 @@ static Value range(NodeImport &n) {
   return bounds[0] == 0 ? index : n.add(index, n.reshape(n.operand(0), {}));
 }
 
-/// Imports EyeLike: 1 on diagonal `k`, 0 elsewhere. Compares row and column
-/// indices instead of storing a constant.
+/// Imports EyeLike. The result is a matrix with the shape of operand 0. The
+/// element at (row, column) is 1 if column = row + k, and otherwise 0. The
+/// attribute `k` selects the diagonal: for k = 1 it starts at (0, 1). The
+/// created ops generate the row and column indices and compare them. The
+/// program therefore does not contain the whole matrix as a constant.
 static Value eyeLike(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -118,9 +121,17 @@ static Value eyeLike(NodeImport &n) {
                                              : n.elementType(0));
 }
 
-/// Imports NonZero: row d of the result holds the indices of the non-zero
-/// elements along dim d. The operand's elements must be known, because they
-/// determine the result's shape.
+/// Imports ONNX's op NonZero, which returns the indices of all elements that
+/// are not 0. Each column of the result holds the indices of one element. Row d
+/// of the result holds the indices along dim d. An example:
+///
+///   operand       result
+///   [[5, 0, 7],   [[0, 0, 1],
+///    [0, 8, 0]]    [0, 2, 1]]
+///
+/// The elements 5, 7 and 8 are at the indices (0, 0), (0, 2) and (1, 1). The
+/// number of columns depends on the elements of the operand. The function
+/// therefore requires that these elements are known at compile time.
 static Value nonZero(NodeImport &n) {
   SmallVector<double> values = n.doubles(0);
   Value x = n.operand(0);

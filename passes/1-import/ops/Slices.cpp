@@ -106,8 +106,9 @@ static Value split(NodeImport &n) {
 // Pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the PadMode for ONNX's attribute value `word`; nothing if pcc lacks
-/// that mode.
+/// Converts `word` to a PadMode. `word` is the value of the attribute `mode` of
+/// ONNX's op Pad: "constant", "edge", "reflect" or "wrap". Returns nullopt for
+/// any other `word`.
 static std::optional<PadMode> padMode(StringRef word) {
   return llvm::StringSwitch<std::optional<PadMode>>(word)
       .Case("constant", PadMode::Constant)

@@ -125,8 +125,20 @@ static SmallVector<Value, 3> adam(Update &u) {
   return {n.mul(x, u.number(1 - n.real("norm_coefficient_post", 0))), v, h};
 }
 
-/// Imports an optimizer node by applying `formula` to each of its tensors. Each
-/// tensor has `numStates` states, such as the two moments of Adam.
+/// Imports an optimizer node, such as ONNX's op Adam. One node updates several
+/// tensors. The function calls `formula` once for each tensor. `formula`
+/// creates the ops that update one tensor. `numStates` is the number of state
+/// tensors that the optimizer keeps for each tensor. Adam has two: both moments
+/// of the gradient. For example, an Adam node that updates the tensors X1 and
+/// X2 has these operands and outputs:
+///
+///   operands   R, T, X1, X2, G1, G2, V1, V2, H1, H2
+///   outputs          X1, X2,         V1, V2, H1, H2
+///
+/// R is the learning rate, and T is the number of earlier steps. G1 is the
+/// gradient for X1. V1 and H1 are the two moments of G1. The outputs are the
+/// new values of the tensors and of the moments. The first call of `formula`
+/// gets R, T, X1, G1, V1 and H1. The second call gets R, T, X2, G2, V2 and H2.
 template <Formula formula, size_t numStates>
 static Value update(NodeImport &n) {
   constexpr size_t perTensor = 2 + numStates;
@@ -157,7 +169,8 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
       n.getBuilder().getContext(),
       [&](Diagnostic &diagnostic) { mistake = diagnostic.str(); });
   Value seed = n.full(tensorType(y), 1);
-  // Create a temporary op, because graph::differentiate inserts before an op.
+  // Create a temporary op `next`. The function `differentiate` needs `next` as
+  // an insertion point: all gradient ops are inserted directly before `next`.
   Operation *next = n.scalar(0, n.getBuilder().getI64Type()).getDefiningOp();
   Gradients gradients = differentiate(y, seed, wanted, next);
   next->erase();
@@ -167,13 +180,17 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates a placeholder %g for the gradient of the loss with respect to
-/// `weight`, and returns %s. Phase 2-prepare replaces %g:
+/// Creates two ops for the gradient of the loss with respect to `weight`, which
+/// is the value of a parameter @w:
 ///
 ///   %g = graph.loss_gradient {graph.gradient_of = @w}
 ///   %s = graph.accumulate %g
 ///
-/// Ops that read %s run once per step, after all microbatches.
+/// %g is a placeholder for the gradient in one microbatch. %s is the sum of %g
+/// over all microbatches. The function returns %s. Phase 2-prepare later builds
+/// the ops that compute the gradient. It then replaces %s by the computed
+/// gradient and erases both placeholder ops. `name` is the ONNX name of the
+/// weight, for error messages.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -186,10 +203,17 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 
-/// Imports Gradient: the gradients of `y` with respect to the values named in
-/// `xs`. The operands must be the values named in `xs`, then those named in
-/// `zs`. With ImportOptions::trainingInfo, creates placeholder ops, which a
-/// later phase replaces by the gradients.
+/// Imports ONNX's op Gradient. Its attribute `y` is the name of a tensor. Its
+/// attributes `xs` and `zs` are lists of names of tensors. Output i of the node
+/// is the gradient of `y` with respect to entry i of `xs`. pcc requires that
+/// the operands are exactly the tensors named in `xs`, followed by the tensors
+/// named in `zs`.
+///
+/// Usually, the function creates the ops that compute the gradients. There is
+/// one exception: the user trains the model with the training step that the
+/// ONNX file contains (ONNX TrainingInfo). ImportOptions::trainingInfo is then
+/// true, and the function creates a placeholder op for each gradient. Phase
+/// 2-prepare later replaces each placeholder by the computed gradient.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

@@ -108,9 +108,12 @@ static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
 /// or the part on and below the diagonal.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // If a dim of the mask has size 1, the mask is broadcast to S x S. One
-  // element then stands for several elements, above and below the diagonal.
-  // Therefore all elements must have the property `what`.
+  // A dim of size 1 is broadcast: its one element is repeated. For example, a
+  // constant of 1 x 3 elements becomes a mask of 3 x 3 elements, in which all
+  // rows are equal. An element of the constant can then lie above the diagonal
+  // in one row and below the diagonal in another row. Therefore the function
+  // tests all elements of a constant with a dim of size 1. For other constants,
+  // it tests only the elements in `region`.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -133,15 +136,19 @@ struct Positions {
 };
 } // namespace
 
-/// Reads the position numbers of keys or queries from `value`. A position
-/// number is the place of a token in the sequence. A causal mask compares the
-/// numbers of keys, of shape [1, S], with the numbers of queries, of shape
-/// [S, 1].
+/// Returns the position numbers of keys or queries if the tensor `value` holds
+/// them. The position number of a token is its place in the sequence. If
+/// `ofKeys` is true, the numbers must lie along the last dim, otherwise along
+/// the dim before the last. This is an example for 3 tokens:
 ///
-/// The numbers must change by equal steps along one dim, as 0, 1, 2 do. For
-/// keys (`ofKeys` is true), it is the last dim. For queries, it is the last dim
-/// but one. An iota op along that dim is accepted. A constant is accepted if
-/// all its other dims have size 1. Returns nullopt for other values.
+///             shape    elements
+///   keys      [1, 3]   0 1 2 in one row
+///   queries   [3, 1]   0 1 2 in one column
+///
+/// Two forms of `value` are accepted. The first form is an iota op along that
+/// dim. The second form is a constant whose other dims all have size 1.
+/// Neighboring elements of the constant must have equal differences, like 0, 2,
+/// 4. Returns nullopt for all other tensors.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -186,17 +193,29 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether the comparison `op` has the property `what`, such as True,
-/// in all elements of `region`. Element (s, t) of the result must compare the
-/// position number of key t with the position number of query s, as in t <= s.
-/// The numbers of keys and of queries must change by equal steps. Returns false
-/// for other comparisons, and for a test of equality.
+/// Returns whether all elements of the comparison `op` in `region` provably
+/// have the property `what`, such as True. `region` is the part of the mask
+/// above the diagonal, or the rest of the mask. The result of `op` is a mask of
+/// `size` x `size` elements. Element (s, t) must compare the numbers of query s
+/// and key t. The numbers must have this form:
 ///
-/// The result of such a comparison depends only on the distance t - s. If the
-/// result is the same for the smallest and the largest distance in the region,
-/// it is the same for all distances between them. Therefore the function tests
-/// only these two distances. For a mask of 3 x 3 elements and the region above
-/// the diagonal, it tests the distances 1 and 2.
+///   number of key t     = k + c · t
+///   number of query s   = q + c · s
+///
+/// k, q and c are constants. For example, the keys have the numbers 0, 1, 2,
+/// and the queries have the numbers 5, 6, 7. Then k is 0, q is 5, and c is 1.
+/// The function returns false for all other comparisons.
+///
+/// The distance d is t - s. The comparison keeps its result if c · s is
+/// subtracted from both numbers. The numbers are then k + c · d and q.
+/// Therefore element (s, t) depends only on d. The predicates <, <=, > and >=
+/// change their result at most once when d grows. If the property holds for the
+/// smallest and for the largest d, it holds for each d between them. The
+/// function tests only these two distances. For a mask of 3 x 3 elements, they
+/// are 1 and 2 above the diagonal, and -2 and 0 in the rest of the mask.
+///
+/// The function returns false for the predicate `Equal`. The result of this
+/// predicate can change twice, for example from false to true to false.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -234,9 +253,11 @@ struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in `region` (above the diagonal,
-  /// or the rest) provably have the property `what`, such as Zero. The function
-  /// follows the ops that compute `value`, at most `depth` in a chain.
+  /// Returns whether all elements of `value` in `region` provably have the
+  /// property `what`, such as Zero. The region is the part above the diagonal,
+  /// or the rest. `value` is a mask or a tensor from which a mask is computed.
+  /// The proof goes back through the ops that compute `value`. Returns false if
+  /// the proof needs a chain of more than `depth` ops.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -267,13 +288,26 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether all elements of `op` = a + b have the property `what`.
-  /// of(x, p) tells whether all elements of x have the property p. The function
-  /// returns true in these cases:
+  /// Returns whether the sum `op` = a + b provably has the property `what` in
+  /// one region of the mask. The region is the part above the diagonal, or the
+  /// rest of the mask. A property says something about each element:
   ///
-  ///   Infinite   a or b is -infinity (no mask holds +infinity)
-  ///   Low        a or b is at most -65504; the other is 0 or at most -65504
-  ///   Zero       a and b are 0
+  ///   False, True   the element is a boolean with this value
+  ///   Infinite      the element is -infinity
+  ///   Low           the element is at most -65504
+  ///   Zero          the element is 0
+  ///
+  /// A tensor has a property if all its elements in the region have the
+  /// property. The parameter `of` is a function. The call of(x, p) returns
+  /// whether the tensor x provably has the property p. isSum() uses three
+  /// rules:
+  ///
+  ///   a or b is Infinite                               → a + b is Infinite
+  ///   one operand is Low, the other is Low or Zero     → a + b is Low
+  ///   a is Zero, and b is Zero                         → a + b is Zero
+  ///
+  /// The first rule assumes that masks hold neither +infinity nor NaN. For the
+  /// properties False and True, the function returns false.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);
@@ -292,8 +326,10 @@ private:
     }
   }
 
-  /// Returns whether `test` holds for the operands of `op`: for at least one
-  /// operand if `oneIsEnough` is true, for all operands if it is false.
+  /// Calls the function `test` for the operands of `op`. Each call returns a
+  /// boolean. If `oneIsEnough` is true, returns whether at least one call
+  /// returns true. If `oneIsEnough` is false, returns whether all calls return
+  /// true.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)

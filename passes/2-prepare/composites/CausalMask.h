@@ -13,13 +13,20 @@
 
 namespace pcc::prepare {
 
-/// Proven facts about an attention mask [..., S, S] with the query index s and
-/// the key index t. A member is false if its fact is not proven.
+/// Two facts about an attention mask of shape [..., S, S]. The last two dims
+/// have the query index s and the key index t. A member is true only if the
+/// function readCausalMask() has proved the fact. Both facts hold for this
+/// mask, which is added to the scores:
 ///
 ///   t:      0     1     2
-///   s = 0   0    -inf  -inf      hidesLater: all elements above the diagonal
-///   s = 1   0     0    -inf      keepsOthers: the diagonal and below
+///   s = 0   0    -inf  -inf
+///   s = 1   0     0    -inf
 ///   s = 2   0     0     0
+///
+/// The element -inf hides key t from query s. The element 0 keeps key t visible
+/// to query s. The fact `hidesLater` says that all elements above the diagonal
+/// hide their keys. The fact `keepsOthers` says that all other elements keep
+/// their keys visible.
 struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;

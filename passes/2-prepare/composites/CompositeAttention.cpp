@@ -26,10 +26,12 @@ using namespace pcc::prepare;
 /// number at or below this bound does not change when a score is added to it.
 /// For example, the sum of -1e30 and 5 is rounded to -1e30.
 static constexpr double absorbing = -1e30;
-/// Bound of -1e9 on the number that a mask puts in place of a hidden score. A
-/// softmax gives such a number the weight 0 if the number is at most -1e9 and
-/// the row has another score that is not hidden. For example, the softmax of
-/// [5, -1e9] is [1, 0].
+/// Largest number that hides a key when it replaces the key's score. After the
+/// replacement, the softmax gives the key the weight 0, unless the other keys
+/// of the query are hidden too. Two examples:
+///
+///   softmax([5, -1e9])    = [1, 0]
+///   softmax([-1e9, -1e9]) = [0.5, 0.5]
 static constexpr double vanishing = -1e9;
 
 namespace {
@@ -60,9 +62,10 @@ struct Scores {
   /// The masks that the model applies to the scores. The first entry is the
   /// mask that the model applies last.
   SmallVector<Mask> masks;
-  /// Whether a maximum op replaces scores of -infinity by a very low finite
-  /// number, such as -1e30. The softmax of a fully hidden row is then uniform,
-  /// not NaN.
+  /// Whether a maximum op replaces each score of -infinity by a very low finite
+  /// number, such as -1e30. The maximum op changes the softmax of a query from
+  /// which the masks hide all keys. For example, the softmax of [-inf, -inf] is
+  /// [NaN, NaN], but the softmax of [-1e30, -1e30] is [0.5, 0.5].
   bool clipped = false;
 };
 
@@ -76,9 +79,12 @@ struct Heads {
 // Reading scores
 //===----------------------------------------------------------------------===//
 
-/// Removes multiplications and divisions by uniform constants from `value`.
-/// Applies the same constants to `scale`. For x · 2 / 8, returns x and
-/// multiplies `scale` by 2 / 8.
+/// Follows `value` back through multiplications and divisions by constants. All
+/// elements of such a constant must be one number. Returns the tensor before
+/// these ops. Multiplies the parameter `scale` by each number of a
+/// multiplication, and divides it by each number of a division. For example,
+/// the model computes `value` = x · 2 / 8. The function then returns x and
+/// changes `scale` from 1 to 0.25. Changes no op.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -113,12 +119,17 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Describes the tensor `result`. The model computes `result` when it applies
-/// `mask` to the tensor `value`. The function calls readScores() to describe
-/// `value` as attention scores, and then adds `mask` to the description. The
-/// search for the matmul of query and key takes at most `depth` steps. Returns
-/// nullopt if `value` does not hold attention scores, or if `value` and
-/// `result` have different shapes.
+/// Returns a description of masked attention scores. The model starts with the
+/// scores in the tensor `value`. The model applies the mask `mask` to them. The
+/// result is the tensor `result`. The function describes `result` in two steps:
+///
+///   1. It calls readScores(), which returns a description of `value`.
+///   2. It adds `mask` to the list of masks in this description.
+///
+/// Returns nullopt if readScores() finds no attention scores in `value`, or if
+/// `value` and `result` have different shapes. `depth` limits the search of
+/// readScores() for the matmul of query and key. Fewer than `depth` ops may lie
+/// between this matmul and `value`.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -163,13 +174,16 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Multiplies masked attention scores by `scale`. Each mask replaces hidden
-/// scores by a fill value, which is multiplied too. Returns nullopt in these
-/// cases:
+/// Describes the product of masked attention scores and the number `scale`. The
+/// parameter `scores` describes the scores before the multiplication. A mask
+/// may replace the scores of hidden keys by a fill value. The model multiplies
+/// this fill value too. For the fill value -1e30 and the scale 0.5, the new
+/// fill value is -5e29. Returns nullopt in these cases:
 ///
+///   - `scores` is nullopt
 ///   - `scale` is not positive
 ///   - a mask is a tensor that the model adds to the scores
-///   - a scaled fill value is above -1e9
+///   - a new fill value is greater than -1e9 and would no longer hide keys
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -183,9 +197,24 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
   return scores;
 }
 
-/// Matches the ops that compute `value`: a matmul of query and key, followed by
-/// fewer than `depth` masks and scales. Returns nullopt if the ops have another
-/// form or if the matmul has other readers.
+/// Searches for the matmul of query and key from which `value` is computed.
+/// Starts at `value` and goes back from each op to one of its operands. Returns
+/// a description of the matmul and of the ops between it and `value`. The
+/// search accepts these ops:
+///
+///   - a cast from a float type to a float type of at least the same width
+///   - a multiplication or division by a constant number
+///   - an addition or a select that masks scores
+///   - a maximum op that replaces -infinity by a finite number
+///
+/// Returns nullopt if the search meets any other op, or if the result of the
+/// matmul has more than one use.
+///
+/// `depth` limits the length of the search. Fewer than `depth` ops may lie
+/// between the matmul and `value`. For `depth` = 6, at most 5 ops may lie
+/// there. If more ops lie there, the function returns nullopt. The function
+/// does not count casts. It counts neighboring multiplications and divisions as
+/// one op. For example, x · 2 / 8 counts as one op.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -216,11 +245,19 @@ static std::optional<Scores> readScores(Value value, int depth) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `mask` can hide some keys from a query, or even all keys. A
-/// mask that is added to the scores hides a key by the element -infinity or
-/// NaN. A mask that is a select hides a key when it replaces the score of the
-/// key. There are `rowSize` keys. Returns Unknown if the function can prove
-/// nothing.
+/// Finds out how many keys `mask` can hide from a query. Returns one of these
+/// values:
+///
+///   HideNothing   `mask` hides no key
+///   KeepOne       `mask` may hide keys, but each query sees at least one key
+///   Unknown       the function has proved neither of these
+///
+/// `mask` has one of two forms. In the first form, the model adds the tensor
+/// `mask.addend` to the scores. An element of this tensor hides a key from a
+/// query if the element is infinite or NaN. In the second form, the model
+/// replaces scores by the number `mask.fill`. The mask hides a key from a query
+/// if the model replaces the score of the query and the key. `rowSize` is the
+/// number of keys.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -231,22 +268,32 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether a `graph.attention` op with the masks `masks` computes the
-/// same result as the model. The results could differ for a query from which
-/// the masks hide all keys. `nanIsZero` is true if the model replaces NaN in
-/// the result of the softmax by 0. There are `rowSize` keys.
+/// Returns whether one `graph.attention` op provably computes the same result
+/// as the ops of the model. `masks` are the masks that the model applies to the
+/// scores. `rowSize` is the number of keys.
+///
+/// The results can differ for a query from which the masks hide all keys. For
+/// example, the masks replace all scores of the query by -infinity. The softmax
+/// of the model is then NaN. `graph.attention` returns 0 for this query. The
+/// results are equal if the model replaces the NaN by 0. `nanIsZero` must be
+/// true only if the model does so.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The model replaces the score of a hidden key by a finite number f. The
-    // attention op adds f to the score instead. If a query sees a key, both
-    // give each hidden key the weight 0. If all keys of a query are hidden, the
-    // two softmaxes can differ. For the scores 1 and 2, the model computes
-    // softmax([f, f]), and the attention op computes
-    // softmax([f + 1, f + 2]). The softmaxes are equal if f is at most
-    // `absorbing`, because f + 1 and f + 2 are then rounded to f. For a larger
-    // f, each query must provably see at least one key.
+    // The mask replaces the scores of hidden keys by a finite number f. In the
+    // model, f takes the place of the score. In `graph.attention`, f is added
+    // to the score. There are two cases for a query:
+    //
+    //  - The query sees a key. Each hidden key then has the weight 0 in the
+    //    model and in `graph.attention`.
+    //  - All keys are hidden. The two softmaxes can then differ. For the
+    //    scores 1 and 2, the model computes softmax([f, f]), and
+    //    `graph.attention` computes softmax([f + 1, f + 2]).
+    //
+    // If f is at most `absorbing`, the softmaxes are equal in the second case
+    // too, because f + 1 and f + 2 are rounded to f. If f is larger, the second
+    // case must be impossible: each query must provably see a key.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -263,9 +310,11 @@ public:
   MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
       : rewriter(rewriter), loc(loc), elementType(elementType) {}
 
-  /// Returns one operand that stands for all of `masks`; null if there are
-  /// none. A single select that replaces scores by -infinity becomes a boolean
-  /// mask. Other masks become a float tensor, the sum of all masks.
+  /// Returns one tensor that has the effect of all `masks` together. Returns
+  /// null if `masks` is empty. The tensor is boolean if there is only one mask,
+  /// and this mask is a select that replaces scores by -infinity. In all other
+  /// cases, the function turns each mask into a float tensor and returns the
+  /// sum of these tensors. `graph.attention` adds the sum to the scores.
   Value build(ArrayRef<Mask> masks) {
     if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
       return masks[0].kept ? masks[0].keep
@@ -279,7 +328,13 @@ public:
   }
 
 private:
-  /// Returns `mask` as a float tensor to be added to the scores.
+  /// Returns a float tensor that stands for `mask` in a sum with the scores. A
+  /// mask has one of two forms. In the first form, the model adds a tensor to
+  /// the scores. The function returns this tensor. In the second form, the
+  /// model replaces some scores by the number `mask.fill`. The function then
+  /// builds a tensor with two numbers. It has 0 for each score that stays, and
+  /// `mask.fill` for each score that the model replaces. For the fill -1e9, a
+  /// row of the tensor can be [0, 0, -1e9].
   Value asAddend(const Mask &mask) {
     if (mask.addend)
       return mask.addend;
@@ -343,10 +398,24 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns query, key and value of an attention. The matmul `scores` computes
-/// query keyᵀ, and the matmul `output` computes softmax · value. Moves constant
-/// factors of query and key into `scale`. Returns nullopt if `graph.attention`
-/// does not accept the shapes or types.
+/// Returns the query, the key and the value of an attention. The attention has
+/// two matmuls:
+///
+///   scores = query · keyᵀ                       the parameter `scores`
+///   result = softmax(scale · scores) · value    the parameter `output`
+///
+/// These formulas leave out the masks. The model may multiply or divide the
+/// query or the key by a constant number. The function then returns the query
+/// or the key before this op, and changes the parameter `scale` by the number.
+/// For example, the model multiplies the query by 0.5, and `scale` is 1. The
+/// function then sets `scale` to 0.5.
+///
+/// In grouped-query attention, the model may repeat the heads of the key and of
+/// the value. The function then returns the heads before the repetition.
+///
+/// The caller builds the op `graph.attention` from the three tensors. This op
+/// computes the whole attention. Returns nullopt if `graph.attention` does not
+/// accept the shapes or element types of the tensors.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -368,8 +437,10 @@ static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
   return heads;
 }
 
-/// Returns whether the tensor of `mask`, broadcast together with a tensor of
-/// the shape `scores`, has the shape `scores`.
+/// Returns whether the tensor of `mask` can be broadcast to the shape `scores`.
+/// This shape has the sizes [batch, heads, queries, keys]. For example, a mask
+/// of shape [4, 4] fits the scores [2, 8, 4, 4]. A mask of shape [3, 4] does
+/// not.
 static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
   auto shape =
       broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
@@ -408,8 +479,17 @@ static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   return softmax && softmax.getResult().hasNUses(uses) ? softmax : SoftmaxOp();
 }
 
-/// Replaces the second matmul of attention, weights · value, by
-/// `graph.attention`. Returns null if the ops do not form an attention.
+/// Replaces an attention by the op `graph.attention`. The model computes the
+/// attention by several ops:
+///
+///   scores = query · keyᵀ
+///   p      = softmax(mask(scale · scores))
+///   result = p · value
+///
+/// `output` is the matmul in the last line. `graph.attention` computes all
+/// three lines. Returns the result of `graph.attention`, which replaces the
+/// result of `output`. Returns null if the ops do not form such an attention,
+/// or if `graph.attention` might compute another result.
 static Value attention(MatmulOp output, PatternRewriter &rewriter) {
   bool nanIsZero = false;
   SoftmaxOp softmax = output.getTransposeLhs()

@@ -16,9 +16,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns a copy of `op` with the flag `causal`. The mask of `op` must hide
-/// from each query s all keys t > s. If it hides no other keys, the copy has no
-/// mask. Returns null if `op` has no such mask or is causal already.
+/// Returns a copy of `op` with the flag `causal`. The flag hides each key t > s
+/// from query s. The mask of `op` must hide these keys already. If the mask
+/// changes no score of a key t <= s, the copy has no mask. Otherwise, the copy
+/// has the flag and the mask. Returns null in these cases:
+///
+///   - `op` has the flag already
+///   - `op` has no mask, or the mask does not provably hide all keys t > s
+///   - the numbers of queries and keys differ
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

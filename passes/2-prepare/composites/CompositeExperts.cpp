@@ -29,10 +29,12 @@ static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
 
-/// Returns an upper bound on the number of experts that one token uses. `gate`
-/// holds the weight of each expert for each token; `dim` is its dim of experts.
-/// A token does not use an expert of weight 0. Returns 0 if a token may use all
-/// experts, or if `gate` is no float tensor.
+/// Returns the largest number of experts that one token can use. The tensor
+/// `gate` holds a weight for each pair of a token and an expert. The dim `dim`
+/// of the tensor enumerates the experts. A token uses an expert if the weight
+/// is not 0. The function proves the number from the ops that compute `gate`.
+/// Returns 0 if it cannot prove a number smaller than the number of all
+/// experts. Also returns 0 if `gate` does not hold floats.
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
@@ -65,10 +67,15 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Replaces an einsum that sums gates times outputs over experts, such as
-/// te,etd->td. A gate is the weight of one expert for one token. The new einsum
-/// has the attribute `graph.chosen`: the largest number of experts that a token
-/// uses. Returns null for other einsums, and if a token may use all experts.
+/// Replaces an einsum that adds the weighted outputs of experts. For example,
+/// the einsum te,etd->td sums over the letter e. The letters mean token (t),
+/// expert (e) and element of an output (d). The operand te holds the gates. A
+/// gate is the weight of one expert for one token. The operand etd holds the
+/// outputs of all experts for all tokens.
+///
+/// The new einsum has the attribute `graph.chosen`: the largest number of
+/// experts that one token can use. A token uses an expert if the gate is not 0.
+/// Returns null for other einsums, and if a token may use all experts.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -88,10 +95,18 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Returns the einsum letters of those dims of `gate` that are larger than 1.
-/// An op broadcasts `gate` to a tensor whose dims have the letters `letters`:
+/// Returns the letters of all dims of `gate` with a size other than 1. An
+/// einsum names each dim of a tensor by a letter. The string `letters` names
+/// the dims of a tensor to which the model broadcasts `gate`. `gate` may have
+/// fewer dims than this tensor. The last dim of `gate` has the last letter, the
+/// dim before it has the letter before it, and so on. This is an example for a
+/// gate of shape [4, 1]:
 ///
-///   gate [4, 1], letters abc   ->   returns b
+///   letters           a   b   c
+///   dims of gate          4   1
+///
+/// The dim of size 4 has the letter b. The dim of size 1 has the letter c. The
+/// function returns b.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;
@@ -102,14 +117,17 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
-/// Replaces a sum over experts by an einsum. The sum adds gates times outputs,
-/// where a gate is the weight of one expert for one token. The einsum's
-/// attribute `graph.chosen` is the largest number of experts that a token uses:
+/// Replaces a sum over experts by an einsum. In the sum, each output of an
+/// expert is multiplied by a gate. A gate is the weight of one expert for one
+/// token. T is the number of tokens, E is the number of experts, and D is the
+/// size of one output:
 ///
 ///   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
 ///     ->  einsum ab,abc->ac of reshape(gates) [T, E] and outputs
 ///
-/// Returns null for other reductions, and if a token may use all experts.
+/// The einsum has the attribute `graph.chosen`: the largest number of experts
+/// that one token can use. A token uses an expert if the gate is not 0. Returns
+/// null for other reductions, and if a token may use all experts.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

@@ -93,9 +93,13 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 /// back to its operands.
 static constexpr int maxDepth = 8;
 
-/// Splits a product into factors. Returns the product of the constant factors,
-/// and appends the other factors to `factors`. Does not split `x`, the assumed
-/// input of a gelu. Visits at most `depth` ops in a chain:
+/// Splits the product `value` into its factors. Returns the product of the
+/// factors that are constant numbers. Appends the other factors to `factors`.
+/// If a factor is a product or a division by a constant number, the function
+/// calls itself for this factor. `depth` is smaller by 1 in each such call.
+/// With `depth` = 0, the function splits nothing. The function never splits the
+/// tensor `x`, which may be the input of a gelu. `x` is null if the function
+/// may split all tensors. This is an example with the constant number 0.5:
 ///
 ///   0.5 · a · (b · c)   ->   returns 0.5, appends a, b and c
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
@@ -130,9 +134,14 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds all values that may be the input x of a gelu to `candidates`. `value`
-/// is the argument of the gelu's erf or tanh. The function adds `value` and its
-/// operands, through at most `depth` ops. It adds no constants:
+/// Adds to `candidates` all values that may be the input x of a gelu. `value`
+/// is the operand of the erf or tanh op in the gelu. The function adds `value`.
+/// If an addition, a multiplication, a division or a power computes `value`,
+/// the function calls itself for the operands of this op. `depth` is smaller by
+/// 1 in each such call. With `depth` = 0, the function adds only `value`. The
+/// function stops at an op with the attribute `graph.pinned`. This attribute
+/// says that the user fixes the sharding of the op. The function adds no
+/// constant numbers. This is an example for `depth` = 1:
 ///
 ///   value = x / 1.414   ->   adds x / 1.414 and x
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
@@ -164,14 +173,17 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// Creates the gelu of `x` that replaces the product `root`. `curve` is the erf
-/// or tanh op in the product. Its argument must have one of these forms:
+/// Creates a gelu op for the product `root`. `root` is 0.5 · x · (1 + f), in
+/// which f is an erf or tanh op. The parameter `curve` is the op f. The operand
+/// of `curve` must have one of these forms, with constants k and c:
 ///
-///   erf    slope · x
-///   tanh   slope · (x + cubic · x³)
+///   erf    k · x                 k is about 0.7071, which is 1 / sqrt(2)
+///   tanh   k · (x + c · x³)      k is about 0.7979, which is sqrt(2 / π)
+///                                c is about 0.044715
 ///
-/// Returns null if it has another form, or if `slope` or `cubic` differs from
-/// the constant of gelu by 1 % or more.
+/// The numbers of the model may differ from the numbers in this table by less
+/// than 1 %. The gelu op gets the numbers of the model. Returns null if the
+/// operand has another form.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);
@@ -188,9 +200,12 @@ static Value makeGelu(MulOp root, Operation *curve, Value x,
                         tanh ? rewriter.getF64FloatAttr(cubic) : FloatAttr());
 }
 
-/// Replaces 0.5 · x · (1 + erf(…)) or 0.5 · x · (1 + tanh(…)) by a gelu of x.
-/// `root` is the outermost product of this formula. Tries each value in the
-/// argument of erf or tanh as x. Returns null if no value fits.
+/// Replaces 0.5 · x · (1 + erf(a)) or 0.5 · x · (1 + tanh(a)) by the op
+/// gelu(x). The operand a must be computed from x. `root` is the last
+/// multiplication of the formula. The function does not know which tensor is x.
+/// It tries the tensors from which a is computed, one after the other. For
+/// example, if a = y / 1.414, the function tries a and y. It uses the first
+/// tensor that fits the formula. Returns null if no tensor fits.
 static Value gelu(MulOp root, PatternRewriter &rewriter) {
   SmallVector<Value> factors;
   factorsOf(root.getResult(), Value(), factors, maxDepth);

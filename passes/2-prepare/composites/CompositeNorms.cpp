@@ -22,8 +22,15 @@ using namespace pcc::prepare;
 // The quotient
 //===----------------------------------------------------------------------===//
 
-/// Returns the reduction that defines `value`, if it is a mean over the last
-/// dims that keeps them with size 1. Returns null otherwise.
+/// Returns the reduce op that computes `value`, if it is a mean over the last
+/// dims of a tensor. The op must keep these dims with size 1. For example, the
+/// op computes a mean over the last two dims of a tensor of shape [2, 3, 4]. It
+/// must then have the result shape [2, 1, 1], and not [2]. Returns null for all
+/// other values.
+///
+/// A reduce op can have the attribute `divisor`. A mean then divides the sum of
+/// the elements by this number instead of the number of elements. The function
+/// returns null for an op with this attribute.
 static ReduceOp meanOfLastDims(Value value) {
   auto mean = definedBy<ReduceOp>(value);
   if (!mean || mean.getKind() != ReduceKind::Mean || !mean.getKeep() ||
@@ -47,8 +54,9 @@ static Value squared(Value value) {
 }
 
 namespace {
-/// The expression sqrt(mean(of²) + epsilon). The mean is over dim `dim` and all
-/// later dims.
+/// Parts of the expression sqrt(mean(x²) + epsilon). A norm, such as rms_norm,
+/// divides x by this expression. The member `of` is the tensor x. The mean is
+/// over the dim `dim` of x and all later dims.
 struct Deviation {
   Value of;
   int64_t dim;
@@ -106,10 +114,20 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates the norm that replaces `op` = `value` / sqrt(mean(x²) + epsilon).
-/// `found` describes the divisor, and its x must be `value`. The norm has a
-/// scale of ones. It is a layer_norm if `value` is y - mean(y), otherwise an
-/// rms_norm. Returns null if `found` does not fit.
+/// Creates a layer_norm or rms_norm op that replaces the op `op`. `op` is a
+/// division or a multiplication with the same result:
+///
+///   op = value / sqrt(mean(x²) + epsilon)
+///   op = value · (1 / sqrt(mean(x²) + epsilon))
+///
+/// `found` holds x, epsilon and the first dim of the mean. The tensor x must be
+/// `value` itself. The function creates one of two ops. It creates
+/// layer_norm(y) if `value` is y - mean(y) and if this mean is over the same
+/// dims. Otherwise, it creates rms_norm(value). The new op has a scale. All
+/// elements of this scale are 1.
+///
+/// Returns null if `found` is nullopt, if x is not `value`, or if the types of
+/// `value` and of the result of `op` differ.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -129,16 +147,21 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Replaces x / sqrt(mean(x²) + epsilon) by a norm op with a scale of ones: a
-/// layer_norm if x = y - mean(y), otherwise an rms_norm. Returns null for other
-/// quotients.
+/// Replaces the quotient x / sqrt(mean(x²) + epsilon) by a norm op. The norm op
+/// is a layer_norm if x is y - mean(y) for a tensor y. Both means must be over
+/// the same dims. The layer_norm then has the input y. Otherwise, the norm op
+/// is an rms_norm with the input x. All elements of the scale of the norm op
+/// are 1. Returns null for other quotients.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
-/// Replaces x · (1 / sqrt(mean(x²) + epsilon)) by a norm op with a scale of
-/// ones: a layer_norm if x = y - mean(y), otherwise an rms_norm. The factors
-/// may have either order. Returns null for other products.
+/// Replaces the product x · (1 / sqrt(mean(x²) + epsilon)) by a norm op. The
+/// norm op is a layer_norm if x is y - mean(y) for a tensor y. Both means must
+/// be over the same dims. The layer_norm then has the input y. Otherwise, the
+/// norm op is an rms_norm with the input x. All elements of the scale of the
+/// norm op are 1. The two factors may have either order. Returns null for other
+/// products.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -150,9 +173,11 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 // Scale, bias and casts
 //===----------------------------------------------------------------------===//
 
-/// Returns `weight` in the type of the scale operand of `norm`. Removes
-/// additional leading dims of size 1 from `weight`. Returns null if the types
-/// still differ.
+/// Returns a tensor with the elements of `weight` and the type of the scale of
+/// `norm`. The function can remove leading dims of size 1 from `weight`. For
+/// example, it turns the shape [1, 1, 8] into [8] if the scale has the shape
+/// [8]. Returns null if the type of the result would still differ from the type
+/// of the scale.
 template <typename Norm>
 static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   auto type = tensorType(norm.getScale());
@@ -167,8 +192,10 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, weight.getLoc(), type, weight);
 }
 
-/// If an operand of the binary op `op` is a norm without other readers, returns
-/// this norm and the other operand of `op`. Otherwise returns two nulls.
+/// Searches the two operands of `op` for the result of a norm op of the class
+/// `Norm`, such as LayerNormOp. The result of the norm must have no other use.
+/// Returns the norm and the other operand of `op`. If there is no such norm,
+/// both members of the returned pair are null.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})
@@ -216,9 +243,12 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// Matches `op` = cast(norm(cast(x))), where x has a narrow float type, such as
-/// f16. The norm must compute in f32 and have a scale of ones. `op` must cast
-/// its result to the type of x. Returns x; null for other ops.
+/// Matches three ops that compute cast(norm(cast(x))). The first cast converts
+/// x to f32. The tensor x has a float type that is narrower than f32, such as
+/// f16. The parameter `norm` computes in f32. All elements of its scale must be
+/// 1. The cast `op` converts the result of `norm` to the type of x. Returns x.
+/// Returns null if the ops have another form, or if another op uses the result
+/// of `norm`.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();
@@ -231,12 +261,15 @@ template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   return widened.getInput();
 }
 
-/// Removes the casts to and from f32 around an rms_norm of a narrow type, such
-/// as f16:
+/// Replaces three ops by one op. The tensor x has a float type that is narrower
+/// than f32, such as f16. The ops are a cast of x to f32, an rms_norm in f32,
+/// and a cast of the result to the type of x:
 ///
 ///   cast(rms_norm(cast(x)))  ->  rms_norm(x)
 ///
-/// Returns null if the ops have another form.
+/// The new rms_norm takes x without a cast. Its result has the type of x.
+/// Returns null if the ops have another form. Also returns null if an element
+/// of the scale of the rms_norm is not 1.
 static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<RmsNormOp>(op.getInput());
   Value x = narrowInput(op, norm);
@@ -248,12 +281,15 @@ static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
       norm.getDim(), norm.getEpsilon());
 }
 
-/// Removes the casts to and from f32 around a layer_norm of a narrow type, such
-/// as f16:
+/// Replaces three ops by one op. The tensor x has a float type that is narrower
+/// than f32, such as f16. The ops are a cast of x to f32, a layer_norm in f32,
+/// and a cast of the result to the type of x:
 ///
 ///   cast(layer_norm(cast(x)))  ->  layer_norm(x)
 ///
-/// Returns null if the norm has a bias or the ops have another form.
+/// The new layer_norm takes x without a cast. Its result has the type of x.
+/// Returns null if the ops have another form. Also returns null if the
+/// layer_norm has a bias, or if an element of its scale is not 1.
 static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<LayerNormOp>(op.getInput());
   Value x = norm && !norm.getBias() ? narrowInput(op, norm) : Value();

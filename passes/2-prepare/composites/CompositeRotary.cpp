@@ -36,8 +36,14 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Returns one half of this slice along the last dim. It has the elements
-  /// `first`, `first` + `step`, `first` + 2 · `step`, … of the slice.
+  /// Returns half of this slice along the last dim: the elements with the
+  /// indices `first`, `first` + `step`, `first` + 2 · `step` and so on. If the
+  /// last dim has size 4, there are these four cases:
+  ///
+  ///   half(0, 1)   elements 0 and 1
+  ///   half(2, 1)   elements 2 and 3
+  ///   half(0, 2)   elements 0 and 2
+  ///   half(1, 2)   elements 1 and 3
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -85,10 +91,19 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches the tensor [−b0, a0, −b1, a1, …], which an interleaved rotary
-/// embedding reads. A concat must join −b and a, each of shape […, n, 1], to
-/// […, n, 2]. A reshape to […, 2n] must follow. Returns b and a; nullopt if
-/// `value` has another form.
+/// Matches a tensor that an interleaved rotary embedding computes from a tensor
+/// x. The last dim of x holds pairs of an element a and an element b. For two
+/// pairs, x is [a0, b0, a1, b1], and the matched tensor is [−b0, a0, −b1, a1].
+/// The model must compute the matched tensor by these ops:
+///
+///   neg       [b0, b1]                → [−b0, −b1]
+///   reshape   [−b0, −b1]              → [[−b0], [−b1]]
+///   reshape   [a0, a1]                → [[a0], [a1]]
+///   concat    both along the new dim  → [[−b0, a0], [−b1, a1]]
+///   reshape                           → [−b0, a0, −b1, a1]
+///
+/// Returns b = [b0, b1] and a = [a0, a1]. Returns nullopt if `value` is not
+/// such a tensor.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -105,12 +120,15 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether `found` holds the two halves of `x` along the last dim. A
-/// rotary embedding negates one half and keeps the other one plain:
+/// Returns whether `found.plain` and `found.negated` are the two halves of `x`
+/// along the last dim. A rotary embedding negates the half `found.negated` and
+/// does not change the half `found.plain`. The parameter `interleaved` tells
+/// how the elements are divided between the halves. For a last dim of size 4,
+/// the halves hold these elements:
 ///
-///   form          negated                  plain
-///   interleaved   elements at odd indices  elements at even indices
-///   split         high half                low half
+///   interleaved   found.plain   found.negated
+///   false         0 and 1       2 and 3
+///   true          0 and 2       1 and 3
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -121,16 +139,24 @@ static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
-/// Returns whether `table` (cos or sin), broadcast together with `x`, has the
-/// shape of `x`.
+/// Returns whether `table` can be broadcast to the shape of `x`. The table
+/// holds the cosines or the sines of a rotary embedding. For example, the shape
+/// [16, 64] can be broadcast to the shape [2, 8, 16, 64]. The shape [8, 64]
+/// cannot.
 static bool broadcastsTo(Value table, Value x) {
   auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
 }
 
-/// Creates the rotary op that replaces `op` = x · cos + r · sin. For x =
-/// [a, b], r must be [−b, a], or the interleaved form of it. Returns null for
-/// another r, or if cos or sin does not broadcast to the shape of x.
+/// Creates the rotary op that replaces `op` = x · cos + r · sin. The tensor r
+/// must be a rearrangement of x along the last dim, with half of the elements
+/// negated. For x = [x0, x1, x2, x3], there are two forms of r:
+///
+///   split         [−x2, −x3, x0, x1]
+///   interleaved   [−x1, x0, −x3, x2]
+///
+/// Returns null if r has another form, if cos or sin cannot be broadcast to the
+/// shape of x, or if x and `op` have different types.
 static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
                         PatternRewriter &rewriter) {
   if (x.getType() != op.getType() || shapeOf(x).empty() ||
@@ -144,9 +170,15 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
-/// Replaces x · cos + r · sin by a rotary op. For x = [a, b], r must be
-/// [−b, a], or the interleaved form of it. Tries every assignment of the four
-/// factors to x, cos, r and sin. Returns null if none fits.
+/// Replaces x · cos + r · sin by a rotary op. The tensor r must be a
+/// rearrangement of x along the last dim, with half of the elements negated.
+/// For x = [x0, x1, x2, x3], there are two forms of r:
+///
+///   split         [−x2, −x3, x0, x1]
+///   interleaved   [−x1, x0, −x3, x2]
+///
+/// The two products may have either order, and so may the factors of each
+/// product. The function tries all orders. Returns null if `op` is no such sum.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

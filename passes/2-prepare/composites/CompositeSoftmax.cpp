@@ -15,9 +15,12 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the only dim over which `value`, a reduction of the kind `kind`,
-/// reduces the tensor `of`. The reduction must keep this dim with size 1.
-/// Returns nullopt for other values.
+/// Returns the dim over which a reduction computes `value` from the tensor
+/// `of`. The reduction must be over one dim, and the dim must stay in the
+/// result with size 1. `kind` is the kind of the reduction, such as Max. An
+/// example: `of` has the shape [2, 3], and `value` is its maximum over dim 1,
+/// of shape [2, 1]. Then the function returns 1. Returns nullopt if no such
+/// reduction computes `value`.
 static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
                                          Value of) {
   auto reduce = definedBy<ReduceOp>(value);

@@ -29,8 +29,13 @@ void addNormPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns that create softmax and log_softmax ops from exponentials of x
 /// − max(x) (CompositeSoftmax.cpp).
 void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);
-/// Adds the pattern that creates rotary embedding ops (RoPE, Su et al. 2021),
-/// in the half-split and the interleaved form (CompositeRotary.cpp).
+/// Adds the pattern that creates rotary position embedding ops (RoPE, Su et al.
+/// 2021) from x · cos + r · sin (CompositeRotary.cpp). The tensor r holds the
+/// elements of x in another order, and half of them are negated. The pattern
+/// accepts two forms of r. For x = [x0, x1, x2, x3], these are the two forms:
+///
+///   split         [−x2, −x3, x0, x1]
+///   interleaved   [−x1, x0, −x3, x2]
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that creates `graph.attention` ops
 /// (CompositeAttention.cpp). The pattern matches `graph.softmax` ops. Therefore
@@ -40,8 +45,11 @@ void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// op's flag `causal` (CompositeCausal.cpp).
 void addCausalPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns for mixtures of experts in which a token uses only a few
-/// experts. They set `graph.chosen`, the largest number of experts per token,
-/// on the sum over experts (CompositeExperts.cpp).
+/// experts (CompositeExperts.cpp). The model multiplies the output of each
+/// expert by a weight and adds the products. The weight is 0 for an expert that
+/// the token does not use. The patterns replace this sum by an einsum with the
+/// attribute `graph.chosen`, which is the largest number of experts that one
+/// token can use.
 void addExpertPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

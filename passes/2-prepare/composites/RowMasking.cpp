@@ -38,10 +38,16 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Returns whether a constant mask can hide keys, or all keys of one query (a
-/// row). There are `rowSize` keys. The last dim of the mask has that size, or
-/// size 1 if an op broadcasts the mask. Returns Unknown (a row may be hidden)
-/// for constants of more than 2^24 elements.
+/// Finds out how many keys a constant attention mask can hide from a query:
+///
+///   HideNothing   the mask hides no key
+///   KeepOne       the mask hides keys, but each query sees at least one key
+///   Unknown       the mask hides all keys of a query, or the function has not
+///                 examined the mask
+///
+/// `rowSize` is the number of keys. The last dim of the mask has the size
+/// `rowSize`, or has the size 1 if a later op broadcasts the mask. The function
+/// does not examine constants of more than 2^24 elements.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -62,10 +68,16 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Returns whether `mask` can hide keys, or all keys of one query (a row).
-/// There are `rowSize` keys. The function follows the ops that compute `mask`,
-/// at most `depth` in a chain. For a longer chain it returns Unknown (a row may
-/// be hidden).
+/// Finds out how many keys the attention mask `mask` can hide from a query:
+///
+///   HideNothing   the mask hides no key
+///   KeepOne       the mask may hide keys, but each query sees at least one key
+///   Unknown       the function has proved neither of these
+///
+/// `rowSize` is the number of keys. The function looks at the op that computes
+/// `mask`. For some ops, it then calls itself for the operands of the op.
+/// `depth` is smaller by 1 in each such call. If `depth` is 0, the function
+/// examines only constants and integer masks.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();

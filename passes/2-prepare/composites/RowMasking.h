@@ -14,9 +14,10 @@
 
 namespace pcc::prepare {
 
-/// Whether an attention mask can hide keys or whole rows. A row is the mask's
-/// last dim: all keys of one query. An element that is false, -infinity or NaN
-/// hides its key.
+/// Describes how many keys an attention mask can hide from a query. Element
+/// [q, k] of the mask belongs to query q and key k. If the element is false,
+/// infinite or NaN, then the mask hides key k from query q. The mask may have
+/// size 1 in a dim, and is then broadcast.
 enum class RowMasking : uint8_t {
   /// The mask hides no key.
   HideNothing,
@@ -26,18 +27,34 @@ enum class RowMasking : uint8_t {
   Unknown,
 };
 
-/// Returns whether `mask` can hide keys, or all keys of one query (a row). The
-/// mask is boolean (true keeps a key) or float (added to the scores). There are
-/// `rowSize` keys. The last dim of the mask has that size, or size 1.
+/// Finds out how many keys the attention mask `mask` can hide from a query:
 ///
-/// The analysis assumes that weights and the results of matmuls, norms and
-/// similar ops are finite. It assumes nothing about a mask that is a model
-/// input.
+///   HideNothing   the mask hides no key
+///   KeepOne       the mask may hide keys, but each query sees at least one key
+///   Unknown       the function has proved neither of these
+///
+/// The mask is boolean or float. A boolean mask hides a key with the element
+/// false. A float mask is added to the attention scores, and hides a key with
+/// an infinite element or with NaN. `rowSize` is the number of keys. The last
+/// dim of the mask has the size `rowSize` or 1.
+///
+/// The function assumes that all weights are finite. It also assumes that the
+/// results of some ops, such as matmuls and norms, are finite. It does not
+/// assume that a mask is finite if the mask is an input of the model.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
-/// Returns whether two masks, both applied to the same scores, can hide keys,
-/// or all keys of one query. If both are KeepOne (each query sees a key),
-/// returns Unknown: each mask may hide the key that the other one keeps.
+/// Finds out how many keys two masks of the same scores can hide together. A
+/// key is hidden if at least one of the two masks hides the key. `a` describes
+/// the first mask, and `b` describes the second mask:
+///
+///   a             b             result
+///   HideNothing   any           b
+///   any           HideNothing   a
+///   other cases                 Unknown
+///
+/// KeepOne and KeepOne give Unknown. For example, a query has two keys. The
+/// first mask hides key 0 and keeps key 1. The second mask hides key 1 and
+/// keeps key 0. Then both keys are hidden.
 RowMasking combineMasks(RowMasking a, RowMasking b);
 
 } // namespace pcc::prepare

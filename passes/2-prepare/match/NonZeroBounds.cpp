@@ -14,8 +14,11 @@ using namespace pcc::prepare;
 static constexpr int mostSteps = 16;
 
 namespace {
-/// A question that the function `count` answers: at most how many elements of
-/// `value` along dim `dim` can differ from 0?
+/// Question that the function `count` answers about the tensor `value`. A line
+/// of a tensor along a dim is a set of elements that have the same indices in
+/// all other dims. For example, each column of a matrix is a line along dim 0.
+/// The question is: how many non-zero elements can a line of `value` along
+/// dim `dim` contain at most?
 struct Query {
   Value value;
   int64_t dim;
@@ -26,14 +29,24 @@ struct Query {
   /// Returns the size of dim `dim`. No more elements along it can differ from
   /// 0.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns the query for dim `otherDim` of `other`, an operand of the op that
-  /// defines `value`. The new query may look through one op less.
+  /// Returns a query for dim `otherDim` of `other`. `other` must be an operand
+  /// of the op that defines `value`. The function `count` computes the answer
+  /// for `value` from the answers for its operands. In the new query, `steps`
+  /// is smaller by 1. If `steps` is 0, then `count` does not look at more
+  /// operands.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the query for the same dim of `operand`, which an op broadcasts to
-  /// the shape of `value`. Dims are aligned at the right, as in NumPy. Returns
-  /// nullopt if `operand` lacks the dim, or has size 1 there and is repeated.
+  /// Returns a query for `operand`, an operand of the op that defines `value`.
+  /// The op broadcasts `operand` to the shape of `value`, as NumPy does. The
+  /// dim `dim` of `value` can therefore have another number in `operand`. An
+  /// example is dim 1 of a `value` with the shape [2, 8, 5]:
+  ///
+  ///   shape of `operand`   result
+  ///   [2, 8, 5]            query for dim 1
+  ///   [8, 5]               query for dim 0
+  ///   [5]                  nullopt, because `operand` has no such dim
+  ///   [1, 5]               nullopt, because the op repeats the element 8 times
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -113,10 +126,15 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Bounds the number of non-zero (true) elements along dim `query.dim` of a
-/// comparison. The bound is 1 for equal(x, [0, 1, 2, …]) if the op broadcasts x
-/// along the dim: x equals at most one of the different numbers. For other
-/// comparisons it is the size of the dim.
+/// Bounds the number of true elements of a comparison along dim `query.dim`. In
+/// the following example, the bound along dim 1 is 1:
+///
+///   equal(x, [0, 1, 2, 3])   x has the shape [5, 1], the result [5, 4]
+///
+/// Along dim 1, the op compares one element of x with four different numbers.
+/// The element equals at most one of these numbers. The numbers must be a
+/// constant or an iota. For all other comparisons, the bound is the size of the
+/// dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -179,9 +197,15 @@ static int64_t countTransposed(Operation *op, const Query &query) {
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a reduction.
-/// If each element of the result is a sum of n elements, the bound is n times
-/// the bound of the input. For other reductions it is the size of the dim.
+/// Bounds the number of non-zero elements of a reduction along dim `query.dim`.
+/// For a sum over n elements, the bound is n times the bound of the input along
+/// the same dim. For example, the op sums an input of the shape [8, 3] over
+/// dim 1. The result has the shape [8]. If each of the 3 columns of the input
+/// has at most 2 non-zero elements, then at most 3 · 2 = 6 of the 8 sums differ
+/// from 0.
+///
+/// For the dim that is reduced, and for all reductions other than sums, the
+/// bound is the size of the dim.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -197,10 +221,17 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of an einsum.
-/// For dim i of ij,jk->ik, the bound is the size of j times the bound of the
-/// left operand along i. If several operands have the dim, the smallest of
-/// their bounds counts.
+/// Bounds the number of non-zero elements of an einsum along dim `query.dim`.
+/// An example is the bound along i of the matrix product ij,jk->ik:
+///
+///   result[i, k] = sum over j of left[i, j] · right[j, k]
+///
+/// The dim j has the size 3. For each j, at most 2 elements left[i, j] differ
+/// from 0. An element result[i, k] can differ from 0 only if left[i, j] differs
+/// from 0 for some j. There are at most 3 · 2 = 6 such indices i, so the bound
+/// is 6. If an einsum sums over several dims, the factor 3 is replaced by the
+/// product of their sizes. If several operands have the dim i, the function
+/// computes a bound from each of these operands and returns the smallest bound.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -216,12 +247,21 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a matmul of
-/// [m, k] and [k, n]. Each element of the result is a sum over k:
+/// Bounds the number of non-zero elements of a matmul along dim `query.dim`.
+/// The left operand has the shape [m, k], the right operand has the shape
+/// [k, n], and the result has the shape [m, n]. All three can have batch dims
+/// in front:
 ///
-///   along m     k times the bound of the left operand along m
-///   along n     k times the bound of the right operand along n
-///   batch dim   size of the dim
+///   `query.dim`   bound
+///   m             k times the bound of the left operand along m
+///   n             k times the bound of the right operand along n
+///   batch dim     size of the batch dim
+///
+/// For example, k is 3, and each of the 3 columns of the left operand has at
+/// most 2 non-zero elements. Then at most 3 · 2 = 6 rows of the left operand
+/// contain a non-zero element. If a row of the left operand is 0, the same row
+/// of the result is 0. Therefore each column of the result has at most 6
+/// non-zero elements.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =

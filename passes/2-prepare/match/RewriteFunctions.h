@@ -41,8 +41,9 @@ template <typename Op> Op definedBy(mlir::Value value) {
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
 }
 
-/// Returns the shape of `value`, a ranked tensor. The array belongs to the
-/// type.
+/// Returns the shape of `value`, which must be a ranked tensor. The MLIR
+/// context owns the returned array, so the array stays valid when `value` is
+/// erased.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
@@ -73,16 +74,23 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. Gives the name
-/// (`graph.name`) and the pin (user-fixed sharding) of `op` to the op that
-/// defines `value`. There are two exceptions:
+/// Replaces `op`, which has one result, by `value`. The name of an op is its
+/// attribute `graph.name`. The pin of an op is its attribute `graph.pinned`,
+/// which says that the user fixes the sharding of the op. The function can give
+/// the name and the pin of `op` to the op that defines `value`:
 ///
-///  - An unnamed constant gets neither name nor pin.
-///  - A named op, an op of several results, a parameter read and a function
-///    argument get neither name nor pin. If `op` has a pin, the replacement
-///    fails.
+///  - If a constant without a name defines `value`, the name and the pin of
+///    `op` are lost.
+///  - If an op with a name, an op with several results or a read of a parameter
+///    defines `value`, then the name of `op` is lost. The function fails if
+///    `op` has a pin.
+///  - If `value` is a function argument, then the name of `op` is lost. The
+///    function fails if `op` has a pin.
+///  - If any other op defines `value`, then this op gets the name and the pin
+///    of `op`.
 ///
-/// Also fails if the types differ. A failure changes nothing.
+/// Also fails if `value` and the result of `op` have different types. If the
+/// function fails, it changes nothing.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
@@ -92,9 +100,13 @@ mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
-/// Pattern that applies one rewrite function. The name and the pin (fixed
-/// sharding) of the replaced op move to the op that defines the new value; see
-/// `replaceNamed`.
+/// MLIR pattern that calls the function `rewrite` for each op of type `Op`. If
+/// `rewrite` returns a value, the pattern replaces the op by this value. If
+/// `rewrite` returns null, the pattern does not match. The function
+/// `replaceNamed` performs the replacement. It can give the name and the pin of
+/// the replaced op to the op that defines the new value. The name is the
+/// attribute `graph.name`. The pin is the attribute `graph.pinned`, which says
+/// that the user fixes the sharding of the op.
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}

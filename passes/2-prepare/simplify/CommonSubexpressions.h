@@ -7,12 +7,18 @@
 
 namespace pcc::prepare {
 
-/// Common subexpression elimination in `block`: replaces an op without memory
-/// effects by an equal earlier op. Keeps pinned ops, whose sharding the user
-/// fixes. Returns the number of erased ops.
+/// Merges equal ops in `block` (common subexpression elimination). The later
+/// one of two equal ops is erased, and the result of the earlier op replaces
+/// the result of the erased op. Returns the number of erased ops.
 ///
-/// Unlike MLIR's CSE pass, it ignores locations and discardable attributes,
-/// such as names.
+/// Two ops are equal if they have the same op name, operands, properties and
+/// result types. Their locations and discardable attributes may differ. An
+/// example of a discardable attribute is `graph.name`. MLIR's CSE pass, in
+/// contrast, does not merge ops with different discardable attributes.
+///
+/// The function does not erase terminators, ops with memory effects and pinned
+/// ops. A pinned op has the attribute `graph.pinned`, which says that the user
+/// fixes the sharding of the op.
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

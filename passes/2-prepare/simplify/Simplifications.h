@@ -16,10 +16,12 @@ namespace pcc::prepare {
 /// Returns whether phase 2-prepare may fold `op`. Returns false for these ops:
 ///
 ///  - constants and terminators
-///  - a broadcast to rank 2 or more that enlarges its input: the constant, such
-///    as a mask, would grow with the batch
-///  - a cast to a narrower float type: the constant would lack digits that a
-///    verification in f64 needs
+///  - a broadcast that enlarges its input and has a result of rank 2 or more.
+///    The folded constant would be large. An example is a mask that is repeated
+///    for each sample of the batch.
+///  - a cast from a float type to a narrower float type, such as f32 to f16.
+///    The folded constant would be rounded to f16. `pcc verify` computes all
+///    floats in f64, and needs the digits that the rounding removes.
 bool isFoldWanted(mlir::Operation *op);
 
 /// Adds the pattern that folds ops. It evaluates ops on constants, and applies
@@ -28,23 +30,43 @@ bool isFoldWanted(mlir::Operation *op);
 void addFoldPatterns(mlir::RewritePatternSet &patterns);
 /// Applies only the fold patterns to `function` until nothing changes.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
-/// Adds rewrites of element-wise ops:
+/// Adds rewrites of element-wise ops to `patterns`. Examples:
 ///
-///  - neutral operands (x + 0), double negations, powers with small exponents
-///  - pairs of casts, selects with a known condition
-///  - broadcasts that a following element-wise op performs implicitly
+///   before                  after
+///   x + 0, 1 · x            x
+///   -(-x), not(not(x))      x
+///   x^2                     x · x
+///   cast(cast(x))           cast(x), if the inner cast changes no number
+///   select(true, a, b)      a
+///   add(broadcast(x), y)    add(x, y), because add can broadcast x itself
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of ops that only move elements: composition of reshapes,
-/// transposes, broadcasts and slices, transposes absorbed into matmuls, slices
-/// of concats.
+/// Adds rewrites of ops that only move elements to `patterns`. Examples:
+///
+///   before                    after
+///   reshape(reshape(x))       reshape(x)
+///   transpose(transpose(x))   transpose(x)
+///   broadcast(broadcast(x))   broadcast(x)
+///   slice(slice(x))           slice(x)
+///   slice(concat(x, y))       slice(x), if it reads no element of y
+///   matmul(transpose(x), y)   matmul(x, y), which transposes x itself
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds the rewrite of a reshape that divides dim 0, such as [32, 5] → [8, 4,
-/// 5]. It moves the reshape up to an earlier reshape or a constant and merges
-/// the two (SimplifySplits.cpp).
+/// Adds a rewrite to `patterns` that removes a reshape. The reshape divides
+/// dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. After the rewrite, the ops
+/// before the reshape compute the divided tensor:
+///
+///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
+///   after   [2, 4, 5] -relu-> [2, 4, 5]
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers whose indices contain the row number, so that row i
-/// of the result reads row i of the data. The new gathers have the rows as a
-/// batch dim, so that pcc can shard the rows (SimplifyIndexing.cpp).
+/// Adds rewrites of gathers to `patterns`. Each of these gathers reads one
+/// vector from each row of a tensor x. A row is x[r], and the vector is
+/// x[r, i[r]]. Before the rewrite, the indices of the gather contain the row
+/// number r. After the rewrite, the rows are a batch dim of the gather, and the
+/// indices contain only i[r]:
+///
+///   before  gather_nd(x, [[0, i[0]], [1, i[1]], …])
+///   after   gather_nd(x, [[i[0]], [i[1]], …], batch_dims = 1)
+///
+/// pcc can shard a batch dim. Each rank then reads only the rows that it holds.
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

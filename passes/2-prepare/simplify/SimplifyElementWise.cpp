@@ -158,12 +158,17 @@ static Value unrepeated(Value value, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// Removes broadcasts of the operands of an element-wise op, which broadcasts
-/// its operands itself. If the op's result gets a smaller shape as a
-/// consequence, broadcasts the result:
+/// Removes broadcasts from the operands of an element-wise op. An element-wise
+/// op broadcasts its operands itself, so it can read the input of a broadcast.
+/// In this example, x and z have the shape [5], and y has the shape [8, 5]:
 ///
-///   add(broadcast(x), y)             ->  add(x, y)
-///   add(broadcast(x), broadcast(z))  ->  broadcast(add(x, z))
+///   before                            after
+///   add(broadcast(x), y)              add(x, y)
+///   add(broadcast(x), broadcast(z))   broadcast(add(x, z))
+///
+/// In the second line, the new add computes a tensor of the shape [5]. The new
+/// broadcast repeats this tensor to the shape [8, 5]. A constant with equal
+/// elements is treated as a broadcast of a scalar.
 struct AbsorbBroadcasts : RewritePattern {
   explicit AbsorbBroadcasts(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}

@@ -111,8 +111,11 @@ static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
                             static_cast<uint64_t>(batch + 1));
 }
 
-/// Returns whether every element of `value` is known to lie in [0, size):
-/// `value` must come from an arg_reduce over a dim of at most `size` elements.
+/// Returns whether each element of `value` is known to be at least 0 and less
+/// than `size`. The function recognizes positions that an arg_reduce (ONNX
+/// ArgMax or ArgMin) has computed. An arg_reduce along a dim of size n gives
+/// positions from 0 to n - 1, so n must be at most `size`. `value` may also be
+/// a reshape of the positions, or a cast of the positions to i64.
 static bool isPositionWithin(Value value, int64_t size) {
   if (auto reshape = definedBy<ReshapeOp>(value))
     return isPositionWithin(reshape.getInput(), size);
@@ -123,11 +126,14 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Removes the row numbers from the indices of a gather. A row is x[r] of a
-/// tensor x with the shape [n, s, d]. The gather reads the vector x[r, i[r]]
-/// from each row r. It reads this vector at index r·s + i[r] from the tensor x
-/// reshaped to [n·s, d]. The new op is a gather_nd with dim 0 of x as a batch
-/// dim, so it needs only i[r]:
+/// Removes the row numbers from the indices of a gather. The tensor x has the
+/// shape [n, s, d], so it has n rows of s vectors. The model reads the vector
+/// x[r, i[r]] from each row r. For this, the model reshapes x to [n·s, d]. The
+/// vector then has the index r·s + i[r]. For example, n is 3, s is 4, and i is
+/// [2, 0, 1]. Then the indices are [2, 0, 1] + [0, 4, 8] = [2, 4, 9].
+///
+/// The new op is a gather_nd with the rows as a batch dim. Its indices are only
+/// i:
 ///
 ///   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
 ///     ->  gather_nd(x, i, batch_dims = 1)

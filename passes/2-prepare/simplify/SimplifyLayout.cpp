@@ -32,8 +32,10 @@ static Value composeTransposes(TransposeOp op, PatternRewriter &rewriter) {
                              applyPermutation(inner.getPerm(), op.getPerm()));
 }
 
-/// Replaces a transpose that keeps the order of all dims larger than 1 by a
-/// reshape, which moves no elements. Returns null for other transposes.
+/// Replaces a transpose that only moves dims of size 1 by a reshape. A reshape
+/// moves no elements. For example, a transpose of [4, 1, 5] to [1, 4, 5]
+/// becomes a reshape. Returns null if the transpose changes the order of two
+/// dims that are larger than 1.
 static Value reshapeInsteadOfTranspose(TransposeOp op,
                                        PatternRewriter &rewriter) {
   auto shape = shapeOf(op.getInput());
@@ -62,11 +64,12 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // `group` holds the dims of `from` that the reshape merges into the dim
-      // `dim` of `to`. A dim of size 1 between two groups could belong to
-      // either group. It joins the first of the two groups. The choice does not
-      // matter, because a transpose that moves a dim of size 1 moves no
-      // elements.
+      // The loop adds to `group` all dims of `from` that the reshape merges
+      // into the dim `dim` of `to`. A dim of size 1 can fit into two groups.
+      // For example, a reshape from [2, 1, 3] to [2, 3] merges the dim of size
+      // 1 into its left neighbor or into its right neighbor. In such a case,
+      // the loop chooses the left neighbor. The choice does not matter, because
+      // a transpose that moves a dim of size 1 moves no elements.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -186,12 +189,17 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Returns the tensor that a matmul can read in place of `operand`, if
-/// `operand` is the result of a transpose. The transpose must swap the last two
-/// dims and no others. The returned tensor is the input of the transpose.
-/// `transposed` is the flag by which the matmul itself transposes this operand.
-/// The function inverts the flag. If `operand` is not the result of this kind
-/// of transpose, the function returns null and keeps the flag.
+/// Returns the tensor that a matmul can read in place of its operand `operand`.
+/// `transposed` is a flag of the matmul for this operand. If the flag is true,
+/// the matmul itself swaps the last two dims of the operand. If `operand` is a
+/// transpose of a tensor x that swaps only the last two dims, the function
+/// returns x and inverts the flag:
+///
+///            the matmul reads   `transposed`
+///   before   transpose(x)       false
+///   after    x                  true
+///
+/// For all other operands, the function returns null and keeps the flag.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -208,17 +216,23 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// Returns the tensor that a matmul can read in place of `operand`, if
-/// `operand` is the result of a broadcast. The returned tensor is the input of
-/// the broadcast. The matmul can read this input, because a matmul broadcasts
-/// its batch dims itself. `other` is the other operand of the matmul. Returns
-/// null in three cases:
+/// Returns the tensor that a matmul can read in place of its operand `operand`.
+/// If `operand` is a broadcast of a tensor x, the function returns x. The
+/// matmul can read x, because a matmul broadcasts its batch dims itself. The
+/// batch dims are all dims but the last two. `other` is the other operand of
+/// the matmul. An example is x with the shape [1, 4, 5]:
 ///
-///   - `operand` is not the result of a broadcast
-///   - the broadcast adds or changes one of the last two dims, which are not
-///     batch dims
-///   - without the broadcast, the batch dims of the matmul's result would
-///     change
+///             matmul reads            shape of the result
+///   before    [8, 4, 5], [8, 5, 6]    [8, 4, 6]
+///   after     [1, 4, 5], [8, 5, 6]    [8, 4, 6]
+///
+/// Returns null in three cases:
+///
+///   - `operand` is not a broadcast.
+///   - The broadcast adds or changes one of the last two dims.
+///   - The result of the matmul would get other batch dims. In the example,
+///     this happens if `other` has the shape [1, 5, 6], because no operand has
+///     a batch dim of size 8 after the rewrite.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -232,10 +246,16 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
-/// Replaces a matmul that reads transposes or broadcasts by a matmul that reads
-/// their inputs. The new matmul has flags for the transposes, and broadcasts
-/// implicitly. Returns null if neither operand is such a transpose or
-/// broadcast.
+/// Replaces a matmul that reads the result of a transpose or of a broadcast.
+/// The new matmul reads the input of the transpose or of the broadcast:
+///
+///   before                    after
+///   matmul(transpose(x), y)   matmul(x, y), with a flag that transposes x
+///   matmul(broadcast(x), y)   matmul(x, y), which broadcasts x itself
+///
+/// The transpose must swap only the last two dims. The broadcast must change
+/// only dims before the last two. Returns null if neither operand is the result
+/// of one of these ops.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -250,8 +270,11 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
-/// Returns `value`, with its last two dims swapped if `transposed` is true. One
-/// of the two dims must have size 1, so a reshape can swap them.
+/// Returns the matrix (or the batch of matrices) that a matmul reads from its
+/// operand `value`. If `transposed` is true, the matmul swaps the last two dims
+/// of `value`. The function then returns `value` with these dims swapped. One
+/// of the two dims must have size 1, so that a reshape can swap the dims. An
+/// example is a reshape of [7, 1, 5] to [7, 5, 1].
 static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
                       bool transposed) {
   if (!transposed)

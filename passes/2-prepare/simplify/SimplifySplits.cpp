@@ -18,11 +18,12 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Limit for moveSplitUp(), which removes a reshape by rewriting the ops before
-/// it. The ops before the reshape form chains. Each op of a chain reads the
-/// result of the previous op. A chain begins behind another reshape, a constant
-/// or a tensor that keeps its shape. If a chain has more than 8 ops,
-/// moveSplitUp() changes nothing.
+/// Largest number of ops on a path that moveSplitUp() changes. moveSplitUp()
+/// removes a reshape. Before that, it changes the ops that compute the input of
+/// the reshape. A path begins at the reshape and goes from each op to one of
+/// its operands. The path ends at a constant, at another reshape or at an
+/// operand that keeps its shape. If a path has more than 8 ops, moveSplitUp()
+/// changes nothing.
 static constexpr int maxDepth = 8;
 
 namespace {
@@ -52,13 +53,19 @@ public:
   }
 
   /// Returns whether the ops that compute `value` can compute it with a divided
-  /// dim 0. For example, they compute the shape [2, 4, 5] in place of [8, 5].
-  /// The rewrite must add no reshape. The function walks from `value` backward
-  /// through the operands, over at most `depth` ops per path. Each path must
-  /// end at one of these values:
+  /// dim 0, such as [2, 4, 5] in place of [8, 5]. The operands of these ops
+  /// must then have a divided dim 0, too. The function follows the operands
+  /// backward, along each path. Each path must end at one of these values:
   ///
-  ///   - the result of a reshape or a constant, which can get the divided shape
-  ///   - a value without the divided dim, such as a bias [5]
+  ///   - the result of a reshape, which can produce the divided shape directly
+  ///   - a constant, which can be stored in the divided shape
+  ///   - a value without the divided dim, such as a bias [5], which keeps its
+  ///     shape
+  ///
+  /// Returns false if a path ends at another value, such as an input of the
+  /// model, or has more than `depth` ops. Each op on a path must have exactly
+  /// one use, and must not have a sharding that the user fixes. movesUp()
+  /// checks whether the op can compute the divided shape.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -87,9 +94,13 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The clone of `op` computes a result with a divided dim 0, such as
-    // [2, 4, 5] in place of [8, 5]. In a product of two matrices, dim 0 of the
-    // result is dim 0 of the left operand. The right operand keeps its shape.
+    // The clone of `op` computes a result with a divided dim 0. For most ops,
+    // dim 0 of each operand is divided, too. For example, the clone of an add
+    // computes [2, 4, 5] in place of [8, 5], so its operands are [2, 4, 5] in
+    // place of [8, 5]. An operand without the dim of size 8, such as a bias
+    // [5], keeps its shape. A product of two matrices is an exception, such as
+    // [8, 3] · [3, 5] = [8, 5]. Only the left operand has the dim of size 8.
+    // The clone computes [2, 4, 3] · [3, 5] = [2, 4, 5].
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -125,22 +136,34 @@ private:
   }
 
   /// Returns whether `op` can compute its result with a divided dim 0, such as
-  /// [2, 4, 5] in place of [8, 5]. Two conditions must hold:
+  /// [2, 4, 5] in place of [8, 5]. `op` must be one of these ops:
   ///
-  ///   - `op` is an element-wise op, a softmax or a matmul, and the division
-  ///     does not change the elements that it computes
-  ///   - vanishesIn(operand, depth) is true for each operand, except the right
-  ///     operand of a product of two matrices, which keeps its shape
+  ///   - an element-wise op
+  ///   - a softmax along a dim other than dim 0
+  ///   - a product of two matrices, such as [8, 3] · [3, 5], if the left
+  ///     operand is not transposed
+  ///   - a matmul for which dim 0 is a batch dim, such as [8, 2, 3] · [8, 3, 5]
+  ///
+  /// The ops before `op` must compute the operands with a divided dim 0, too.
+  /// The function calls vanishesIn(operand, depth) to find out whether they
+  /// can. In this call, `depth` is the largest number of ops that may follow
+  /// each other on the way back. The right operand of a product of two matrices
+  /// is not divided.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
       // `rank` is the number of dims before the division, such as 2 for [8, 5]
-      // to [2, 4, 5]. If `rank` is 2, the matmul must be a product of two
-      // matrices. Dim 0 of its result must be dim 0 of the left operand, so the
-      // left operand must not be transposed. If `rank` is larger, dim 0 of the
-      // result is a batch dim.
+      // to [2, 4, 5]. There are two cases:
+      //
+      //  - `rank` is 2. The matmul must be a product of two matrices, such as
+      //    [8, 3] · [3, 5] = [8, 5]. After the division, it is [2, 4, 3] ·
+      //    [3, 5] = [2, 4, 5]. The left operand must not be transposed: a
+      //    transposed left operand has the shape [3, 8], and its dim 0 is not
+      //    the dim of size 8.
+      //  - `rank` is larger. Dim 0 of the result is a batch dim. The matmul
+      //    [8, 2, 3] · [8, 3, 5] becomes [2, 4, 2, 3] · [2, 4, 3, 5].
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -172,8 +195,10 @@ private:
 ///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
 ///   after   [2, 4, 5] -relu-> [2, 4, 5]
 ///
-/// Returns null for other reshapes. Also returns null if the rewrite would need
-/// a new reshape in another place.
+/// Returns null for other reshapes. Also returns null if an operand could get
+/// the divided shape only by a new reshape. For example, the relu could read an
+/// input of the model with the shape [8, 5] directly. This input would need a
+/// new reshape to [2, 4, 5].
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

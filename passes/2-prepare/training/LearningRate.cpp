@@ -48,9 +48,12 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
   return schedule;
 }
 
-/// Builds the progress of the learning rate's decay. The progress is 0 during
-/// the warmup. It grows linearly from there to 1 at step `schedule.steps`, and
-/// stays 1.
+/// Builds the progress of the learning rate's decay in step `step`, a number
+/// from 0 to 1. Steps are counted from 0. The decay begins in step
+/// `schedule.warmup` and ends in step `schedule.steps`. The progress is 0
+/// before the decay begins, grows linearly from 0 to 1 during the decay, and is
+/// 1 after the decay ends. For example, with `warmup` = 10 and `steps` = 110,
+/// the progress in step 60 is 0.5.
 static Value fallen(ArithmeticBuilder &b, Value step,
                     const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
@@ -59,17 +62,25 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// The factor is the product of a warmup and a decay. The warmup is (step + 1) /
-// `warmup`, but at most 1. The decay is F + (1 - F) · h, where F is the setting
-// `final`. The number h falls from 1 to 0, so the decay goes from 1 to F. Let p
-// be the progress of the decay: p is 0 at the end of the warmup and 1 at step
-// `steps`. The kind of the schedule determines h:
+// Builds the factor by which the learning rate is multiplied in one step. In
+// the formulas, s is the number of this step, counted from 0. The factor is the
+// product of two terms:
 //
-//   linear   h = 1 - p
-//   cosine   h = (1 + cos(π p)) / 2
+//   warmup term   min((s + 1) / `warmup`, 1); 1 if `warmup` is 0
+//   decay term    `final` + (1 - `final`) · h
 //
-// The code computes the cosine from 1 - p, as (1 - cos(π (1 - p))) / 2. Both
-// formulas have equal results.
+// The schedule has the settings `warmup`, `steps` and `final`. The decay begins
+// in step `warmup` and ends in step `steps`. The progress p of the decay is 0
+// before the decay begins, grows linearly from 0 to 1 during the decay, and is
+// 1 after the decay ends. The number h depends on p and on the kind of the
+// schedule:
+//
+//   constant   h = 1
+//   linear     h = 1 - p
+//   cosine     h = (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2
+//
+// The code computes the second formula for the kind cosine. With h = 1, the
+// decay term is 1. With h = 0, the decay term is `final`.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

@@ -30,13 +30,18 @@ struct LearningRateSchedule {
   /// Shape of the decay after the warmup. Constant means no decay: the factor
   /// of the learning rate stays 1.
   enum Kind { Constant, Linear, Cosine } kind = Constant;
-  /// Settings of the schedule:
+  /// Settings of the schedule. The learning rate of a step is --lr times a
+  /// factor:
   ///
-  ///   warmup   number of steps in which the rate grows, at least 0
-  ///   steps    step at which the decay ends, after the warmup
-  ///   final    factor of the learning rate after the decay, at least 0
+  ///   warmup   number of steps in which the factor grows to 1
+  ///   steps    step in which the decay of the factor ends
+  ///   final    factor after the decay
   ///
-  /// The kind Constant ignores `steps` and `final`.
+  /// Steps are counted from 0, at the start of training. For example, with
+  /// `warmup` = 10 and `steps` = 100, the factor is 1 in step 10, and is
+  /// `final` from step 100 on. No setting may be negative. The kinds Linear and
+  /// Cosine require that `steps` is greater than `warmup`. The kind Constant
+  /// has no decay, and does not use `steps` and `final`.
   double warmup = 0, steps = 0, final = 0;
 };
 

@@ -20,17 +20,29 @@ namespace pcc::prepare {
 ///
 /// The options `--lr-schedule` and `--loss-scale` have the same syntax.
 struct LossExpression {
-  /// Text before the parenthesis, such as "cross_entropy". Without a
-  /// parenthesis it is the name of a model output.
+  /// Name at the start of the parsed text. If the text is a call such as
+  /// "cross_entropy(logits, labels)", this is the name of a loss function:
+  /// "cross_entropy". If the text is only a name such as "loss", this is the
+  /// name of a model output: "loss".
   std::string name;
-  /// Arguments of the call that are names, such as ["logits", "labels"].
+  /// Names of the tensors to which the loss function is applied. For the text
+  /// "cross_entropy(logits, labels, ignore_index=-100)", the names are
+  /// ["logits", "labels"]. If the text is only a name, the list is empty.
   std::vector<std::string> values;
-  /// Arguments of the call that are settings, such as {"ignore_index": -100}.
+  /// Maps the name of each setting in the parsed text to the number that the
+  /// user gives. A setting is an argument of the form NAME=NUMBER. For the text
+  /// "cross_entropy(logits, labels, ignore_index=-100)", the map is
+  /// {"ignore_index": -100}.
   std::map<std::string, double> settings;
 };
 
-/// Parses a text such as "cross_entropy(logits, labels)". Returns an error if
-/// the syntax is wrong. Does not check whether the names in the text exist.
+/// Parses a text that is either a name, such as "loss", or a call, such as
+/// "cross_entropy(logits, labels, ignore_index=-100)". The argument
+/// `ignore_index=-100` is a setting. Returns an error if the syntax is wrong,
+/// or if the text has two settings with equal names. The function does not
+/// check whether there is a loss function called "cross_entropy". The function
+/// also does not check whether the model has tensors called "logits" and
+/// "labels".
 StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare

@@ -59,8 +59,11 @@ StatusOr<std::optional<LossScale>> LossScale::of(ModuleOp module) {
   return std::optional(scale);
 }
 
-/// Returns the state parameter that holds the dynamic loss scale. The first
-/// call creates it, with the initial value `initial`.
+/// Returns the parameter `pcc.loss_scale` of `module`, an f32 scalar. A
+/// parameter is a tensor that keeps its value from one training step to the
+/// next. The parameter `pcc.loss_scale` holds the dynamic loss scale. If
+/// `module` has no such parameter, the function creates it. The new parameter
+/// has the value of the argument `initial` in the first training step.
 static graph::ParameterOp scaleState(ArithmeticBuilder &b, ModuleOp module,
                                      double initial) {
   return getOrCreateState(module, lossScaleName,
@@ -72,15 +75,21 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
-// Stores the loss scale and a counter for the next step. The counter is the
-// number of successive steps with finite gradients since the scale last
-// changed. N is the setting `interval`. The next values depend on the gradients
-// of this step:
+// Builds the update of a dynamic loss scale at the end of a training step. The
+// update computes two new values for the next step:
 //
-//   gradients of this step                  next scale   next counter
-//   all finite, counter + 1 is at least N   scale · 2    0
-//   all finite, counter + 1 is below N      scale        counter + 1
-//   at least one not finite                 scale / 2    0
+//   scale     loss scale
+//   counter   number of successive steps with finite gradients since the scale
+//             last changed
+//
+// The new values depend on the gradients of this step, and on the setting
+// `interval`. The scale is doubled after `interval` successive steps with
+// finite gradients:
+//
+//   gradients of this step                  new scale   new counter
+//   all finite, counter + 1 >= `interval`   scale · 2   0
+//   all finite, counter + 1 < `interval`    scale       counter + 1
+//   one or more infinite or NaN             scale / 2   0
 void LossScale::update(ArithmeticBuilder &b, ModuleOp module,
                        Value isFinite) const {
   if (!isDynamic)

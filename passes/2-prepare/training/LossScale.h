@@ -18,39 +18,61 @@
 
 namespace pcc::prepare {
 
-/// Loss scale: the factor by which the gradient of the loss is multiplied
-/// before the backward pass. Gradients of weights are divided by it afterwards.
-/// A step in which a gradient overflows (is not finite) changes no weight and
-/// no optimizer state. Values of `--loss-scale`:
+/// Factor by which the gradient of the loss is multiplied before the backward
+/// pass, so that small f16 gradients are not rounded to 0. After the backward
+/// pass, the gradients of the weights are divided by the same factor. A step in
+/// which a gradient is infinite or NaN changes no weight and no optimizer
+/// state. The option `--loss-scale` has one of two forms:
 ///
-///   X                                constant scale
-///   dynamic(initial=X, interval=N)   starts at X, halved after an overflow,
-///                                    doubled after N successive steps without
+///   X                                constant factor X
+///   dynamic(initial=X, interval=N)   dynamic factor: X in the first step
 ///
-/// The defaults of X and N, 65536 and 2000, are those of PyTorch's GradScaler.
+/// A dynamic factor is halved after a step in which a gradient is infinite or
+/// NaN. A dynamic factor is doubled after N successive steps in which all
+/// gradients are finite. The default of `initial` is 65536 and the default of
+/// `interval` is 2000, as in PyTorch's GradScaler.
 struct LossScale {
-  /// The loss scale, if it is constant. If it is dynamic, its value in the
-  /// first step. Always positive.
+  /// Loss scale of the first step, a positive number. A constant loss scale
+  /// has this value in every step. A dynamic loss scale may change after each
+  /// step.
   double initial = 65536;
   /// Number of successive steps with finite gradients after which a dynamic
   /// scale is doubled.
   double interval = 2000;
-  /// Whether the scale is dynamic: a state parameter that steps may change.
-  /// False if the scale is always `initial`.
+  /// True if the loss scale is dynamic: each step may double or halve the loss
+  /// scale for the next step. False if the loss scale is `initial` in every
+  /// step.
   bool isDynamic = true;
 
-  /// Returns the loss scale of the entry `loss_scale` in the module's attribute
-  /// `graph.training`. Without that entry, returns a dynamic scale for f16 and
-  /// nullopt for other types. Returns an error if the entry is malformed.
+  /// Returns the loss scale that the user chooses with the option
+  /// `--loss-scale`. For example, `--loss-scale 1024` gives a constant loss
+  /// scale of 1024. Returns an error if the value of this option is invalid. If
+  /// the user does not give this option, the result depends on the option
+  /// `--dtype`, the float type of the model's matrix products. With
+  /// `--dtype f16`, the result is a dynamic loss scale with the default
+  /// settings. Otherwise, the result is nullopt: training uses no loss scale.
+  /// The function reads both options from attributes of `module`:
+  ///
+  ///   --loss-scale   entry `loss_scale` of the dictionary `graph.training`
+  ///   --dtype        attribute `graph.precision`
   static StatusOr<std::optional<LossScale>> of(mlir::ModuleOp module);
 
-  /// Builds the scale of this step, an f32 scalar. A dynamic scale is read from
-  /// the state parameter `pcc.loss_scale`, which the first call creates.
+  /// Builds the loss scale of the current step, an f32 scalar. If the loss
+  /// scale is constant, builds a constant. If the loss scale is dynamic, builds
+  /// a read of the parameter `pcc.loss_scale`. This parameter keeps its value
+  /// from one step to the next. If `module` has no such parameter, the function
+  /// creates it.
   mlir::Value build(ArithmeticBuilder &builder, mlir::ModuleOp module) const;
-  /// Builds two writes to state parameters: the loss scale of the next step,
-  /// and the number of successive steps with finite gradients. `isFinite` is a
-  /// Boolean scalar: whether all gradients of this step are finite. Builds
-  /// nothing if the loss scale is constant.
+  /// Builds the update of a dynamic loss scale at the end of a step. The update
+  /// writes two parameters. Both keep their values until the next step:
+  ///
+  ///   pcc.loss_scale     loss scale of the next step
+  ///   pcc.finite_steps   number of successive steps with finite gradients
+  ///                      since the loss scale last changed
+  ///
+  /// `isFinite` is a Boolean scalar in the graph. It is true if all gradients
+  /// of this step are finite. If the loss scale is constant, the function
+  /// builds nothing.
   void update(ArithmeticBuilder &builder, mlir::ModuleOp module,
               mlir::Value isFinite) const;
 };

@@ -8,8 +8,11 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the setting `name` of a loss; `otherwise` if the user does not give
-/// it.
+/// Returns the value of the setting `name` of a loss function. `expression` is
+/// the parsed text of the option `--loss`. For example, the text
+/// cross_entropy(logits, labels, ignore_index=-1) gives the setting
+/// `ignore_index` the value -1. If the text does not contain the setting, the
+/// function returns the default value `otherwise`.
 static double settingOr(const LossExpression &expression,
                         const std::string &name, double otherwise) {
   auto it = expression.settings.find(name);
@@ -28,8 +31,10 @@ static Value widened(ArithmeticBuilder &b, Value value) {
 // Mean squared error
 //===----------------------------------------------------------------------===//
 
-/// Returns the type of the labels of mse, which is the type of the output.
-/// Returns null if the output is no float tensor.
+/// Returns the type that the labels must have for the mean squared error of a
+/// model output of type `output`. The result is `output`, because the loss
+/// subtracts the labels from the model output element by element. Returns null
+/// if the elements of the model output are not floats.
 static RankedTensorType sameAsOutput(RankedTensorType output) {
   return isa<FloatType>(output.getElementType()) ? output : RankedTensorType();
 }
@@ -47,8 +52,11 @@ static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
 // Cross entropy
 //===----------------------------------------------------------------------===//
 
-/// Returns the type of the labels of cross_entropy: i64 [...] for a float
-/// output of shape [..., classes]. Returns null for other outputs.
+/// Returns the type of the labels of cross_entropy for a model output of type
+/// `output`. A label is the index of a class. The last dim of the output has
+/// one element per class, and the labels do not have this dim. For example, an
+/// output of type tensor<2x3x10xf32> needs labels of type tensor<2x3xi64>.
+/// Returns null if the output is a scalar or its elements are not floats.
 static RankedTensorType classIndices(RankedTensorType output) {
   if (output.getRank() == 0 || !isa<FloatType>(output.getElementType()))
     return {};
@@ -57,9 +65,12 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// Builds one cross-entropy loss: the mean of one term per label. The model's
-/// output is called scores and has the shape [..., classes]. Labels and terms
-/// have the shape [...].
+/// Builds one cross-entropy loss, a scalar. A label is the index of a class.
+/// The model's output has one score per class for each label. For example,
+/// scores of shape [2, 3, 10] belong to labels of shape [2, 3] and 10 classes.
+/// perLabel() builds one number for each label. mean() builds the loss: the
+/// mean of these numbers over all labels that are not ignored. A label is
+/// ignored if it equals the setting `ignore_index`.
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -78,8 +89,12 @@ public:
     logProb = b.make<LogSoftmaxOp>(this->scores, lastDim);
   }
 
-  /// Builds the loss: the mean of the terms of all labels that are not ignored.
-  /// If all labels are ignored, the result is NaN (0 / 0), as in PyTorch.
+  /// Builds the cross-entropy loss, a scalar. The function perLabel() builds
+  /// one number for each label. The loss is the mean of these numbers over the
+  /// labels that are not ignored. A label is ignored if it equals the setting
+  /// `ignore_index`. For example, the numbers are [3, 5, 7], and the third
+  /// label is ignored. The loss is then (3 + 5) / 2 = 4. If all labels are
+  /// ignored, the loss is NaN (0 / 0), as in PyTorch.
   Value mean() {
     Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
     Value count = b.sum(b.select(ignored, zero, one));
@@ -129,9 +144,15 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// `ignored`: whether each label is ignored, [...]. `indices`: class index of
-  /// each label, [..., 1]. `logProb`: log-probabilities of the classes, [...,
-  /// classes].
+  /// Tensors that the loss is computed from:
+  ///
+  ///   ignored   for each label: whether the label is ignored
+  ///   indices   for each label: the label, or class 0 if the label is ignored
+  ///   logProb   for each label: the log-probabilities of all classes
+  ///
+  /// For example, let the labels have the shape [2, 3], and let there be 10
+  /// classes. `ignored` then has the shape [2, 3], `indices` has the shape [2,
+  /// 3, 1], and `logProb` has the shape [2, 3, 10].
   Value ignored, indices, logProb;
 };
 } // namespace

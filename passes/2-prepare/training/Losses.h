@@ -8,17 +8,23 @@
 
 namespace pcc::prepare {
 
-/// A loss function of a model output and labels: the mean over all labels of
-/// the whole batch that are not ignored. Invariant: the loss does not depend on
-/// how the batch is divided into microbatches and shards.
+/// A loss function of a model output and labels. The loss is a scalar: the mean
+/// of one number per label. In the loss function mse, for example, the number
+/// is (output - label)². The loss function cross_entropy leaves out each label
+/// that equals the setting `ignore_index`. The mean is taken over the whole
+/// batch. Invariant: the loss does not depend on how the batch is divided into
+/// microbatches and shards.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;
   /// Names of the settings that the loss accepts, such as "ignore_index".
   llvm::ArrayRef<llvm::StringRef> settings;
-  /// Returns the type of the labels for a given type of output: for
-  /// cross_entropy, an output [..., classes] needs labels i64 [...]. Returns
-  /// null if the loss is not defined for that output.
+  /// Returns the type that the labels must have if the model's output has the
+  /// type `output`. For example, the labels of cross_entropy are indices of
+  /// classes. The last dim of the output has one element per class, and the
+  /// labels do not have this dim. An output of type tensor<2x3x10xf32>
+  /// therefore needs labels of type tensor<2x3xi64>. Returns null if the loss
+  /// function is not defined for `output`.
   mlir::RankedTensorType (*labelsOf)(mlir::RankedTensorType output);
   /// Builds the loss, a float scalar. `labels` must have the type that
   /// `labelsOf` returns for the output. `expression` holds the settings.

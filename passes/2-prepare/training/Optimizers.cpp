@@ -73,7 +73,10 @@ static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
   return b.sub(weight, b.mul(b.div(first, divisor), b.cast(rate, type)));
 }
 
-/// Builds a step of Adam, in which weight decay is added to the gradient.
+/// Builds a step of Adam with L2 regularization, and returns the new weight.
+/// The function adds c · w to the gradient, and applies Adam's formulas to this
+/// sum. Here, w is the weight and c is `in.decay`, the coefficient of weight
+/// decay.
 static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
                   const UpdateInputs &in) {
   return adamStep(b, request, in, withDecay(b, in), in.weight);

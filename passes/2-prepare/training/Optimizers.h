@@ -20,13 +20,21 @@ struct UpdateInputs {
   mlir::Value step;
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
-  /// Returns the weight's optimizer state with a given name, such as
-  /// "momentum", at the beginning of the step. It is zero in the first step.
-  /// May be called once per name.
+  /// Builds a read of one optimizer state of the weight, and returns its value
+  /// before this step. An optimizer state is a tensor that the optimizer keeps
+  /// for the weight from one step to the next. It has the type of the weight,
+  /// and is zero in the first step. The argument is the name of the optimizer
+  /// state, such as "momentum". The optimizer may call `state` at most once for
+  /// each name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Sets the value that the weight's optimizer state with a given name, such
-  /// as "momentum", has in the next step. `state` must have been called with
-  /// this name before.
+  /// Builds a write to one optimizer state of the weight. An optimizer state is
+  /// a tensor that the optimizer keeps for the weight from one step to the
+  /// next. The first argument is the name of the optimizer state, such as
+  /// "momentum". The second argument is the value of the optimizer state in the
+  /// next step. The member `state` builds the read of an optimizer state. The
+  /// optimizer must call `state("momentum")` before `keep("momentum", value)`.
+  /// If training uses a loss scale, a step with an infinite or NaN gradient
+  /// does not change the optimizer state.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 

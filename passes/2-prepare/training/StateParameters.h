@@ -22,8 +22,10 @@ graph::ParameterOp getOrCreateState(mlir::ModuleOp module, llvm::StringRef name,
                                     mlir::RankedTensorType type,
                                     double fill = 0);
 
-/// Builds a read of `parameter`, which gives its value before this step. In a
-/// function, all reads of a parameter must come before its write.
+/// Builds an op that reads `parameter` (`graph.get_parameter`), and returns the
+/// result of this op. The result is the value that the parameter had before
+/// this step. In a function, each read of a parameter must come before the
+/// write of the parameter.
 mlir::Value read(ArithmeticBuilder &builder, graph::ParameterOp parameter);
 
 /// Builds a read of the step counter `pcc.step`, an i64 scalar: the number of

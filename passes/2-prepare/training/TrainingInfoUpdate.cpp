@@ -40,8 +40,14 @@ void TrainingInfoUpdate::substituteGradients(
   mark();
 }
 
-// The function is in topological order, so one forward traversal finds, for
-// each op, the weights whose gradients it depends on.
+// Finds, for each op, the weights whose gradients the op depends on. The ops in
+// @main are sorted topologically: the op that computes a value comes before the
+// ops that read the value. Therefore, one loop over all ops is enough. For
+// example, let %du and %dw be the gradients of the weights u and w:
+//
+//   op                     weights
+//   %a = mul %du, %scale   u      the op reads %du
+//   %b = add %a, %dw       u, w   the op reads %dw, and %a depends on %du
 void TrainingInfoUpdate::findWeights(
     const llvm::MapVector<StringAttr, Value> &gradients) {
   llvm::DenseMap<Value, StringAttr> known;
@@ -74,11 +80,12 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// Some ops of a weight's update depend on no gradient. An example is the
-// product of a weight w and the coefficient of weight decay. This product gets
-// the attribute `graph.updates` = w if all ops that read it have this
-// attribute. The readers of an op come after the op in the function. The loop
-// runs backward, so that it visits the readers first.
+// Sets the attribute `graph.updates` on ops that depend on no gradient. If this
+// attribute of an op is @w, only the update of the weight w needs the op. An
+// example of such an op is the product of w and the coefficient of weight
+// decay. The op gets `graph.updates` = @w only if all ops that read its result
+// have `graph.updates` = @w. In @main, an op comes before the ops that read its
+// result. The loop therefore visits the ops in reverse order.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&

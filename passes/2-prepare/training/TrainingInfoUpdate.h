@@ -15,14 +15,17 @@
 
 namespace pcc::prepare {
 
-/// Completes the weight update that a model brings in its ONNX TrainingInfo. In
-/// place of gradients, this update reads placeholders. The class replaces them
-/// by the gradients that the backward pass computes. Then it sets two
-/// attributes to the name of a weight:
+/// Completes the weight update of a model with an ONNX TrainingInfo. A
+/// TrainingInfo is a part of an ONNX model. It computes new weights from
+/// gradients. Phase 1-import translates the TrainingInfo into ops of @main.
+/// Where these ops need the gradient of a weight, they read a placeholder. This
+/// class replaces each placeholder by the gradient that the backward pass
+/// computes. The class then sets two attributes. The value of both attributes
+/// is the name of a weight:
 ///
 ///   attribute       set on
-///   graph.updates   ops that only the update of this weight needs
-///   state_of        parameters that hold optimizer state of this weight
+///   graph.updates   each op that only the update of this weight needs
+///   state_of        each parameter that holds optimizer state of this weight
 class TrainingInfoUpdate {
 public:
   /// Collects the writes of parameters (`graph.set_parameter` ops) in `model`,
@@ -60,14 +63,16 @@ private:
   /// `state_of` is set on each parameter that holds optimizer state of this
   /// weight, such as its momentum.
   void mark();
-  /// Sets the attribute `graph.updates` on ops that depend on no gradient. An
-  /// example is the product of a weight w and the coefficient of weight decay.
-  /// The product gets `graph.updates` = w if all ops that read it have this
-  /// attribute.
+  /// Sets the attribute `graph.updates` on ops that depend on no gradient. If
+  /// this attribute of an op is @w, only the update of the weight w needs the
+  /// op. An example of such an op is the product of w and the coefficient of
+  /// weight decay. The op gets `graph.updates` = @w only if all ops that read
+  /// its result have `graph.updates` = @w.
   void markOperands();
 
   mlir::func::FuncOp model;
-  /// The ops that wrote parameters when this object was created.
+  /// All ops `graph.set_parameter` that `model` contained when the constructor
+  /// ran. Each of these ops writes a new value to a parameter.
   llvm::SmallVector<graph::SetParameterOp> sets;
   /// For each op that depends on gradients: the names of the weights of these
   /// gradients.

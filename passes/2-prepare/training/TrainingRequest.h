@@ -18,19 +18,27 @@ public:
   /// inference.
   static std::optional<TrainingRequest> of(mlir::ModuleOp module);
 
-  /// Returns a string of the dictionary `graph.training`, such as the one at
-  /// `entry` = "optimizer"; empty if it is absent.
+  /// Returns the string in the entry `entry` of the dictionary
+  /// `graph.training`. For example, the entry "optimizer" may hold the string
+  /// "adamw". Returns an empty string if the dictionary has no such entry, or
+  /// if the entry is not a string.
   llvm::StringRef text(llvm::StringRef entry) const;
-  /// Returns an f64 number of the dictionary `graph.training`, such as the one
-  /// at `entry` = "lr"; nullopt if it is absent.
+  /// Returns the f64 number in the entry `entry` of the dictionary
+  /// `graph.training`. For example, the entry "lr" may hold the number 0.001.
+  /// Returns nullopt if the dictionary has no such entry, or if the entry is
+  /// not a number.
   std::optional<double> number(llvm::StringRef entry) const;
-  /// Returns an f64 number of the dictionary `graph.training`, such as the one
-  /// at `entry` = "lr"; `otherwise` if it is absent.
+  /// Returns the f64 number in the entry `entry` of the dictionary
+  /// `graph.training`. For example, the entry "lr" may hold the number 0.001.
+  /// Returns `otherwise` if the dictionary has no such entry, or if the entry
+  /// is not a number.
   double number(llvm::StringRef entry, double otherwise) const {
     return number(entry).value_or(otherwise);
   }
-  /// Returns a list of strings of the dictionary `graph.training`, such as the
-  /// one at `entry` = "freeze"; empty if it is absent.
+  /// Returns the list of strings in the entry `entry` of the dictionary
+  /// `graph.training`. For example, the entry "freeze" may hold the list
+  /// ["wte", "wpe"]. Returns an empty list if the dictionary has no such entry,
+  /// or if the entry is not a list.
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
   /// Returns whether `name` matches one of the glob patterns in the list entry
   /// called `entry`. An invalid pattern matches only its own text.
@@ -38,10 +46,12 @@ public:
   /// Returns whether each weight gets a parameter WEIGHT.gradients, the sum of
   /// its gradients over all steps. `pcc verify` compares these sums.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
-  /// Returns whether `parameter` is trained. By default, all float parameters
-  /// are, except buffers (such as running statistics). With the entry
-  /// `train_only`, only parameters that match it are. Parameters that match
-  /// `freeze` never are.
+  /// Returns whether training changes `parameter`. Without the option
+  /// --train-only, training changes each float parameter that has elements and
+  /// is not a buffer. A buffer is a tensor such as the running statistics of a
+  /// batch normalization. With --train-only, training changes each parameter
+  /// whose name matches a pattern of --train-only. If the name of a parameter
+  /// matches a pattern of --freeze, training never changes the parameter.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

@@ -68,8 +68,10 @@ public:
         attention.getMask() || attention.getCausal() || count * size != length;
   }
 
-  /// Builds the ordinary ops that compute a ring attention. Returns the value
-  /// that replaces the result of the attention op.
+  /// Builds new ops, such as matmuls and exponentials, that compute the result
+  /// of the attention op in the steps of ring attention. In each step, a rank
+  /// computes with another part of the keys and values. Returns the value that
+  /// replaces the result of the attention op.
   Value expand() {
     SmallVector<Value> queries, masks, results;
     makeMask();
@@ -80,8 +82,11 @@ public:
     SmallVector<Value, 2> keyValues = makeKeyValues();
     SmallVector<OnlineSoftmaxState> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
-      // Ring attention sends keys and values to the next step while this step
-      // computes with the present ones.
+      // Each step of ring attention computes with one part of the keys and
+      // values. Between two steps, each rank receives the next part from the
+      // rank after it, and the last rank receives it from rank 0. Create the
+      // ops that send the part of the next step before the ops that compute
+      // this step, so that ranks can send and compute at the same time.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
         for (Value keyValue : keyValues)
@@ -128,12 +133,17 @@ private:
   }
 
   /// Returns the keys and values that ranks send to each other in ring
-  /// attention. They are one tensor, joined along the last dim, if
-  /// ringPacksKeysAndValues allows that; otherwise they are two. The shape is
+  /// attention. If no mesh axis splits the last dim of the values, returns one
+  /// tensor, in which keys and values are joined along their last dim.
+  /// Otherwise returns two tensors: the keys, then the values. The shape of
+  /// each tensor is
   ///
-  ///   [batch, key heads, stripes, tokens of a stripe with padding, …]
+  ///   [batch, key heads, stripes, tokens of a stripe with padding, last dim]
   ///
-  /// where a stripe is a piece of the sequence.
+  /// A stripe is a contiguous piece of the sequence. The tokens of each stripe
+  /// are padded so that each rank gets an equal part. If the keys have 64
+  /// elements per token and the values have 32, the last dim of the joined
+  /// tensor has size 96.
   SmallVector<Value, 2> makeKeyValues() {
     SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
     if (ringPacksKeysAndValues(ring))
@@ -156,8 +166,12 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Returns the keys and the values. If `keyValues` is one tensor in which
-  /// both are joined, slices it.
+  /// Returns the keys and the values of an attention as two tensors.
+  /// `keyValues` contains either these two tensors, or one tensor in which keys
+  /// and values are joined along the last dim. The one tensor is cut by two
+  /// slices. For example, keys with 64 elements per token and values with 32
+  /// elements per token are joined to 96 elements per token. The slices then
+  /// return elements 0 to 63 and elements 64 to 95.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -167,12 +181,20 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns a slice of keys (or values) with the stripes 0 to `stripe`. A
-  /// stripe is a piece of the sequence. Under the causal mask, the queries of
-  /// stripe `stripe` see only these keys. In ring attention, each rank has one
-  /// part of them:
+  /// Returns the keys, or the values, of stripes 0 to `stripe` (included). A
+  /// stripe is a contiguous piece of the sequence. The queries of stripe number
+  /// `stripe` cannot see keys of later stripes, because of the causal mask.
+  /// `keyValue` contains the keys, or the values, of all stripes. The shape of
+  /// the result is
   ///
-  ///   [batch, key heads, parts, tokens per part, …]
+  ///   [batch, key heads, parts, tokens per part, last dim]
+  ///
+  /// Each rank has one of the parts. A part has equally many tokens of each
+  /// stripe. Example with 2 parts, before the first exchange in the ring:
+  ///
+  ///   tokens of stripes 0 and 1   0 1 2 3 | 4 5 6 7
+  ///   tokens of part 0            0 1 4 5
+  ///   tokens of part 1            2 3 6 7
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -187,14 +209,22 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// Reshapes the user's attention mask and stores it in `mask`. In ring
-  /// attention, the query dim and the key dim of the mask become three dims
-  /// each: stripes (pieces of the sequence), parts (one per rank), and tokens:
+  /// Reshapes the user's attention mask and stores the result in the member
+  /// `mask`. If the user gives no mask, the member becomes null. Otherwise,
+  /// three dims of the mask are cut:
   ///
-  ///   [batch, key heads, query heads per key head,
-  ///    stripes, parts, tokens (of queries), stripes, parts, tokens (of keys)]
+  ///   dim           new dims
+  ///   query heads   key heads, query heads per key head
+  ///   queries       stripes, parts of a stripe, tokens of a part
+  ///   keys          stripes, parts of a stripe, tokens of a part
   ///
-  /// A dim along which the mask broadcasts has size 1.
+  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
+  /// equal parts, one part per rank. If the mask broadcasts along a dim, the
+  /// new dims have size 1. Example with 8 query heads, 2 key heads, and 16
+  /// tokens in 4 stripes on 2 ranks:
+  ///
+  ///   from [batch, 8, 16, 16]
+  ///   to   [batch, 2, 4, 4, 2, 2, 4, 2, 2]
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -220,18 +250,25 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the user's attention mask for the queries of one stripe (piece of
-  /// the sequence), and the keys of this and of earlier stripes. The shape is
+  /// Returns the user's attention mask for the queries of stripe number
+  /// `stripe`, and for the keys of stripes 0 to `stripe`. A stripe is a
+  /// contiguous piece of the sequence. Returns null if the user gives no mask.
+  /// The shape is
   ///
   ///   [batch, key heads, pairs, query heads per key head, queries, keys]
   ///
-  /// In ring attention, the queries and the keys have c parts each, one per
-  /// rank. The size of the dim `pairs` depends on the dims of the user's mask:
+  /// In ring attention on c ranks, the queries have c parts and the keys have c
+  /// parts. The dim `pairs` counts pairs of a part of the queries and a part of
+  /// the keys. The size of `pairs` depends on the mask:
   ///
-  ///   mask depends on              pairs
-  ///   queries and keys             c · c (part of queries, part of keys)
-  ///   only one of them             c
-  ///   neither (it is broadcast)    1
+  ///   elements of the mask depend on   pairs
+  ///   the query and the key            c · c, one for each pair of parts
+  ///   only the query                   c, one for each part of the queries
+  ///   only the key                     c, one for each part of the keys
+  ///   neither                          1
+  ///
+  /// For c = 2, the c · c pairs (part of queries, part of keys) are (0,0),
+  /// (0,1), (1,0) and (1,1), in this order.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -246,10 +283,19 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Slices the attention mask of one stripe (piece of the sequence) of queries
-  /// for one step of ring attention. `own` is the mask for all steps. In this
-  /// step, part p of the queries meets part (p + step) mod c of the c parts of
-  /// the keys.
+  /// Returns the attention mask for one step of ring attention. `own` is the
+  /// mask for all steps. It has the shape that maskOf returns. Dim 2 of `own`
+  /// counts pairs of one part of the queries and one part of the keys.
+  ///
+  /// There are c parts of each, where c is the number of ranks. In step `step`,
+  /// part p of the queries meets part (p + step) mod c of the keys. The result
+  /// contains only these c pairs. Example with c = 3, for a mask that depends
+  /// on the query and on the key:
+  ///
+  ///   pairs of `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
+  ///   pairs in step 1   (0,1) (1,2) (2,0)
+  ///
+  /// If the mask is equal for all keys, returns `own`.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -276,10 +322,15 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns the causal mask for the scores of one step of ring attention, and
-  /// for the queries of one stripe (piece of the sequence). It is true where
-  /// the key is not after the query. Returns null if the attention is not
-  /// causal.
+  /// Returns a causal mask. It is true where the key is not after the query in
+  /// the sequence. Returns null if the attention is not causal. The mask is
+  /// only for some pairs of a query and a key:
+  ///
+  /// - The queries are those of stripe number `stripe`. A stripe is a
+  ///   contiguous piece of the sequence.
+  /// - The keys are those of stripes 0 to `stripe`. Each rank has one part of
+  ///   these keys, and receives another part in each step of ring attention.
+  ///   The mask is for the part that the rank has in step number `step`.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -291,10 +342,16 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // In step s > 0 of ring attention, part p of the queries meets part (p + s)
-    // mod c of the c parts of the keys. Keys of earlier stripes (pieces of the
-    // sequence) are visible. Keys of this stripe are visible only if p + s >=
-    // c, because their part then comes before part p.
+    // The sequence is cut into stripes (contiguous pieces), and each stripe is
+    // cut into c parts, one part per rank. In step s > 0 of ring attention,
+    // part p of the queries meets part (p + s) mod c of the keys.
+    //
+    // All queries of stripe number `stripe` see the keys of earlier stripes. A
+    // query sees a key of its own stripe only if the part of the key is before
+    // the part of the query. The part (p + s) mod c is before part p if and
+    // only if p + s >= c. Example with c = 4 and s = 1: part 3 of the queries
+    // meets part 0 of the keys, which is before it. Part 1 of the queries meets
+    // part 2 of the keys, which is after it.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -303,10 +360,14 @@ private:
                                                            number(before)));
   }
 
-  /// Returns a mask that hides padding in the scores of one step of ring
-  /// attention. It is false for keys that are only padding. Returns null
-  /// without padding, and for causal attention, whose causal mask hides the
-  /// padding.
+  /// Returns a Boolean mask of keys. It is true for the keys of the sequence,
+  /// and false for padding. Padding is added after the last key, so that each
+  /// rank gets an equal part of the keys. In each step of ring attention, a
+  /// rank has another part. The mask is for the parts in step number `step`.
+  ///
+  /// Returns null if there is no padding. Also returns null if the attention is
+  /// causal, because the causal mask hides the padding: padding comes after all
+  /// queries.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -351,9 +412,14 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`, with the accuracy that verification in f64
-  /// needs. The constant `factor` may be rounded to f32. Therefore the product
-  /// of `value` and the rounding error is added.
+  /// Returns `value` times `factor`. The elements of `value` are f32 or f64. If
+  /// they are f32, the constant in the IR is `factor` rounded to f32. If this
+  /// rounding changes `factor`, the function returns the sum of two products:
+  ///
+  ///   value · rounded + value · (factor - rounded)
+  ///
+  /// The second product cancels the error of the rounding. This matters for
+  /// `pcc verify`, which computes all ops in f64.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -449,9 +515,11 @@ private:
     return b.sliceDim(result, 2, 0, length);
   }
 
-  /// The attention op, split as ring attention, and the axes along which its
-  /// keys move.
+  /// The attention op that is replaced, and the mesh axes that split its dims.
   const ShardedOp &ring;
+  /// Mesh axes (or parts of them) that split the queries and the keys. In each
+  /// step of ring attention, ranks along these axes send their keys and values
+  /// to each other.
   dist::SubAxes axes;
   /// Sizes in ring attention. A stripe is a piece of the sequence. Each stripe
   /// is cut into equal parts, one per rank:
@@ -465,8 +533,17 @@ private:
   /// Whether masks or padding may hide all keys from some query in some step of
   /// ring attention.
   bool hides;
-  /// The user's attention mask, in the shape that makeMask gives it; null if
-  /// the user gives none.
+  /// The user's attention mask, reshaped to nine dims by makeMask. Null if the
+  /// user gives no mask. The dims are
+  ///
+  ///   dims 0 to 2   batch, key heads, query heads per key head
+  ///   dims 3 to 5   queries: stripes, parts of a stripe, tokens of a part
+  ///   dims 6 to 8   keys:    stripes, parts of a stripe, tokens of a part
+  ///
+  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
+  /// equal parts, one part per rank. For example, 16 queries in 4 stripes on 2
+  /// ranks have 4 stripes, 2 parts per stripe and 2 tokens per part. A dim has
+  /// size 1 if the mask broadcasts along this dim.
   Value mask;
   /// Whether the user's mask has a dim of queries (`hasRows`), and whether it
   /// has a dim of keys (`hasKeys`). A dim of size 1 does not count.
@@ -474,9 +551,17 @@ private:
 };
 } // namespace
 
-/// Builds ordinary ops that replace a split attention op. If keys move from
-/// rank to rank, they are the steps of ring attention. Otherwise they are one
-/// attention per stripe (piece of the sequence).
+/// Builds ordinary ops that replace the split attention op `op`. Returns the
+/// value that replaces the result of `op`. There are two kinds of `op`:
+///
+/// - Ring attention: the keys move from rank to rank. The new ops compute all
+///   steps of the ring. Each rank computes with another part of the keys in
+///   each step.
+/// - Attention in stripes (contiguous pieces of the sequence), where each rank
+///   has all keys. The new ops are one attention op per stripe, and ops that
+///   join the results.
+///
+/// `b` is the builder that creates the new ops.
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

@@ -46,12 +46,16 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Replaces a layer norm along split dims by ordinary ops with two all-reduces.
-/// n is the number of elements:
+/// Replaces a layer norm by several simpler ops. Ranks split the dims over
+/// which the norm computes the mean and the variance. These dims have n
+/// elements together:
 ///
 ///   mean = Σ x / n    variance = Σ (x - mean)² / n
 ///
-/// A single all-reduce of Σ x and Σ x² would be inaccurate for a large mean.
+/// Each rank has only a part of the elements. Two all-reduces therefore add the
+/// values of all ranks: one for Σ x, and one for Σ (x - mean)². One all-reduce
+/// of Σ x and Σ x² would be enough, but the variance would be inaccurate if the
+/// mean is large.
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto norm = cast<graph::LayerNormOp>(op.op);
@@ -64,8 +68,9 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
-/// Replaces an RMS norm along split dims by ordinary ops. The new ops need one
-/// all-reduce, of the sum of squares Σ x².
+/// Replaces an RMS norm by several simpler ops. Ranks split the dims over which
+/// the norm computes the sum of squares Σ x². Each rank has only a part of the
+/// elements, so one all-reduce adds the sums of all ranks.
 static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
                                            ShardedBuilder &b) {
   auto norm = cast<graph::RmsNormOp>(op.op);

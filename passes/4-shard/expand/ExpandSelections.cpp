@@ -53,16 +53,23 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices, in the whole dim, of the elements that a top-k along a
-/// split dim selects. Each part of the dim has selected candidates before.
-/// `index` has the index of each candidate within its part. All candidates then
-/// form one list of shape `flat`, and `winners` are positions in this list.
-/// Example for k = 2, with 2 parts of 4 elements and 2 candidates in each part:
+/// Returns the indices of the k elements that a top-k selects. Ranks split the
+/// dim of the top-k into the parts that `cut` describes. The top-k has two
+/// steps. First, a top-k in each part selects candidates. Then a top-k of all
+/// candidates selects the k winners. The parameters are:
 ///
-///   index             [[1, 3], [0, 2]]   candidates of part 0 and of part 1
-///   in the whole dim  [1, 3, 4, 6]       4 is added in part 1
-///   winners           [3, 0]             positions in the list above
-///   result            [6, 1]             elements of the list above
+/// - `index`: the index of each candidate in its part
+/// - `winners`: the position of each winner in the list of all candidates
+/// - `flat`: the shape of this list
+///
+/// Example with k = 2. The dim has 8 elements in 2 parts. Part 0 contains the
+/// elements 0 to 3, and part 1 contains the elements 4 to 7. Each part has 2
+/// candidates, so the list has 4 entries:
+///
+///   index      [[1, 3], [0, 2]]   indices in part 0, indices in part 1
+///   list       [1, 3, 4, 6]       1, 3, 4 + 0, 4 + 2: indices in the dim
+///   winners    [3, 0]             positions in the list
+///   result     [6, 1]             entries of the list at these positions
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);

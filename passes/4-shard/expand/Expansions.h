@@ -8,27 +8,36 @@
 
 namespace pcc::shard {
 
-/// A function that replaces a split op by ordinary ops with global shapes. The
-/// split op is one of these:
+/// Type of a function that builds several ordinary ops to replace one op. The
+/// first parameter is the op, with the way in which ranks split it. The second
+/// parameter is the builder of the new ops. The function returns one value for
+/// each result of the op. The value replaces the result. It is null if nothing
+/// reads the result.
 ///
-/// - An op with a split Inner factor (dim whose parts exchange values), such as
-///   a softmax along a split dim.
+/// The shapes of the new ops are the shapes of whole tensors, not of the part
+/// on one rank. The replaced op is one of these:
+///
+/// - An op whose ranks exchange values while the op runs, such as a softmax
+///   along a dim that ranks split.
 /// - A ring attention.
-/// - An attention in stripes (pieces of the sequence).
-///
-/// Returns one value per result of the op; null for a result without uses.
+/// - An attention in stripes. A stripe is a contiguous piece of the sequence.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// A table from names of ops to expansions, functions that replace a split op
-/// by ordinary ops. It has an entry for attention, and for each op that may
-/// have an Inner factor (a dim whose parts exchange values if it is split).
+/// Table of functions of type Expansion. Each function replaces one kind of op
+/// by several ordinary ops. The key is the name of the op, such as
+/// "graph.softmax". The table has an entry for attention, and for each other op
+/// whose ranks must exchange values if they split certain dims. For example, if
+/// ranks split the dim of a softmax, they must exchange maxima and sums.
 class Expansions {
 public:
-  /// Registers the expansions (functions that replace a split op by ordinary
-  /// ops) of all kinds of ops.
+  /// Creates the table and fills it. The table has one function for each kind
+  /// of op that pcc can replace by several simpler ops, such as softmax, top-k
+  /// and attention.
   Expansions();
-  /// Adds `expansion`, which replaces one op of type `Op` by ordinary ops.
+  /// Adds an entry to the table. The key is the name of the op class `Op`, such
+  /// as "graph.softmax" for graph::SoftmaxOp. The value is the function
+  /// `expansion`, which replaces an op of this class by several simpler ops.
   template <typename Op> void add(Expansion expansion) {
     table[Op::getOperationName()] = expansion;
   }
@@ -45,17 +54,21 @@ private:
 /// Registers the function that replaces ring attention, and attention in
 /// stripes (pieces of the sequence), by ordinary ops.
 void addAttentionExpansions(Expansions &expansions);
-/// Registers the functions that replace a softmax or a log-softmax along a
-/// split dim by ordinary ops.
+/// Adds functions to the table `expansions`. The functions replace a softmax or
+/// a log-softmax by several simpler ops. pcc calls them if ranks split the dim
+/// along which the softmax works.
 void addSoftmaxExpansions(Expansions &expansions);
-/// Registers the functions that replace a layer norm or an RMS norm along a
-/// split dim by ordinary ops.
+/// Adds functions to the table `expansions`. The functions replace a layer norm
+/// or an RMS norm by several simpler ops. pcc calls them if ranks split a dim
+/// over which the norm computes its mean or its sum of squares.
 void addNormExpansions(Expansions &expansions);
-/// Registers the functions that replace an arg-reduce or a top-k along a split
-/// dim by ordinary ops.
+/// Adds functions to the table `expansions`. The functions replace an
+/// arg-reduce (arg-max or arg-min) or a top-k by several simpler ops. pcc calls
+/// them if ranks split the dim in which the op searches.
 void addSelectionExpansions(Expansions &expansions);
-/// Registers the function that replaces a cumulative sum along a split dim by
-/// ordinary ops.
+/// Adds a function to the table `expansions`. The function replaces a
+/// cumulative sum by several simpler ops. pcc calls it if ranks split the dim
+/// along which the op adds elements.
 void addScanExpansions(Expansions &expansions);
 
 /// A dim that is cut into equal parts, one for each rank along the mesh axes
@@ -63,10 +76,14 @@ void addScanExpansions(Expansions &expansions);
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Describes dim number `dim` of the first operand of `op`, with the sharding
-  /// that `op` needs. `op` must work along this dim as a whole, as a softmax
-  /// does along its dim. The sharding rule of `op` must not divide the dim into
-  /// several factors.
+  /// Describes dim number `dim` of the first operand of `op`. `op` must work
+  /// along this dim. For example, if `op` is a cumulative sum, it adds the
+  /// elements along this dim. The member `sharding` describes how mesh axes
+  /// split the dim when `op` reads the operand.
+  ///
+  /// pcc may divide a dim into several factors, so that a mesh axis can split
+  /// one factor. For example, a dim of size 12 may consist of the factors 3 and
+  /// 4. The dim of a CutDim must be a single factor.
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the

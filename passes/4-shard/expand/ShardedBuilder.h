@@ -41,8 +41,10 @@ public:
   /// it in the slice.
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
-  /// Returns the elements of `value` with the constant `indices` along dim
-  /// `dim`. Axes that split this dim of `value` also split it in the result.
+  /// Builds a gather along dim `dim`: element i of the result is element
+  /// indices[i] of `value`. For example, the indices [1, 2, 0] turn
+  /// [10, 20, 30] into [20, 30, 10]. Mesh axes that split this dim of `value`
+  /// also split it in the result.
   mlir::Value takeAlong(mlir::Value value, int64_t dim,
                         llvm::ArrayRef<int64_t> indices);
   /// Returns `value` after dim `dim` is padded at its end to `size` elements
@@ -52,28 +54,43 @@ public:
                      double filling);
 
 private:
-  /// Stores shardings on `op` as attributes, and returns the first result of
-  /// `op`. `op` must be a slice, a pad or a gather of `value` that may change
-  /// the size of dim `dim` only. The result gets the sharding of `value`: the
-  /// same axes split dim `dim`, whatever its new size is.
-  mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding of `value`. It decides the sharding of a new op that
-  /// reads `value`. The old op is the op that the builder replaces:
+  /// Decides how ranks split `op`, stores this split in attributes of `op`, and
+  /// returns the first result of `op`. `op` must be a slice, a pad or a gather
+  /// of `value` that changes only the size of dim `dim`. Each dim of the result
+  /// is split by the mesh axes that split this dim of `value`. Example, where
+  /// 8@t is a dim of size 8 that the axis t splits:
   ///
-  /// - If `value` is an operand of the old op, returns the sharding that the
-  ///   old op needs for this operand.
+  ///   value                [8@t, 6]
+  ///   slice with 4 rows    [4@t, 6]
+  mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
+  /// Returns the sharding of `value` that the builder uses when it decides how
+  /// ranks split a new op that reads `value`. The builder replaces one old op
+  /// by new ops. There are three cases:
+  ///
+  /// - If `value` is an operand of the old op, returns the sharding in which
+  ///   the old op needs this operand.
   /// - Otherwise, returns the sharding that the IR stores for `value`.
   /// - If the IR stores none, returns a sharding that splits no dim.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Stores the pipeline stage and the sharding of a new op as attributes. The
-  /// op must not take partial sums (values that ranks still have to add) as
-  /// operands, so they are added before the op.
+  /// Sets two kinds of attributes on the new op `op`:
+  ///
+  /// - The pipeline stage. It is the stage of the op that `op` replaces. It is
+  ///   not set if that op has no stage.
+  /// - The mesh axes that split each dim of `op`. They follow from the
+  ///   shardings of the operands. For example, if the axis t splits the rows of
+  ///   both operands of an add, then t also splits the rows of the result.
+  ///
+  /// An operand may be incomplete. For example, each rank has one addend of a
+  /// sum over ranks. The attributes then say that `op` needs the complete sum.
+  /// The pass `insert-reshards` later inserts an op that adds the addends of
+  /// all ranks.
   void finish(mlir::Operation *op) override;
 
   /// Stage of the op that the new ops replace; null if it has no stage.
   mlir::Attribute stage;
-  /// The new ops replace one op. For each operand of that op: the sharding in
-  /// which the op needs the operand.
+  /// Map from each operand of the replaced op to a sharding. The replaced op
+  /// needs the operand in this sharding. The operand itself may have another
+  /// sharding.
   llvm::SmallDenseMap<mlir::Value, dist::Sharding> wanted;
 };
 

@@ -32,8 +32,13 @@ protected:
   /// [batch, heads, tokens of the stripe, size of a head].
   mlir::Value queriesOf(int64_t stripe);
 
-  /// Joins the attention results of all stripes (pieces of the sequence) to one
-  /// result [batch, heads, tokens, width of the values].
+  /// Returns the result of the whole attention. `results` contains the
+  /// attention result of each stripe, in order. A stripe is a contiguous piece
+  /// of the sequence. The function joins the tokens of all stripes. Example
+  /// with 2 stripes of 3 tokens:
+  ///
+  ///   each of `results`   [batch, heads, 3, width of the values]
+  ///   returned value      [batch, heads, 6, width of the values]
   mlir::Value joined(llvm::ArrayRef<mlir::Value> results);
 
   ShardedBuilder &b;
@@ -49,8 +54,12 @@ private:
   /// `stripe`, which the queries of stripe `stripe` see. `keys` may also be the
   /// values.
   mlir::Value keysOf(mlir::Value keys, int64_t stripe);
-  /// Returns the part of the user's mask for the queries of stripe (piece of
-  /// the sequence) `stripe` and the keys that they see; null without a mask.
+  /// Returns the user's mask for the queries of stripe number `stripe` and for
+  /// the keys of stripes 0 to `stripe`. A stripe is a contiguous piece of the
+  /// sequence. The queries do not see later keys, because the attention is
+  /// causal. Returns null if the user gives no mask. Example with 3 stripes of
+  /// 4 tokens and a mask [12 queries, 12 keys]: for stripe 1, returns the mask
+  /// of queries 4 to 7 and keys 0 to 7, with the shape [4, 8].
   mlir::Value maskOf(int64_t stripe);
 };
 

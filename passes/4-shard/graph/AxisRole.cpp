@@ -15,8 +15,9 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // Only `dp` (Batch) and `cp` (Sequence) can divide experts (ExpertAxes.h).
-  // Any other role stays as it is.
+  // Only ranks along `dp` (role Batch) and along `cp` (role Sequence) can
+  // divide experts (ExpertAxes.h). For any other role, such as Tensor, return
+  // `role` unchanged.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

@@ -9,16 +9,20 @@
 
 namespace pcc::shard {
 
-/// Purpose of a mesh axis. It decides which dims of an op the axis may split.
+/// Role of a mesh axis. The role decides which dims of an op the axis may
+/// split. For example, an axis with the role Batch splits the batch dim.
 ///
-/// The four roles with `Experts` in their names exist only in
-/// mixture-of-experts models whose experts are divided among ranks (`--ep`).
-/// They distinguish ops inside and outside of the expert region. The expert
-/// region consists of the ops that compute the experts, and of ops that only
-/// prepare or combine values for the experts (ExpertDims.h).
+/// Four roles have `Experts` in their names. They are used only for
+/// mixture-of-experts models whose experts are divided among ranks (`--ep`). An
+/// axis with one of these roles may split more dims inside of the expert region
+/// than outside. The expert region consists of the ops that compute the
+/// experts, and of ops that only prepare or combine values for the experts
+/// (ExpertDims.h).
 enum class AxisRole : uint8_t {
-  /// Data parallelism: splits the batch of every input that has one. This is
-  /// the role of `dp`, and of the time axis `mb` (microbatches).
+  /// Data parallelism: the axis splits the batch dim of every input that has a
+  /// batch dim. This is the role of two axes. One is `dp`, whose coordinates
+  /// are ranks. The other is `mb`, whose coordinates are microbatches: each
+  /// rank computes one microbatch after another.
   Batch,
   /// Context parallelism: splits the sequence, or the heads within attention.
   /// This is the role of `cp`.
@@ -30,33 +34,50 @@ enum class AxisRole : uint8_t {
   /// The role of every axis that has another name than `dp`, `mb`, `cp` or
   /// `tp`. The axis may split every dim.
   Free,
-  /// The role of a sub-axis of the axis `dp` if it divides the batch and also
-  /// the experts of a mixture-of-experts layer. For example, 4 experts on 4
-  /// ranks give one expert to each rank. The sub-axis must split the expert dim
-  /// of expert weights. The expert region is the ops around the experts. Inside
-  /// it, the sub-axis may split every dim; outside, only the batch.
+  /// Role of the axis `dp`, or of a part of it, if its ranks divide the experts
+  /// of a mixture-of-experts layer. For example, with 4 experts on 4 ranks,
+  /// each rank has one expert. The axis (or part) with this role must split the
+  /// dim of experts in the weights of the experts. It may split these dims:
+  ///
+  /// - In the expert region (the ops around the experts): every dim.
+  /// - In all other ops: only the batch.
   BatchAndExperts,
-  /// The role of a sub-axis of the axis `cp` if it divides the sequence and
-  /// also the experts of a mixture-of-experts layer. For example, 4 experts on
-  /// 4 ranks give one expert to each rank. The sub-axis must split the expert
-  /// dim of expert weights. The expert region is the ops around the experts.
-  /// Inside it, the sub-axis may split every dim; outside, only the sequence.
+  /// Role of the axis `cp`, or of a part of it, if its ranks divide the experts
+  /// of a mixture-of-experts layer. For example, with 4 experts on 4 ranks,
+  /// each rank has one expert. The axis (or part) with this role must split the
+  /// dim of experts in the weights of the experts. It may split these dims:
+  ///
+  /// - In the expert region (the ops around the experts): every dim.
+  /// - In all other ops: only the sequence, or the heads within attention.
   SequenceAndExperts,
-  /// The role of a sub-axis of `dp` or `mb` that does not divide experts, in a
-  /// model where other sub-axes divide them. The expert region is the ops
-  /// around the experts. Inside it, the sub-axis may split every dim except the
-  /// one that counts experts. It must not split weights there. Outside, it
-  /// splits only the batch.
+  /// Data parallelism along ranks that have the same experts. The role exists
+  /// only if the user divides the experts of a mixture-of-experts model
+  /// (`--ep`). Each part of the axis `dp` that does not divide experts has this
+  /// role. The axis `mb` (microbatches) has it, too. For example, dp of size 4
+  /// consists of two parts of size 2. With `--ep 2`, one part divides the
+  /// experts into 2. The other part has this role. It may split these dims:
+  ///
+  /// - In the expert region (the ops around the experts): every dim except the
+  ///   dim that counts experts. It must not split a weight there.
+  /// - In all other ops: only the batch.
   BatchOutsideExperts,
-  /// The role of a sub-axis of `cp` that does not divide experts, in a model
-  /// where other sub-axes divide them. The expert region is the ops around the
-  /// experts. Inside it, the sub-axis may split every dim except the one that
-  /// counts experts. It must not split weights there. Outside, it splits only
-  /// the sequence.
+  /// Context parallelism along ranks that have the same experts. The role
+  /// exists only if the user divides the experts of a mixture-of-experts model
+  /// (`--ep`). Each part of the axis `cp` that does not divide experts has this
+  /// role. For example, the axes are dp of size 2 and cp of size 4. With
+  /// `--ep 4`, dp and one part of cp (of size 2) divide the experts into 4. The
+  /// other part of cp (of size 2) has this role. It may split these dims:
+  ///
+  /// - In the expert region (the ops around the experts): every dim except the
+  ///   dim that counts experts. It must not split a weight there.
+  /// - In all other ops: only the sequence, or the heads within attention.
   SequenceOutsideExperts,
-  /// The role of an axis while it divides stored tensors: weights, gradients
-  /// and optimizer states that each rank stores only in part (ZeRO, FSDP;
-  /// StoredWeights.h). Tensors that the axis splits anyway do not change.
+  /// Role of an axis in a second step of the sharding search. In the first
+  /// step, the axis has another role, such as Batch. In the second step, it has
+  /// this role and divides weights, gradients and optimizer states, so that
+  /// each rank stores only a part of each of these tensors (ZeRO, FSDP;
+  /// StoredWeights.h). If the axis split a tensor already in the first step,
+  /// the second step does not change the tensor.
   Storage,
 };
 

@@ -7,18 +7,21 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split a factor (dim, or part of a dim) of the
-/// kind `kind`, because of the factors and partial sums that it splits or
-/// passes on already. A partial sum is a value that ranks still have to add. An
-/// op passes on partial sums if its operands and its result are partial sums.
+/// Returns whether `op` must not split a factor of the kind `kind`. A factor is
+/// a dim of an operand or result, or part of such a dim. The kind of a factor
+/// says which communication its split requires:
 ///
-///   kind                 must not be split if
-///   Sum                  a factor of the kind Max, Min or Prod is split
-///   Max, Min, Prod       a factor of another of the four kinds is split
-///   Max, Min, Prod       the op passes on partial sums
-///   Inner                the op passes on partial sums
+/// - Sum, Max, Min, Prod: each rank has a partial result. Ranks combine the
+///   partial results by a sum, maximum, minimum or product.
+/// - Inner: ranks exchange values while the op runs.
 ///
-/// The parts of a split Inner factor exchange values while the op runs.
+/// Some splits exclude each other. The function returns true in these cases:
+///
+///   `kind`                  returns true if
+///   Sum, Max, Min, Prod     a factor of another of these four kinds is split
+///   Max, Min, Prod, Inner   an operand of `op` is a partial sum
+///
+/// A partial sum is a value of which each rank has one addend.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -54,16 +57,26 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 }
 
 namespace {
-/// One way to split a factor (a dim, or part of a dim) over sub-axes of one
-/// mesh axis, called parts. Axis tp = 4 has the parts tp:(1)2 and tp:(2)2.
+/// One way to split a factor over sub-axes of one mesh axis. A factor is a dim,
+/// or part of a dim. A sub-axis is a part of a mesh axis. For example, the mesh
+/// axis tp of size 4 has the sub-axes tp:(1)2 and tp:(2)2. Each of them has
+/// size 2.
 struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether new sub-axes may come before axes that already split the factor
-  /// (dim, or part of a dim), where a requested sharding has this order. If
-  /// false, they come last: ranks that differ only in the new sub-axes have
-  /// neighboring parts.
+  /// Whether new sub-axes may be inserted before an axis that already splits
+  /// the factor (dim, or part of a dim). A sub-axis is a part of a mesh axis.
+  /// The new sub-axes are inserted there only if some requested sharding has
+  /// this order. If false, the new sub-axes come last.
+  ///
+  /// Example: the axis dp already splits the factor, and the new axis is tp. A
+  /// requested sharding of some tensor splits a dim first over tp, then over
+  /// dp:
+  ///
+  ///   reorder   axes of the factor, major first
+  ///   false     dp, tp
+  ///   true      tp, dp
   bool reorder = false;
   /// Indices of the sub-axes that may split the factor (dim, or part of a dim):
   /// `first` to `end` - 1, in the list of prime sub-axes of one axis.
@@ -112,16 +125,29 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways in which `factor` of `op` (a dim, or part of a dim) may be
-/// split over `parts`. These are sub-axes of one mesh axis, each of a prime
-/// size. In the first way, they come after the axes that split the factor
-/// already. The other ways are returned only if requested shardings (`seeds`)
-/// need them:
+/// Returns the ways to split `factor` of `op` over `parts` that the search
+/// tries. A factor is a dim, or part of a dim. `parts` are sub-axes of one mesh
+/// axis, each of a prime size. For example, the mesh axis tp of size 4 has the
+/// sub-axes tp:(1)2 and tp:(2)2. `seeds` are requests: shardings that the user
+/// or the model requests for some tensors.
 ///
-/// - a split over some of `parts` only; also added where the experts of a
-///   mixture-of-experts layer are divided over some of `parts` only
-/// - a split over more ranks than the factor has elements
-/// - a split in which `parts` come before axes that split the factor already
+/// The first way splits `factor` over as many of `parts` as it has elements
+/// for. If other axes already split `factor`, `parts` come after them. A
+/// request for any tensor may ask for another way. This way is then tried for
+/// `factor` as well. There are three cases:
+///
+/// - A request uses only a part of the mesh axis. For example, [8@tp:(1)2] uses
+///   only tp:(1)2. Two ways are added: one splits `factor` over tp:(1)2 only,
+///   and the other splits it over tp:(2)2 only. Both ways are also added if
+///   only a part of tp divides the experts of a mixture-of-experts layer.
+/// - A request splits a dim over more ranks than the dim has elements. For
+///   example, [3@tp] splits 3 elements over 4 ranks. If `factor` has 3 elements
+///   as well, and a split over all of `parts` gives it more than 3 ranks, this
+///   split is added as a way.
+/// - A request names the mesh axis before another axis. For example, [8@tp+dp]
+///   splits a dim first over tp, and then over dp. If dp already splits
+///   `factor`, each way so far is added a second time. In the second one,
+///   `parts` come before dp.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
@@ -169,14 +195,20 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the factors (dims, or parts of dims) that may be split together with
-/// the factor `first` over one axis. This is useful if the axis has more ranks
-/// than `first` has elements: the second factor then uses the rest of the axis.
-/// A factor is returned if both of these hold:
+/// Returns the factors that can take the rest of a mesh axis if the factor
+/// `first` is too small for the whole axis. A factor is a dim, or part of a
+/// dim. Example: the axis tp has 4 ranks, and `first` has 2 elements. One half
+/// of tp (a sub-axis of 2 ranks) splits `first`. The other half of tp is the
+/// rest, and can split one of the returned factors.
 ///
-/// - `strategies`, the allowed ways to use the axis, include a split of it.
-/// - `mixesDims` is true, or the factor comes directly after `first` in a dim
-///   of an operand or result.
+/// - `rule` is the sharding rule of an op. It lists the factors of each dim of
+///   the operands and results.
+/// - `strategies` lists the ways in which the op may use the axis. Some of
+///   these ways are splits of a factor. The function returns the factors of
+///   these splits, without `first`.
+/// - If `mixesDims` is false, a factor is returned only if it comes directly
+///   after `first` in a dim. In a dim of 24 elements with the factors 4 and 6,
+///   the factor 6 comes directly after the factor 4.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -188,10 +220,25 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends copies of `op` to `candidates` that split further factors over
-/// `parts`, the sub-axes that are left. A factor in `others` takes as many
-/// sub-axes as it has elements for. The factors that directly follow it in a
-/// dim take the rest. A copy that leaves a sub-axis unused is not appended.
+/// Appends copies of `op` to `candidates` in which `parts` split further
+/// factors. A factor is a dim, or part of a dim. `parts` are sub-axes of one
+/// mesh axis that `op` does not use yet. Another sub-axis of this mesh axis
+/// already splits a factor of `op`. For each factor in `others`, a copy is made
+/// in these steps:
+///
+/// 1. The factor is split over the first sub-axes in `parts`: as many as it has
+///    elements for.
+/// 2. If sub-axes are left, they split the factor that comes directly after the
+///    last split factor in a dim. This next factor must be in `strategies`, the
+///    list of allowed splits, and the mesh axis must not split it yet. If there
+///    are several next factors, because the op has several tensors, there is
+///    one copy for each of them.
+/// 3. Step 2 is repeated until no sub-axis is left. If sub-axes are left but no
+///    factor can take them, the copy is not appended.
+///
+/// Example: `parts` are t0 and t1, each of 2 ranks. A dim has the factors 2 and
+/// 8, and the factor 2 is in `others`. In the copy, t0 splits the factor 2, and
+/// t1 splits the factor 8.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
@@ -214,16 +261,20 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends copies of `op` to `candidates` that are split over `parts`, the
-/// prime sub-axes of one axis:
+/// Appends copies of `op` to `candidates` in which `parts` split `factor`. A
+/// factor is a dim, or part of a dim. `parts` are sub-axes of one mesh axis,
+/// each of a prime size. `how` says which of `parts` may split `factor`, and
+/// whether `factor` may have more ranks than elements.
 ///
-/// - The first copy splits `factor` (a dim, or part of a dim) as the function
-///   `fill` does.
-/// - Each further copy also splits one factor in `others` over the sub-axes
-///   that are left, and factors behind it (addRest).
+/// - The first copy splits only `factor`, over as many of `parts` as it has
+///   elements for. If `factor` can take no sub-axis, no copy is appended.
+/// - If sub-axes are left, each further copy also splits one factor in `others`
+///   over them. If this factor has too few elements, the factors that come
+///   directly after it in a dim take the rest (addRest).
 ///
-/// Example with two sub-axes t0 and t1 of size 2. `factor` has 2 elements, and
-/// `others` has two factors of 8 elements and 1 element:
+/// Example with two sub-axes t0 and t1 of 2 ranks each. `factor` has 2
+/// elements, and `others` has two factors of 8 elements and 1 element. Here
+/// 2@t0 is a factor of 2 elements that t0 splits:
 ///
 ///   first copy                 2@t0
 ///   copy for the factor of 8   2@t0 and 8@t1
@@ -281,10 +332,12 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // A window is the range of an operand's dim that the op reads, such as the
-  // range of a slice. If the window is smaller than the dim, a rank that
-  // fetches only the window may need less memory. In this case, add a second
-  // copy of each candidate, with `usesAllWindows` set.
+  // Some ops read only a part of an operand's dim. Example: the slice x[64:128]
+  // reads 64 elements of a dim of 1000 elements. In the candidates so far, a
+  // rank may receive all 1000 elements before it takes the slice. If
+  // `usesAllWindows` is true, the rank receives only elements that the slice
+  // reads, which may need less memory. Therefore a second copy of each
+  // candidate is added. In the second copy, `usesAllWindows` is true.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -333,14 +386,23 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
 }
 
 /// Returns a copy of `op` that is split as the requested sharding `seed` asks.
-/// The search assigns one axis after the other, and `decided` lists the axes
-/// that it has assigned so far. Other axes of `seed` are not used yet. The
-/// following axes split each factor (dim, or part of a dim) of the first result
-/// (without results: of the first operand), major first:
+/// The search assigns one mesh axis after the other. `decided` lists the axes
+/// that the search has assigned so far. Axes of `seed` that are not in
+/// `decided` are not used yet.
 ///
-/// - the axis `mb` of microbatches, if it splits the factor in `op`
+/// Only the factors of the first result are changed. If the op has no result,
+/// the factors of the first operand are changed. A factor is a dim, or part of
+/// a dim. These axes split a factor in the copy, major first:
+///
+/// - the axis `mb`, along which the parts are microbatches, if `mb` splits the
+///   factor in `op`
 /// - the axes that split the factor in `seed`, if they are in `decided`
-/// - the axes that split the factor in `op`, if `seed` names them nowhere
+/// - the axes that split the factor in `op`, if they split no dim in `seed`
+///
+/// Example for one factor:
+///
+///   axes in `op`   axes in `seed`   `decided`    axes in the copy
+///   mb, dp         tp, cp           mb, dp, tp   mb, tp, dp
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

@@ -20,9 +20,11 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to `reshard` that is split over `axes` before the reshard and
-/// whole after it. Each part has `perPart` elements: 4 parts of 3 elements make
-/// a dim of 12.
+/// Appends one dim to the tensor that `reshard` describes. A reshard is a
+/// change of the sharding of a tensor. Before the reshard, each rank along the
+/// mesh axes `axes` has `perPart` elements of the new dim. After the reshard,
+/// each rank has the whole dim. Example with 4 ranks along `axes` and `perPart`
+/// = 3: the new dim has 4 · 3 = 12 elements.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -31,11 +33,25 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns the reshard (change of sharding) of `value`, a tensor that ranks
-/// must exchange while the split op `op` runs. Afterwards, all ranks along
-/// `axes` have the whole tensor. The kind of the value says how the tensors of
-/// the ranks are combined: Inner by an all-gather, another kind, such as Sum,
-/// by an all-reduce.
+/// Returns one reshard that ranks need while the split op `op` runs. A reshard
+/// is a change of the sharding of a tensor. `value` describes the tensor, such
+/// as the tensor of row maxima in a softmax.
+///
+/// Before the reshard, each rank along the mesh axes `axes` has a tensor of its
+/// own. The rank has computed this tensor from its part of the operand. After
+/// the reshard, each rank has the combination of the tensors of all these
+/// ranks. The field `value.kind` says which collective combines the tensors:
+///
+///   `value.kind`          collective
+///   Inner                 all-gather
+///   Sum, Max, Min, Prod   all-reduce by a sum, maximum, minimum or product
+///
+/// Example: 2 ranks split one row of a softmax, and `value` is the tensor of
+/// row maxima. Its kind is Max:
+///
+///            part of the row   maximum before   maximum after
+///   rank 0   1, 5              5                5
+///   rank 1   3, 2              3                5
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -77,9 +93,10 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Returns the number of elements that one rank holds of a tensor. Only dims
-/// from number `begin` on count: for a local shape [2, 4, 8] and begin = 1, the
-/// result is 4 · 8.
+/// Multiplies the sizes that the dims of the tensor `value` have on one rank,
+/// and returns the product. `sharding` is the sharding of the tensor. The dims
+/// before dim number `begin` are left out. Example: the part of one rank has
+/// the shape [2, 4, 8], and `begin` is 1. The result is 4 · 8 = 32.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;

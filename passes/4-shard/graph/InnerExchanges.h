@@ -24,15 +24,20 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards (changes of sharding) that ranks need while the split
-/// op `op` runs. Here 12@t is a dim of 12 that the axis t splits:
+/// Returns the reshards that ranks need while the split op `op` runs. A reshard
+/// is a change of the sharding of a tensor. Examples for 4 ranks that split one
+/// dim:
 ///
-///   op                           reshards
-///   softmax [8@d, 12@t]          [8@d] partial max(t) -> [8@d],
-///                                [8@d] partial sum(t) -> [8@d]
-///   topk of [8@d, 12@t], k = 3   all-gather of 3 candidates per rank of t
-///   ring attention on c ranks    c - 1 exchanges of keys and values
-///   op without exchanges         none
+/// - A softmax along the dim needs two reshards. The first is an all-reduce of
+///   the row maxima. The second is an all-reduce of the row sums.
+/// - A topk along the dim, with k = 3, needs an all-gather. Each rank sends 3
+///   elements of its part: those that the topk selects in this part. If another
+///   op reads the indices that the topk returns, an all-reduce of the indices
+///   follows.
+/// - Ring attention has 3 steps. In each step, each rank receives the keys and
+///   values of the next rank. This is one reshard if keys and values are sent
+///   as one tensor, and two reshards if they are sent one after the other.
+/// - An addition needs no reshard, because each rank can add its parts alone.
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
 /// Returns the total cost of the values that ranks exchange while the split op
@@ -40,9 +45,10 @@ llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 /// without a cluster profile (bandwidths and speeds).
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
-/// Returns the bytes of temporaries of `op` on a rank while it runs. For
-/// attention, these are the scores, and the keys and values as the op reads
-/// them. For other ops, returns 0.
+/// Returns how many bytes the scores, the keys and the values of the attention
+/// `op` have on one rank. Scores are the products of queries and keys. The
+/// search counts these bytes as memory that the rank needs while the op runs.
+/// If `op` is not a `graph.attention`, returns 0.
 double workspaceBytes(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -20,24 +20,22 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits one factor (dim, or part of a dim) of `op` over `axes`. These axes
-/// split a factor of an operand or result. The op may divide that factor
-/// further: `covering` lists the factors of the op whose sizes have that
-/// factor's size as their product, major first. The first factor in `covering`
-/// is split. Example with an axis t of size 3, which splits an operand's dim of
-/// 12:
+/// Splits the first factor in `covering` over the mesh axes `axes`. A factor is
+/// a dim, or part of a dim. `covering` lists consecutive factors of one dim of
+/// `op`, major first. Example: in the sharding of an operand, the axis t of
+/// size 3 splits a dim of 12 elements. `op` divides this dim into the factors 6
+/// and 2. `covering` lists both factors. The function splits the factor 6 over
+/// t, and each rank has a third of it: 2.
 ///
-///   `covering`   before   after
-///   6 and 2      6, 2     6@t, 2
-///
-/// Does nothing in these cases:
+/// The function does nothing in these cases:
 ///
 /// - `covering` has several factors, and the number of ranks along `axes` does
-///   not divide the size of the first one.
-/// - The first factor is split already.
-/// - The first factor has the kind Whole (must not be split) or Inner (ranks
-///   would have to exchange values while the op runs).
-/// - `op` is already split over a part of `axes`.
+///   not divide the size of the first factor. For example, 4 ranks do not
+///   divide 6.
+/// - Some axis already splits the first factor.
+/// - The first factor has the kind Whole (ranks must not split it) or Inner
+///   (ranks that split it exchange values while the op runs).
+/// - `op` already uses one of `axes`, or a part of one.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -48,17 +46,27 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits one dim of `op` as `sharding` splits this dim of an operand or
-/// result. Both divide the dim into factors (parts), major first. `dim` lists
-/// the factors of the op. Each factor of `sharding` is compared with the next
-/// factors of the op. If the product of their sizes is equal to the size of the
-/// factor of `sharding`, the first of them gets the axes. Otherwise the
-/// function returns. Example, where 12@t is a factor of 12 that the axis t of
-/// size 3 splits:
+/// Splits one dim of an operand or result of `op` over the axes that split this
+/// dim in `sharding`. The dim is divided into factors in two ways. `dim` lists
+/// the factors of `op`, and `sharding.factors` lists the factors of the
+/// sharding. The product of the factors is the size of the dim in both lists.
+/// For example, a dim of 60 elements may have the factors 3, 4 and 5 in `op`,
+/// and the factors 12 and 5 in `sharding`.
 ///
-///   factors of the op   factors of `sharding`   new factors of the op
-///   3, 4, 5             12@t, 5                 3@t, 4, 5 (12 = 3 · 4)
-///   3, 8, 5             12@t, 10                3, 8, 5 (3 · 8 is not 12)
+/// The function compares the lists from left to right. For each factor of
+/// `sharding`, it looks for the next factors of `op` with the same product. In
+/// the example, the factors 3 and 4 of `op` belong to the factor 12 of
+/// `sharding`. If an axis splits the factor 12 in `sharding`, the function
+/// splits the factor 3 of `op` over this axis (see `give`). If no next factors
+/// have the same product, the function returns and splits no further factor.
+///
+/// Examples with an axis t of size 3, where 12@t is a factor of 12 elements
+/// that t splits:
+///
+///   factors of `sharding`   factors of `op`   result
+///   12@t, 5                 3, 4, 5           3@t, 4, 5 (12 = 3 · 4)
+///   12@t, 10                3, 8, 5           3, 8, 5 (3 is less than 12, and
+///                                             3 · 8 is more than 12)
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {
@@ -83,8 +91,12 @@ static void followTensor(ShardedOp &op,
     followDim(op, dim, split);
 }
 
-/// Lets the partial sums of all operands pass through the op if its rule allows
-/// that.
+/// Marks the results of `op` as partial sums along each axis along which an
+/// operand is a partial sum. A partial sum is a value of which each rank has
+/// one addend. The function considers only operands in which the op is linear.
+/// For example, if the operand of a transpose is a partial sum along tp, the
+/// result is a partial sum along tp. `operands` are the shardings of the
+/// operands.
 static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
   for (int operand : op.rule->partialThrough)
     for (const dist::Partial &partial : operands[operand].partials)

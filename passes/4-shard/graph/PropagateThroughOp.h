@@ -12,15 +12,15 @@ namespace pcc::shard {
 ///
 /// - An axis is used only if the op then needs no communication.
 /// - If two operands split a dim differently, the first operand decides.
-/// - Partial sums (values that ranks still have to add) pass from operands to
-///   results only if `partialsPass` is true and the op allows it, as a
-///   transpose does.
+/// - Partial sums pass from operands to results only if `partialsPass` is true
+///   and the op allows it, as a transpose does. A partial sum is a value that
+///   ranks still have to add.
 ///
-/// Examples, where 8@t is a dim of 8 that the axis t splits:
+/// Examples, where 8@t is a dim of 8 elements that the axis t splits:
 ///
-///   op                            operands          result
-///   add                           [8@t, -], [8, -]  [8@t, -]
-///   sum along dim 1               [8@d, 6@t]        [8@d] partial sum(t)
+///   op                operands          result
+///   add               [8@t, 6], [8, 6]  [8@t, 6]
+///   sum along dim 1   [8@d, 6@t]        [8@d], a partial sum along t
 ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);

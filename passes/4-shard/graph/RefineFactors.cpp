@@ -39,13 +39,18 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
 }
 
 /// Divides one factor (part of a dim) into smaller factors at `boundaries`, and
-/// returns their sizes. `begin` is the product of the sizes of all factors
-/// before this factor, and `end` is `begin` times its size. A boundary is such
-/// a product as well. It is used only if it lies between `begin` and `end`, is
-/// a multiple of the boundary before it (or of `begin`), and divides `end`:
+/// returns the sizes of the smaller factors. A boundary is a number: the
+/// product of the sizes of all factors before it. In a dim with the factors 2
+/// and 12, the factor 12 begins at the boundary 2 and ends at the boundary 24.
+/// `begin` and `end` are the boundaries at which the factor begins and ends.
 ///
-///   begin 1, end 24, boundary 3:   sizes 3 and 8
-///   begin 1, end 24, boundary 5:   size 24, because 5 does not divide 24
+/// A boundary is used only if it lies between `begin` and `end`, is a multiple
+/// of the last used boundary (or of `begin`), and divides `end`:
+///
+///   begin   end   boundary   sizes
+///   1       24    3          3 and 8
+///   2       24    6          3 and 4, because 6 / 2 = 3 and 24 / 6 = 4
+///   1       24    5          24, because 5 does not divide 24
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -85,14 +90,22 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Divides factors (dims, or parts of dims) in the producer and in a user of a
-/// value, so that both have the same factors of the value where their rules
-/// allow it. Example for a dim of 24. Factors begin at 6 in the producer and at
-/// 3 in the user; afterwards, factors begin at 3 and at 6 in both:
+/// Divides factors of two ops, so that both ops have the same factors of one
+/// value. A factor is a dim, or part of a dim. `producer` is the sharding rule
+/// of the op that produces the value, as result number `result`. `user` is the
+/// sharding rule of an op that reads the value, as operand number `operand`. A
+/// sharding rule lists the factors of each dim. Example for a dim of 24
+/// elements:
 ///
-///              before   after
-///   producer   6, 4     3, 2, 4
-///   user       3, 8     3, 2, 4
+///              factors before   factors after
+///   producer   6, 4             3, 2, 4
+///   user       3, 8             3, 2, 4
+///
+/// The factors stay different in two cases:
+///
+/// - A factor must not be divided (mayRefine).
+/// - No division makes the factors equal. For example, the factors 4, 6 and the
+///   factors 6, 4 stay different, because 4 does not divide 6.
 ///
 /// Returns whether any factor was divided.
 static bool refineEdge(RefinedRule &producer, unsigned result,
@@ -122,16 +135,34 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags along one dim of a value, from its producer to a user. A tag
-/// says which dim of the model a factor (part of a dim) is, such as Batch.
-/// `from` and `to` are the factors of the dim in the producer and in the user.
-/// A factor in `to` gets the tag of a factor in `from` in two cases:
+/// Copies tags from the producer of a value to a user of the value. A tag names
+/// the dim of the model to which a factor belongs, such as Batch (samples). A
+/// factor is a dim, or part of a dim. The function handles one dim of the
+/// value:
 ///
-/// - Both factors begin at the same position in the dim.
-/// - The factor in `from` begins inside the factor in `to`, and the latter has
-///   the kind Whole (never split) or Inner (its parts exchange values).
+/// - `from` lists the factors of this dim in the producer. `known` has the tags
+///   of all factors of the producer.
+/// - `to` lists the factors of this dim in the user. `tags` has the tags of all
+///   factors of the user. The function sets these tags.
+/// - If `withHeads` is false, the tag Head (attention heads) is not copied.
 ///
-/// If `withHeads` is false, the tag Head (attention heads) is not copied.
+/// A boundary is the product of the sizes of all factors before a factor. In a
+/// dim with the factors 2 and 12, the factor 2 begins at the boundary 1, and
+/// the factor 12 begins at the boundary 2. A factor of the user gets the tag of
+/// a factor of the producer in two cases:
+///
+/// - Both factors begin at the same boundary.
+/// - The factor of the user has the kind Whole (ranks must not split it) or
+///   Inner (ranks that split it exchange values). The factor of the producer
+///   begins inside this factor.
+///
+/// If several factors of the producer match, the tag of the last one is used.
+/// Example: the producer has the factors 2 (tag Stripe) and 12 (tag Sequence).
+///
+///   factors of the user   kind             new tags of the user
+///   2 and 12              any              Stripe and Sequence
+///   24                    Whole or Inner   Sequence
+///   24                    any other        Stripe
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -151,12 +182,20 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence (dim of tokens) along one dim of a value, from a
-/// user of the value back to the producer. `from` and `to` list the factors
-/// (parts) of the dim in the producer and in the user. A factor of the producer
-/// gets the tag if two conditions hold: it has no tag yet, and the user has a
-/// factor with the tag at the same position and of the same size. In this way,
-/// masks and tables of token positions get the tag.
+/// Copies the tag Sequence from a user of a value back to the producer of the
+/// value. A tag names the dim of the model to which a factor (part of a dim)
+/// belongs. The tag Sequence names the dim of tokens. The function handles one
+/// dim of the value. `from` lists the factors of this dim in the producer, and
+/// `to` lists the factors of this dim in the user.
+///
+/// A factor of the producer gets the tag if two conditions hold:
+///
+/// - The factor has no tag yet.
+/// - The user has a factor with the tag at the same position and of the same
+///   size.
+///
+/// For example, an attention mask gets the tag from the attention that reads
+/// it.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -264,10 +303,25 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor (part) of the sequence dim `dim` that counts tokens, as
-/// an index into the factors of `rule`. If `numParts` ranks split the sequence,
-/// the dim may consist of two factors: the stripes (contiguous pieces), and the
-/// tokens of one stripe. Then returns the second factor, otherwise the first.
+/// Returns the factor of a sequence dim that counts tokens. A factor is a dim,
+/// or part of a dim. `dim` lists the factors of the sequence dim, as indices
+/// into the factors of `rule`.
+///
+/// The sequence may be cut into stripes. A stripe is a contiguous piece of the
+/// sequence. The first factor of the dim is then the number of stripes, and the
+/// second factor counts the tokens of one stripe. `numParts` is the number of
+/// ranks for which sequences are cut into stripes. If no sequence is cut,
+/// `numParts` is 1, and the first factor is returned. The function stripesFor
+/// returns the number of stripes for `numParts` ranks. If this number is
+/// greater than 1 and equal to the first factor, the second factor is returned.
+/// Otherwise, the first factor is returned.
+///
+/// Example for 32 tokens and `numParts` = 2, where stripesFor returns 4:
+///
+///                        factors   returned factor
+///   not cut              32        32
+///   cut into 4 stripes   4, 8      8
+///   cut in another way   2, 16     2
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

@@ -44,15 +44,16 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns one exchange of ring attention, as a reshard (change of sharding) of
-/// the keys or of the values. Each rank receives the part of the next rank. The
-/// last rank receives the part of rank 0:
+/// Returns one exchange of ring attention as a reshard of one tensor. A reshard
+/// is a change of sharding. The tensor contains the keys or the values, and
+/// each rank has a part of them. In the exchange, each rank receives the part
+/// of the next rank, and the last rank receives the part of rank 0:
 ///
 ///   rank                0   1   2
 ///   part before         0   1   2
 ///   part after          1   2   0
 ///
-/// The parameters describe the tensor of the keys or of the values:
+/// The parameters describe the tensor:
 ///
 /// - `shape` is its shape [batch, heads, tokens, width].
 /// - `sharding` is its sharding.
@@ -61,9 +62,12 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
 /// - `axes` are the mesh axes that split the tokens of each stripe.
 /// - `bytes` is the size of one element in bytes.
 ///
-/// The shape of the result has two dims in place of the dim of tokens: the
-/// stripes, and the tokens of one stripe. For 12 tokens in 2 stripes, these
-/// dims have the sizes 2 and 6. With 4 ranks, the 6 tokens are padded to 8.
+/// The returned reshard has a field `shape`. This shape has two dims in place
+/// of the dim of tokens: the number of stripes, and the number of tokens in one
+/// stripe. The number of tokens is rounded up, so that each rank along `axes`
+/// gets the same number. Example: 12 tokens in 2 stripes have 6 tokens per
+/// stripe. For 4 ranks, 6 is rounded up to 8, and each rank gets 2 tokens of
+/// each stripe. The shape [1, 16, 12, 64] becomes [1, 16, 2, 8, 64].
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {
@@ -93,8 +97,10 @@ SmallVector<InnerReshard, 2> pcc::shard::ringReshards(const ShardedOp &op) {
                    stripesOf(op), axes, graph::elementBytes(type));
   };
   SmallVector<InnerReshard, 2> step{messageOf(1), messageOf(2)};
-  // Keys and values have equal shardings here, so they are sent as one tensor,
-  // joined along the last dim.
+  // If no mesh axis splits the last dim of the values, keys and values have the
+  // same sharding. They are then sent as one tensor, in which they are joined
+  // along the last dim. For example, keys with 64 elements per token and values
+  // with 32 elements per token become one tensor with 96 elements per token.
   if (ringPacksKeysAndValues(op)) {
     step[0].shape[4] += step[1].shape[4];
     step.pop_back();

@@ -20,9 +20,12 @@ namespace pcc::shard {
 ///   1      k1 v1    k2 v2    k0 v0
 ///   2      k2 v2    k0 v0    k1 v1
 struct Ring {
-  /// Factors (dims, or parts of dims) of the queries and of the keys, as
-  /// indices into the sharding rule of the attention op. If the sequence is cut
-  /// into stripes (pieces; Stripes.h), they are the tokens of each stripe.
+  /// Two factors of the attention op. A factor is a dim, or part of a dim.
+  /// `queries` is the dim of tokens in the queries, and `keys` is the dim of
+  /// tokens in the keys. Both are indices into the factors of the op's sharding
+  /// rule. If the sequence is cut into stripes (contiguous pieces), the dim of
+  /// tokens has two factors: the number of stripes, and the number of tokens in
+  /// one stripe. In this case, `queries` and `keys` are the second factors.
   int queries, keys;
 };
 
@@ -43,10 +46,16 @@ dist::SubAxes ringAxes(const ShardedOp &op);
 /// the values. `op` must be an attention.
 bool ringPacksKeysAndValues(const ShardedOp &op);
 
-/// Returns the reshards (changes of sharding) that move keys and values in ring
-/// attention. A ring of c ranks has c - 1 steps, each with one reshard (keys
-/// and values as one tensor) or two. Empty if `op` is not split as ring
-/// attention.
+/// Returns the reshards by which ring attention moves keys and values between
+/// ranks. A reshard is a change of the sharding of one tensor. Ring attention
+/// on 4 ranks has 3 steps. In each step, each rank receives the keys and values
+/// of the next rank, and the last rank receives those of rank 0. The number of
+/// reshards in each step is:
+///
+/// - 1 if keys and values are sent as one tensor (see ringPacksKeysAndValues)
+/// - 2 if they are sent as two tensors: first the keys, then the values
+///
+/// If `op` is not split as ring attention, the list is empty.
 llvm::SmallVector<InnerReshard, 2> ringReshards(const ShardedOp &op);
 
 } // namespace pcc::shard

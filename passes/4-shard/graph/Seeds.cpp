@@ -68,9 +68,15 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
               /*isAnnotation=*/true};
 }
 
-/// Returns the sharding that the model requests for the result of `op`. A
-/// `dist.pin` requests its own sharding, and a `graph.get_parameter` that of
-/// its parameter. For other ops, returns null.
+/// Returns the sharding that the model requests for the result of `op`. There
+/// are two ops for which the model can request one:
+///
+/// - A `dist.pin` has the requested sharding as its attribute `to`.
+/// - A `graph.get_parameter` reads a parameter, such as a weight. The parameter
+///   may have the attribute `dist.sharding`, which is the requested sharding.
+///   `parameters` is the symbol table in which the parameter is found by name.
+///
+/// If there is no request, returns null.
 static dist::ShardingAttr annotationOf(Operation &op,
                                        const SymbolTable &parameters) {
   if (auto pin = dyn_cast<dist::PinOp>(op))

@@ -60,20 +60,26 @@ public:
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Rewrites seeds (requested shardings) that split the batch dim. The batch
-  /// dim becomes two parts: the microbatches, and the samples of one
-  /// microbatch. The axes of the seed then split the second part. Example with
-  /// 6 samples, 2 microbatches, and an axis dp of 2 ranks:
+  /// Rewrites requested shardings of the batch dim (the dim of samples) if the
+  /// ranks cannot divide the samples of one microbatch evenly. A microbatch is
+  /// a piece of the batch. Each rank computes one microbatch after another.
+  /// After the rewrite, the batch dim has two factors: the number of
+  /// microbatches, and the number of samples in one microbatch. The requested
+  /// axes then split the second factor. Example: the user requests that the
+  /// axis dp of 2 ranks splits 6 samples, and there are 2 microbatches of 3
+  /// samples:
   ///
-  ///   before   [6@dp]     dp splits 6 samples
-  ///   after    [2|3@dp]   2 microbatches; dp splits the 3 samples of each
+  ///   before   [6@dp]     dp splits 6 samples into 3 and 3
+  ///   after    [2|3@dp]   dp splits the 3 samples of a microbatch into 2 and 1
   ///
-  /// A seed is rewritten only if its axes cannot divide the samples of one
-  /// microbatch evenly. In the example, 2 ranks cannot divide 3 samples evenly.
+  /// Without the rewrite, one microbatch might have 4 samples, and the other
+  /// one 2 samples (see ShardedGraph::unevenMicrobatches). If the ranks can
+  /// divide the samples of one microbatch evenly, the request stays as it is.
+  /// For example, 2 ranks can divide 4 samples evenly.
   ///
-  /// `graph` must have been built from these seeds, and its function `refine`
-  /// must have been called. `graph` describes the old seeds, so do not use it
-  /// after this call.
+  /// `graph` is the graph that was built with the requested shardings before
+  /// the rewrite. The caller must have called its function `refine`. After the
+  /// rewrite, the graph is out of date and must not be used.
   void cutBatch(const ShardedGraph &graph, int64_t microbatches);
 
   /// Returns the seed (requested sharding) of a function argument or an op
@@ -89,21 +95,33 @@ public:
     return it == outputs.end() ? nullptr : &it->second;
   }
 
-  /// Returns the sub-axes of `axis` that the search assigns one after another,
-  /// major first. Their sizes are prime. Each sub-axis of `axis` in a seed
-  /// (requested sharding) consists of whole sub-axes in this list:
+  /// Cuts the mesh axis `axis` into sub-axes, each of a prime size, and returns
+  /// them, major first. The search assigns these sub-axes one after another. A
+  /// sub-axis is a part of a mesh axis. For example, tp:(4)3 is a sub-axis of
+  /// size 3 of the axis tp. The product of the sizes of all sub-axes before it
+  /// is 4.
   ///
-  ///   tp of 12                        tp:(1)2, tp:(2)2, tp:(4)3
-  ///   tp of 12, a seed has tp:(1)3    tp:(1)3, tp:(3)2, tp:(6)2
+  /// A requested sharding may use only a part of the axis. The axis is then cut
+  /// at the beginning and at the end of this part. The axis is also cut at the
+  /// beginning and at the end of a part that divides the experts of a
+  /// mixture-of-experts layer. Examples for an axis tp of size 12:
+  ///
+  ///   part that a request uses   result
+  ///   none                       tp:(1)2, tp:(2)2, tp:(4)3
+  ///   tp:(1)3                    tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
   /// Returns whether some sub-axis of the mesh axis `axis` begins or ends at
-  /// the point `parts`. A point is the product of the sizes of all sub-axes
-  /// before it. A sub-axis tp:(2)4 begins at the point 2 and ends at the
-  /// point 2 · 4 = 8. Three kinds of sub-axes count:
+  /// the number `parts`. A sub-axis is a part of a mesh axis. It begins at the
+  /// product of the sizes of all sub-axes before it. Example: an axis tp of
+  /// size 8 consists of two sub-axes: tp:(1)2 of size 2, and then tp:(2)4 of
+  /// size 4. The sub-axis tp:(1)2 begins at 1 and ends at 2. The sub-axis
+  /// tp:(2)4 begins at 2 and ends at 8, because 2 · 4 = 8. For tp, the function
+  /// then returns true for the numbers 1, 2 and 8. Three kinds of sub-axes
+  /// count:
   ///
   /// - the whole axis
-  /// - each sub-axis in a seed (requested sharding)
+  /// - each sub-axis in a requested sharding
   /// - each sub-axis that divides the experts of a mixture-of-experts layer
   bool cutsAt(const std::string &axis, int64_t parts) const {
     auto it = cuts.find(axis);
@@ -162,10 +180,17 @@ private:
   /// Pairs (a, b) of axes for which some seed (requested sharding) splits one
   /// factor (dim, or part of a dim) over both, with b minor to a.
   std::set<std::pair<std::string, std::string>> order;
-  /// For each axis: the points at which its sub-axes in seeds (requested
-  /// shardings) begin or end. The ends of the axis are included. A point is the
-  /// product of the sizes of all sub-axes before it. For tp of size 8 with the
-  /// sub-axes tp:(1)2 and tp:(2)4, the points are 1, 2 and 8.
+  /// For each mesh axis: the numbers at which its sub-axes begin or end. A
+  /// sub-axis is a part of a mesh axis. It begins at the product of the sizes
+  /// of all sub-axes before it. Example: an axis tp of size 8 consists of two
+  /// sub-axes: tp:(1)2 of size 2, and then tp:(2)4 of size 4. The sub-axis
+  /// tp:(1)2 begins at 1 and ends at 2. The sub-axis tp:(2)4 begins at 2 and
+  /// ends at 8, because 2 · 4 = 8. The set for tp is then {1, 2, 8}. Three
+  /// kinds of sub-axes count:
+  ///
+  /// - the whole axis
+  /// - each sub-axis in a requested sharding
+  /// - each sub-axis that divides the experts of a mixture-of-experts layer
   std::map<std::string, std::set<int64_t>> cuts;
   /// By name of each axis in a seed (requested sharding): the round (0, 1, …)
   /// in which the search assigns the axis.

@@ -23,19 +23,23 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// Fills `sumsInTime`, the set of vertices with results that may be incomplete
-/// sums over the batch. Example: the gradient of a weight is a sum over all
-/// samples. The vertex that computes it runs once per microbatch, and each run
-/// computes only the sum over the samples of one microbatch. This sum is
-/// incomplete. A `graph.accumulate` later adds the sums of all microbatches.
+/// Fills `sumsInTime`, the set of all vertices whose result may be an
+/// incomplete sum over the batch. Example: the gradient of a weight is a sum
+/// over all samples. The vertex that computes the gradient runs once per
+/// microbatch (part of the batch). Each run adds up the samples of one
+/// microbatch only, so the sum is incomplete.
 ///
-/// A vertex other than `graph.accumulate` is in the set in two cases:
+/// A vertex is in the set in two cases:
 ///
-/// - The vertex sums over the batch.
-/// - The vertex reads an incomplete sum, and its op is linear in an operand.
-///   For example, the transpose of a sum is the sum of the transposes.
+/// - The op of the vertex adds up samples, as in the example.
+/// - The vertex reads an incomplete sum, and its result may be an incomplete
+///   sum as well. Example: the vertex transposes the gradient of each
+///   microbatch. The sum of the transposed gradients is the transpose of the
+///   sum. The function assumes this for each op whose list `partialThrough` is
+///   not empty. The list contains the operands that may be incomplete sums.
 ///
-/// The set is empty if the function is no training step.
+/// A `graph.accumulate` is never in the set, because it adds the sums of all
+/// microbatches. If the function is not a training step, the set is empty.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {

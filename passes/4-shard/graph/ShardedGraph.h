@@ -50,14 +50,26 @@ public:
   /// `seeds` (requested shardings), which must outlive the graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
-  /// Cuts the factors (dims, or parts of dims) of all vertices until the
-  /// producer and the users of each value have equal factors. Then gives tags
-  /// to the factors of the batch, of the sequence and of attention heads.
+  /// Divides factors until the producer and the users of each value have the
+  /// same factors of the value. A factor is a dim, or part of a dim. Example:
+  /// the producer has a dim of 24 elements as one factor, and a user has this
+  /// dim as the factors 3 and 8. The factor 24 is then divided into 3 and 8.
+  /// Some factors are never divided: those that ranks must not split, and those
+  /// of which each rank must have a contiguous range.
   ///
-  /// - If `sequenceParts` is the number n > 1, first cuts the sequence of
-  ///   causal attention into stripes (pieces; Stripes.h) for n ranks.
-  /// - If `microbatches` is the number m > 1, first cuts the batch of each
-  ///   argument: 8 samples with m = 2 become the factors 2 and 4.
+  /// Then sets the member `tags`. A tag marks a factor that belongs to the
+  /// samples, to the tokens or to the attention heads.
+  ///
+  /// Two parameters ask for further divisions, which are done first:
+  ///
+  /// - If `sequenceParts` is greater than 1, causal attention is cut into
+  ///   stripes where this is possible. A stripe is a contiguous piece of the
+  ///   sequence. `sequenceParts` is the number of ranks that can split each
+  ///   stripe. For example, 16 tokens become the factors 4 and 4: 4 stripes of
+  ///   4 tokens.
+  /// - If `microbatches` is greater than 1, the batch dim of each function
+  ///   argument is divided. For example, 8 samples in 2 microbatches become the
+  ///   factors 2 and 4.
   ///
   /// Returns whether any attention was cut into stripes.
   bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
@@ -102,9 +114,11 @@ public:
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
       users;
 
-  /// Returns whether the function is a training step. In a training step, the
-  /// gradients of all microbatches are added. In any other function, no value
-  /// may be a sum over microbatches.
+  /// Returns whether the function is a training step: some op in the function
+  /// writes a parameter. In a training step, a sum over the batch may be
+  /// computed in pieces. Each piece is the sum over one microbatch (a part of
+  /// the batch), and a `graph.accumulate` adds the pieces. In any other
+  /// function, a sum over the batch is not cut into microbatches.
   bool isTraining() const { return trains; }
   /// Returns whether vertex `op` belongs to the optimizer update, which runs
   /// once per step. Other vertices run once per microbatch.
@@ -144,12 +158,16 @@ public:
   /// Returns the seed (requested sharding) of vertex `op`. Returns null if the
   /// vertex is no pin, that is, if it has no requested sharding.
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
-  /// Returns whether vertex `op` was added to the graph only to request a
-  /// sharding of an op's result. In the graph, such a vertex follows the op.
+  /// Returns whether the function addPin has added vertex `op` to the graph.
+  /// The vertex then only requests a sharding of an op's result, and it follows
+  /// the vertex of the op. Example: the user requests a sharding of the result
+  /// of a matmul. The graph then has a vertex for the matmul, and a second
+  /// vertex for the request. isPinOfValue returns true for the second vertex
+  /// only.
   ///
-  /// Returns false for the vertex of an op, function argument or function
-  /// result, even if that vertex itself has a requested sharding. An example is
-  /// the vertex of a function argument for which the user requests a sharding.
+  /// The vertex of a function argument, of a function result or of an op
+  /// without operands can hold a request itself. The graph has no second vertex
+  /// for this request. isPinOfValue returns false for these vertices.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether vertex `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
@@ -173,14 +191,19 @@ private:
   /// Adds a vertex for a function argument. If the argument has a seed
   /// (requested sharding), the vertex must get this sharding.
   void addSource(mlir::Value argument);
-  /// Adds a vertex for `op`, and perhaps a pin (request for a sharding):
+  /// Adds a vertex for `op`. A pin is a vertex with a requested sharding. addOp
+  /// makes a pin in three cases:
   ///
-  ///   op                                          pin
-  ///   has operands and a seed for its result      a second vertex, after `op`
-  ///   has a seed but no operands                  the vertex of `op`
-  ///   writes a parameter whose read has a seed    the vertex of `op`
-  ///
-  /// A seed is a requested sharding.
+  /// - A sharding is requested for the result of `op`, and `op` has no
+  ///   operands. An example is a `graph.get_parameter`. The vertex of `op` is
+  ///   the pin.
+  /// - A sharding is requested for the result of `op`, and `op` has operands.
+  ///   addOp adds a second vertex, which follows the vertex of `op`. The second
+  ///   vertex is the pin.
+  /// - `op` is a `graph.set_parameter`, which writes a parameter. A sharding is
+  ///   requested for the result of a `graph.get_parameter` that reads this
+  ///   parameter on the same pipeline stage. The vertex of `op` is a pin with
+  ///   this sharding.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
@@ -206,8 +229,12 @@ private:
   /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
   /// parameter.
   void findWrites();
-  /// Fills `sumsInTime`: finds the vertices whose results may be incomplete
-  /// sums over the batch, with one addend in each microbatch.
+  /// Fills `sumsInTime`: finds all vertices whose result may be a sum over only
+  /// one microbatch, although the model needs the sum over the whole batch. A
+  /// microbatch is a part of the batch, and each rank computes one microbatch
+  /// after another. Example: the gradient of a weight is a sum over all
+  /// samples. The vertex that computes the gradient runs once per microbatch.
+  /// Each run adds up the samples of one microbatch only.
   void findSumsInTime();
   /// Sets the `tags` of all factors (dims, or parts of dims). A tag says that a
   /// factor belongs to the batch, to the sequence or to the attention heads.
@@ -256,13 +283,17 @@ private:
   /// Number of function arguments, which are the first vertices, and number of
   /// function results, which are the last vertices.
   unsigned numArguments = 0, numSinks = 0;
-  /// By IR value: the vertex that users of the value read, and the index of the
-  /// value among the results of that vertex.
+  /// For each IR value: the vertex that provides the value to its users, and
+  /// the index of the value among the results of this vertex. The vertex is the
+  /// op or the function argument that produces the value. There is one
+  /// exception: if an op is followed by a pin (a vertex that requests a
+  /// sharding of the op's result), the pin provides the result.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
   /// For each pin (vertex with a requested sharding): the requested sharding.
   llvm::DenseMap<unsigned, const Seed *> pins;
-  /// For each pin (request for a sharding) that is a vertex of its own, after
-  /// an op: the IR value whose sharding it requests.
+  /// For each vertex that the function addPin has added: the IR value whose
+  /// sharding the vertex requests. The value is the result of an op, and the
+  /// vertex follows the vertex of this op.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
   /// The seeds (requested shardings) of parameters, by the parameter's name and
   /// the pipeline stage that reads it.

@@ -88,14 +88,19 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns a dim with a view, the list of operand elements that each rank
-/// reads. The form of the view depends on `window.extent`:
+/// Returns the sharding of a dim with a view. The view is a new dim that lists
+/// the operand elements that ranks read. It consists of one or more blocks. The
+/// form of the view depends on `window.extent`:
 ///
-/// - 0: the op copies elements, as a slice or a pad. The view has one piece for
-///   each contiguous range of copied elements.
-/// - n > 0: the op reads n elements for each result element, as a convolution.
-///   The view has one block for each rank's part of the result. The block
-///   contains all elements that this part needs, with the halo.
+/// - 0: the op copies elements, as a slice or a pad. The view has one block, of
+///   the size of the result dim, and each rank reads its part of the block. For
+///   example, for x[3:11] on 2 ranks, rank 0 reads elements 3 to 6, and rank 1
+///   reads elements 7 to 10.
+/// - n > 0: the op reads n elements for each result element, as a convolution
+///   does. The view has one block for each part of the result dim. The block
+///   contains all elements that this part needs, including elements of other
+///   ranks (halo). With 16 rows on 4 ranks, 3 filter rows and a pad of 1 row,
+///   the block of rank 1 contains rows 3 to 8.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -119,8 +124,11 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // No rank reads elements from `view.limit` on. Only the padding of the last
-  // rank's part of the result would need them.
+  // No rank reads an element whose index is `view.limit` or more. The last
+  // result element needs only elements before `view.limit`. The parts of all
+  // ranks together may be larger than the result. For example, 10 result
+  // elements on 4 ranks are 4 parts of 3 elements, of which 2 are padding. The
+  // padding reads no elements from `view.limit` on.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};

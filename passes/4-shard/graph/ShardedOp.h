@@ -59,9 +59,14 @@ struct Strategy {
 ///
 ///   dim of 192   ->   factors 3, 8 and 8
 struct RefinedRule : graph::ShardingRule {
-  /// parts[f] lists the factors (parts of a dim) into which factor f of the op
-  /// has been cut, major to minor, as indices into `factors`. It is {f} if
-  /// factor f has not been cut.
+  /// parts[f] lists the factors into which factor f of the original rule has
+  /// been cut, major first. A factor is a dim, or part of a dim. Each number in
+  /// the list is an index into `factors`. If factor f has not been cut, the
+  /// list is {f}.
+  ///
+  /// Example: the rule has only factor 0, of 12 elements. The factor is cut
+  /// into 3 and 4. The part 3 is the new factor 0, and the part 4 is the new
+  /// factor 1. Then parts[0] is {0, 1}.
   llvm::SmallVector<DimFactors> parts;
 
   /// Creates a copy of `rule` in which no factor (dim, or part of a dim) has
@@ -116,14 +121,18 @@ struct ShardedOp {
   /// Sub-axes along which operands are partial sums (values that ranks still
   /// have to add). Along these sub-axes, the results are partial sums as well.
   dist::SubAxes through;
-  /// throughOperand[i] is the index of the operand that is a partial sum (one
-  /// addend per rank) along the sub-axis through[i]. It is -1 if all operands
-  /// in `rule->partialThrough` are partial sums.
+  /// throughOperand[i] belongs to the sub-axis through[i]. It is the index of
+  /// the operand that is a partial sum along this sub-axis. A partial sum has
+  /// one addend on each rank. The number is -1 if several operands are partial
+  /// sums together, as in an addition. These are all operands in
+  /// `rule->partialThrough`.
   llvm::SmallVector<int, 2> throughOperand;
 
   /// Whether the op uses all windows of its rule. A window is the range of an
-  /// operand's dim that the op reads, such as the range of a slice. If false,
-  /// the op uses only the windows that the split of its result requires.
+  /// operand's dim that the op reads, such as the range of a slice. If the op
+  /// uses a window, each rank receives the operand elements that its part of
+  /// the result needs. If false, the op uses a window only if the same dim of
+  /// the result is split and the window is not optional (see `uses`).
   bool usesAllWindows = false;
 
   /// Creates a vertex whose factors (dims, or parts of dims) are not split.
@@ -136,8 +145,13 @@ struct ShardedOp {
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
   /// Returns the sharding in which the op needs operand number `operand`, in
-  /// canonical form. A dim that the op reads through a window (range of the
-  /// dim) has a view: the elements that each rank needs (halo).
+  /// canonical form. If the op uses a window of a dim, the sharding of the dim
+  /// has a view. A window is the range of an operand's dim that the op reads.
+  /// The view says which elements of the dim each rank reads. Some of them may
+  /// belong to other ranks (halo). Example: a convolution with 3 filter rows
+  /// and a pad of 1 row reads 8 rows that 2 ranks split. Rank 1 computes result
+  /// rows 4 to 7, and reads rows 3 to 8, where row 3 belongs to rank 0 and row
+  /// 8 is padding.
   dist::Sharding operandSharding(unsigned operand) const;
   /// Returns the sharding of result number `result`, in canonical form. The
   /// result is partial (still to be reduced) along sub-axes that split a
@@ -152,9 +166,11 @@ struct ShardedOp {
   ///   matmul with the loop indices m, n and k; tp splits k:   [-, -, k@tp]
   dist::Sharding split() const;
 
-  /// Returns the sharding of a tensor whose dims consist of the factors in
-  /// `dims`. It is not partial (nothing is still to be reduced) and not
-  /// canonical.
+  /// Returns the sharding of a tensor. `dims` lists the factors of each dim of
+  /// the tensor. A factor is a dim, or part of a dim. In the returned sharding,
+  /// each factor is split over its axes in the member `axes`. The sharding has
+  /// no partial sums (values that ranks still have to add), and it is not in
+  /// canonical form.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
@@ -168,16 +184,27 @@ struct ShardedOp {
   /// attention.
   dist::SubAxes innerAxes() const;
 
-  /// Returns whether the op, as it is split, reads a dim through `window` (a
-  /// range of the operand's dim). If false, the operand's dim is split by its
-  /// factors, like any other dim.
+  /// Returns whether the op uses `window`. A window is the range of an
+  /// operand's dim that the op reads, such as the range of a slice. If the op
+  /// uses the window, each rank receives the operand elements that its part of
+  /// the result needs. If not, the operand's dim is split by its factors, like
+  /// any other dim.
+  ///
+  /// Returns true in two cases:
+  ///
+  /// - `usesAllWindows` is true.
+  /// - The same dim of the result is split, and `window.optional` is false. If
+  ///   `window.optional` is true, ranks can split the dim without receiving
+  ///   elements from other ranks, so the window is not needed.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
   /// Returns the sharding of the operand's dim that the op reads through
-  /// `window` (a range of that dim). Ranks split the dim like the same dim of
-  /// the result. The view of the sharding lists the operand elements that each
-  /// rank needs (halo).
+  /// `window`. A window is the range of an operand's dim that the op reads.
+  /// Ranks split the same dim of the result. The returned sharding has a view:
+  /// it says which operand elements each rank needs for its part of the result.
+  /// Example: ranks 0 and 1 split x[3:11], which has 8 elements. Rank 0 needs
+  /// elements 3 to 6 of x, and rank 1 needs elements 7 to 10.
   dist::DimSharding
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
@@ -189,36 +216,48 @@ private:
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns copies of `op`, one for each way of using `parts`, the prime
-/// sub-axes of one mesh axis (major first). Uses only strategies for which
-/// `may` returns true.
+/// Returns copies of `op`, one for each way of using one more mesh axis.
+/// `parts` are the sub-axes of this axis, each of a prime size, major first. A
+/// factor is a dim, or part of a dim.
 ///
-/// - A copy splits one factor (dim, or part of a dim) over as many parts as it
-///   has elements for. The remaining parts split nothing or another factor and,
-///   if it has too few elements, the factors that directly follow it in a dim.
-///   Without `mixesDims`, the other factor must directly follow the first one,
-///   too.
-/// - If a window (range of an operand's dim that the op reads) is smaller than
-///   the dim, each copy occurs twice: with usesAllWindows false, and with true.
-/// - Unusual splits in `seeds` (requested shardings), such as another order of
-///   axes, are tried as well.
+/// - A strategy is a kind of use, such as a split of one factor (Strategy).
+///   Only strategies for which `may` returns true are used.
+/// - If a copy splits a factor, it splits the factor over as many of `parts` as
+///   the factor has elements for. If some of `parts` are left, there are two
+///   kinds of copies. In one kind, the rest stays unused. In the other, the
+///   rest splits another factor. If this factor has too few elements, the
+///   factors that come directly after it in a dim take what is left.
+/// - If `mixesDims` is false, the other factor must come directly after the
+///   first factor in a dim.
+/// - A window is the range of an operand's dim that the op reads. If some
+///   window is smaller than its dim, and `op.usesAllWindows` is false, each
+///   copy occurs twice: with `usesAllWindows` false and true.
+/// - `seeds` are requested shardings. If a request splits a dim in an unusual
+///   way, such as another order of axes, further copies are split in this way.
 ///
-/// Example with 2 key heads, 4 query heads for each of them, and the parts 2
-/// and 2: part 0 splits the key heads, and part 1 splits the query heads.
+/// Example: an attention has 2 key heads, and 4 query heads for each key head.
+/// `parts` are 2 sub-axes of size 2. In one copy, the first sub-axis splits the
+/// key heads, and the second splits the query heads.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns copies of `op`, a pin (vertex with the requested sharding `seed`),
-/// one for each way of using `parts`, the prime sub-axes of one mesh axis.
-/// `decided` contains all axes assigned so far, including `parts`.
+/// Returns copies of `op`, a pin. A pin is a vertex with a requested sharding,
+/// here `seed`. There is one copy for each way of using one more mesh axis.
+/// `parts` are the sub-axes of this axis, each of a prime size. `decided`
+/// contains all axes that the search has assigned so far, including `parts`. A
+/// factor is a dim, or part of a dim.
 ///
-/// The first copy is split as in `seed`. Each other copy splits one more factor
-/// (dim, or part of a dim). There are other copies in two cases only:
+/// The first copy is split over the axes of `seed` that are in `decided`. Each
+/// other copy also splits one more factor over `parts`, if `may` allows this
+/// split. There are other copies only in two cases:
 ///
-/// - `parts` belong to the time axis (microbatches), which seeds never name.
-/// - `seed` does not name the axis of `parts`, and leaves dims open.
+/// - `parts` belong to the axis `mb`, along which the parts are microbatches.
+///   No `seed` names this axis. Any factor may then be split.
+/// - `seed` does not name the axis of `parts`. A factor may then be split only
+///   if its dim is open and not split in `seed`. A dim is open if `seed` allows
+///   further splits.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

@@ -26,10 +26,12 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `usesAllWindows` of `op` from the attribute `dist.windows`, a list of
-/// windows (ranges of operand dims that the op reads). It is true if the
-/// attribute lists all windows of the op's sharding rule. Fails if the
-/// attribute then differs from windowsOf(op), the windows that `op` uses.
+/// Sets `op.usesAllWindows` from the attribute `dist.windows`, which lists the
+/// windows that the op uses. A window is the range of an operand's dim that the
+/// op reads. `usesAllWindows` becomes true if the attribute lists all windows
+/// of the op's sharding rule, and false otherwise. The function windowsOf then
+/// says which windows the op uses. Fails if these are not exactly the windows
+/// in the attribute.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -46,9 +48,10 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // The attribute `dist.split` has one dim for each factor (dim of the op) of
-  // the op's sharding rule. If this dim has the factors 3 and 4, cut the factor
-  // of the rule, which has 12 elements, into 3 and 4.
+  // Dim i of the attribute `dist.split` describes factor i of the op's sharding
+  // rule. A factor is a dim of the op, or part of one. If dim i consists of the
+  // factors 3 and 4, factor i of the rule has 3 · 4 = 12 elements. Cut it into
+  // 3 and 4 as well.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
@@ -69,9 +72,12 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-/// Puts the partial sums that pass through `op` into the canonical order, in
-/// which a dump is read. Joins neighbouring parts of an axis, such as mb:2 and
-/// mb:(2)2 to mb:4, if they pass through the same operand.
+/// Sorts the sub-axes in `op.through`, along which operands are partial sums.
+/// Reorders `op.throughOperand` in the same way. The result does not depend on
+/// the order in which the search has assigned the sub-axes. Therefore equal
+/// splits are stored in equal attributes. Joins neighboring sub-axes of one
+/// operand: for an axis tp of size 4, tp:(1)2 and tp:(2)2 become the whole axis
+/// tp.
 static void sortThrough(ShardedOp &op) {
   std::vector<std::pair<dist::Partial, int>> entries;
   for (auto [axis, operand] : llvm::zip_equal(op.through, op.throughOperand))

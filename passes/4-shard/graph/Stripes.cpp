@@ -7,10 +7,13 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of stripes (pieces) into which a sequence is cut. Under a
-/// causal mask, a stripe of queries needs no later stripe of keys. With 4
-/// stripes, 10 of 16 pairs of stripes (63 %) are needed. With 8 stripes, it
-/// would be 56 %, but in twice as many products.
+/// Largest number of stripes (contiguous pieces) into which a sequence is cut.
+/// Under a causal mask, the queries of a stripe need only the keys of the same
+/// stripe and of earlier stripes. With 4 stripes, 10 of 16 pairs of a query
+/// stripe and a key stripe are needed (63 %). With 8 stripes, 36 of 64 pairs
+/// would be needed (56 %). However, attention multiplies queries and keys once
+/// for each stripe of queries, so 8 stripes would need twice as many matrix
+/// products as 4 stripes.
 static constexpr int64_t mostStripes = 4;
 
 int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {

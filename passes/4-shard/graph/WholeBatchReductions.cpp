@@ -30,8 +30,11 @@ static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
 }
 
 namespace {
-/// Replaces reductions over the batch that depend only on inputs by clones that
-/// read the inputs of the whole batch.
+/// Replaces reductions over the batch that depend only on inputs and constants.
+/// An example is the number of labels by which a loss is divided. Each
+/// reduction is replaced by a clone with a mark. The mark says that the clone
+/// runs once for all microbatches. The clone reads the inputs of the whole
+/// batch, and not of one microbatch only.
 class WholeBatchSeparator {
 public:
   explicit WholeBatchSeparator(const ShardedGraph &graph) : graph(graph) {}

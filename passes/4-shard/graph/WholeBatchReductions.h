@@ -18,15 +18,19 @@ namespace pcc::shard {
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
-/// Removes the marks that separateWholeBatchReductions has set on clones. Must
-/// be called after shardings are decided.
+/// Removes the attribute `dist.once_per_step` from all ops of `function`. The
+/// attribute marks ops that run once for all microbatches and read the whole
+/// batch. The function separateWholeBatchReductions sets the attribute. Call
+/// eraseWholeBatchMarks only after shardings are decided.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
-/// Returns whether `op` is a clone that separateWholeBatchReductions has
-/// marked. `op` may be null.
+/// Returns whether `op` runs once for all microbatches and reads the whole
+/// batch. The attribute `dist.once_per_step` marks such an op. `op` may be
+/// null.
 bool seesWholeBatch(mlir::Operation *op);
-/// Returns whether a clone that separateWholeBatchReductions has marked reads
-/// `argument`.
+/// Returns whether `argument`, a function argument, has a user that runs once
+/// for all microbatches and reads the whole batch. The attribute
+/// `dist.once_per_step` marks such a user.
 bool isReadByWholeBatchOp(mlir::Value argument);
 
 } // namespace pcc::shard

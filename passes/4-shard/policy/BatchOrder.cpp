@@ -14,7 +14,10 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `axes` has a more major part of an axis than `before`.
+/// Returns whether `axes` contains a part of a mesh axis, and `before` contains
+/// a more minor part of the same mesh axis. For example, the mesh axis dp of
+/// size 4 has a major half and a minor half. The function returns true if
+/// `axes` contains the major half and `before` contains the minor half.
 static bool comesTooLate(const dist::SubAxes &axes,
                          const dist::SubAxes &before) {
   return llvm::any_of(axes, [&](const dist::SubAxis &part) {
@@ -24,12 +27,18 @@ static bool comesTooLate(const dist::SubAxes &axes,
   });
 }
 
-/// Returns whether `op` splits the batch out of order. `dim` lists the factors
-/// of one dim of a tensor, major first. `tags` are the tags of all factors of
-/// `op`: Batch marks those of the batch. There are two cases:
+/// Returns whether `op` splits the factors of the batch in a forbidden order.
+/// `dim` lists the factors (parts) of one dim of a tensor, major first. `tags`
+/// contains one tag for each factor of `op`. A factor belongs to the batch if
+/// its tag is Batch. Two orders are forbidden:
 ///
-///   a more major factor is not split completely    [2|2@dp]
-///   a more major factor has a more minor part      [2@dp:(2)2|2@dp:2]
+/// - A mesh axis splits a factor, and a factor to the left is not split
+///   completely. An example is [2|2@dp]: the mesh axis dp splits the second
+///   factor, and no axis splits the first factor.
+/// - A part of a mesh axis splits a factor, and a more minor part of this axis
+///   splits a factor to the left. An example is a mesh axis dp of size 4 whose
+///   minor half splits the first factor of [2|2], and whose major half splits
+///   the second factor.
 static bool splitsOutOfOrder(const ShardedOp &op, ArrayRef<FactorTag> tags,
                              ArrayRef<int> dim) {
   bool isUnfilled = false;

@@ -20,13 +20,16 @@ bool isLayoutOrCast(mlir::Operation *op);
 /// null.
 graph::GetParameterOp weightOf(mlir::Value value);
 
-/// The weights that tensor parallelism must divide: the large weights of
-/// contractions (matmul, einsum, convolution). A weight is large if it has more
-/// than 1 % of the bytes of all contraction weights in one transformer block.
-/// The number of blocks is estimated as the largest number of weights with one
-/// shape.
+/// The large weights of contractions (matmul, einsum, convolution). Tensor
+/// parallelism must divide these weights among ranks. A weight is large if it
+/// has more than 1 % of the bytes of all contraction weights in one transformer
+/// block. The number of blocks is estimated from the shapes of weights. For
+/// example, if 24 weights have the shape [64, 256], and fewer weights have any
+/// other shape, the estimate is 24 blocks.
 ///
-/// Both the contraction and the op that reads the weight must split the weight.
+/// Two ops must split a large weight. The first op is the `graph.get_parameter`
+/// whose result is the weight. The second op is the contraction that has the
+/// weight as an operand.
 class ContractionWeights {
 public:
   /// Finds the large contraction weights of `graph`, which may be destroyed
@@ -38,12 +41,21 @@ public:
   /// divided.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Returns whether vertex `index` of the graph must also split its large
-  /// weight over the sub-axis `axis`. `op` is the vertex with its splits so
-  /// far. True if a dim of the weight has enough elements for this split.
+  /// Returns whether vertex `index` of the graph must split its large weight
+  /// over `axis`. A sub-axis, such as `axis`, is a mesh axis or a part of a
+  /// mesh axis. `op` is the vertex with the sub-axes that split its dims so
+  /// far.
   ///
-  /// If another sub-axis of the same mesh axis already splits dims of the
-  /// vertex, such as the heads, only these dims count.
+  /// Returns true if a dim of the weight has enough elements for the split. For
+  /// example, a dim of 6 elements that is split into 2 parts can be split again
+  /// by a sub-axis of size 3, but not by a sub-axis of size 4. Returns false if
+  /// the vertex has no large weight.
+  ///
+  /// If another sub-axis of the same mesh axis already splits dims of `op`, the
+  /// function tests only these dims of the weight. For example, the mesh axis
+  /// tp of size 4 consists of two sub-axes of size 2, and the first sub-axis
+  /// already splits a dim of 2 heads. The function returns false for the second
+  /// sub-axis, because the dim of heads is too small.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
@@ -53,13 +65,15 @@ public:
               const dist::SubAxis &axis) const;
 
 private:
-  /// The weight tensor that one vertex (op of the graph) contracts with or
-  /// reads.
+  /// The weight of one vertex of the graph. The vertex is a contraction that
+  /// has the weight as an operand, or the `graph.get_parameter` whose result is
+  /// the weight.
   struct Weight {
     /// Bytes of the whole weight; 0 if it is too small to be divided.
     double bytes = 0;
-    /// Index of the operand that is the weight. std::nullopt if the vertex is
-    /// the op that reads the weight.
+    /// Index of the operand that is the weight, if the vertex is a contraction.
+    /// std::nullopt if the vertex is a `graph.get_parameter`. The result of a
+    /// `graph.get_parameter` is the weight.
     std::optional<unsigned> operand;
 
     /// Returns, for each dim of the weight, its factors (parts of the dim) in
@@ -69,8 +83,9 @@ private:
       return operand ? rule.operands[*operand] : rule.results[0];
     }
   };
-  /// Maps each vertex (op of the graph) that contracts with a weight, or that
-  /// reads one, to this weight.
+  /// Maps a vertex of the graph to its weight. The keys are the contractions
+  /// that have a weight as an operand, and the `graph.get_parameter` ops that
+  /// return these weights. Other vertices are not in the map.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

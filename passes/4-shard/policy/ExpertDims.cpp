@@ -137,12 +137,15 @@ public:
   }
 
 private:
-  /// Puts equal factors (dims, or parts of dims) of the two ops of `edge`, the
-  /// producer and a user of a value, into one class. Factors are equal if they
-  /// have the same size and begin at the same index of a dim:
+  /// Compares the two ops of `edge`, the producer and a user of a value. Each
+  /// op cuts a dim of the value into factors. The function puts equal factors
+  /// into one class, which is a set of factors. Two factors of one dim are
+  /// equal if they have the same size, and if the factors to their left have
+  /// the same product.
   ///
-  ///   factors of the producer   4, 6
-  ///   factors of the user       4, 2, 3     only the factors 4 are equal
+  /// Example: a dim of 24 elements has the factors 4 and 6 in the producer, and
+  /// the factors 4, 2 and 3 in the user. The two factors of size 4 are equal.
+  /// The factors 6, 2 and 3 are equal to no other factor.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -203,13 +206,15 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the sizes that determine the cost of sending tokens to experts and
-/// back. Vertex `index` of the graph is the weighted sum of expert outputs.
-/// Returns std::nullopt in these cases:
+/// Returns the sizes that determine how many bytes ranks exchange when they
+/// send tokens to experts and back. Examples are the number of experts and the
+/// bytes of one token. Vertex `index` of the graph is the op that adds the
+/// weighted outputs of the experts. Returns std::nullopt in two cases:
 ///
-/// - The vertex has no attribute `graph.chosen`, the number of experts that a
-///   token chooses.
-/// - `--ep` was not given.
+/// - The vertex has no attribute `graph.chosen`. The attribute is the largest
+///   number of experts that one token chooses.
+/// - The user did not give the option `--ep`. The option is the number of parts
+///   into which ranks divide the experts.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -233,10 +238,15 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// Walks backward from operand 0 of `sum`, a sum of expert outputs. This
-/// operand contains the gates (the weights in the sum). Removes each op on the
-/// way from the expert region (the ops around the experts). Stops at ops that
-/// are not in the region, and at the sums of earlier expert layers.
+/// Removes the ops that compute gates from `inside`, the set of the ops in the
+/// expert region. Gates are the weights in a weighted sum of the outputs of
+/// experts. Vertex `sum` is this weighted sum, and its operand 0 contains the
+/// gates.
+///
+/// The function visits the op that produces operand 0, then the ops that
+/// produce the operands of the visited op, and so on backward. It removes each
+/// visited op from `inside`. It does not visit ops that are not in `inside`. It
+/// does not visit the weighted sums of earlier mixture-of-experts layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -280,12 +290,14 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
-/// Finds three kinds of vertices, which must divide a tensor by experts:
+/// Finds three kinds of ops. Each of them must split a tensor along the dim
+/// that counts experts. An expert weight is a weight tensor that has such a
+/// dim, for example [8 experts, 64, 256].
 ///
-///   vertex                               tensor that it must divide
-///   weighted sum of expert outputs       the expert outputs
-///   contraction with an expert weight    the expert weight
-///   op that reads an expert weight       the expert weight
+///   op                                           tensor that the op must split
+///   weighted sum of the outputs of experts       the outputs of the experts
+///   contraction (matmul) with an expert weight   the expert weight
+///   `graph.get_parameter` of an expert weight    the expert weight
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -299,9 +311,10 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // The attribute `graph.chosen` marks a weighted sum of expert outputs that
-    // needs only the outputs of the chosen experts. It must divide the outputs
-    // by experts. Otherwise ranks would exchange the outputs of all experts.
+    // The attribute `graph.chosen` marks an op that adds the weighted outputs
+    // of the experts that a token chose. Operand 1 contains the outputs of all
+    // experts. Ranks must split this operand along the dim that counts experts.
+    // Otherwise ranks would exchange the outputs of all experts.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),

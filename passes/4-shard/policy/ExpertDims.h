@@ -9,35 +9,50 @@
 
 namespace pcc::shard {
 
-/// Finds the dims of `graph` that count the experts of a mixture-of-experts
-/// layer. Gives the tag FactorTag::Expert to their factors (dims, or parts of
-/// dims) in all ops. Returns false if there are none, for example if each
-/// expert has a weight tensor of its own. A dim of experts has two properties:
+/// Finds the dims that count the experts of mixture-of-experts layers in
+/// `graph`. An example is the first dim of a weight of shape [8, 64, 256],
+/// which contains one matrix for each of 8 experts. Gives the tag
+/// FactorTag::Expert to these dims in all ops that have them. Returns false if
+/// there are no such dims, for example if each expert has a separate weight
+/// tensor.
 ///
-/// - Batch of a weight: a contraction has the dim in a weight, in its other
-///   operand and in its result.
-/// - Routed: a softmax or a selection (topk, arg_reduce) works along the dim,
-///   or the indices from a selection refer to it, as in a one_hot.
+/// A dim counts experts if both of these hold:
 ///
-/// Example with the dim e of experts:
+/// - The dim may come from a router. Either a softmax, a topk or an arg_reduce
+///   works along the dim, or an op such as one_hot uses the indices from a topk
+///   or an arg_reduce as positions in the dim.
+/// - Some contraction with a weight has the dim as a batch dim. A batch dim is
+///   in the weight, in the other operand and in the result.
 ///
-///   gate = one_hot(topk(softmax(h · router)))   e is routed
-///   a    = einsum td,edh->eth  h, up
-///   y    = einsum eth,ehd->etd a, down          e is the batch of a weight
-///   out  = einsum te,etd->td   gate, y          the same e in both operands
+/// Example with the dims t (tokens), e (experts), d and f (features):
+///
+///   gate = one_hot(topk(softmax(x * router)))   topk works along e
+///   a    = einsum "td,edf->etf" x, up           e is a dim of the weight up
+///   y    = einsum "etf,efd->etd" a, down        e is a batch dim of this einsum
+///   out  = einsum "te,etd->td" gate, y          e of gate is also e of y
 bool tagExperts(ShardedGraph &graph);
 
-/// The expert region of a graph, that is, the ops around the experts of a
-/// mixture-of-experts layer. Only in this region may the axes `dp` and `cp`
-/// split more dims than the batch and the sequence. Also finds the vertices
-/// that must divide an expert weight or the expert outputs.
+/// The expert region of a graph: the ops that have a dim that counts experts,
+/// and the ops whose results are read only by ops of the region. The function
+/// `contains` describes an exception. In the picture, a mixture-of-experts
+/// layer reads x and adds its result to x:
 ///
-///   stream -> norm -> router, dispatch -> experts -> combination -> + stream
-///             |--------------------- inside -------------------|
+///   x -> norm -> router, dispatch -> experts -> combination -> add x
+///        |--------------------- inside -------------------|
+///
+/// Outside of the region, the mesh axis `dp` (data parallelism) splits only the
+/// batch. The mesh axis `cp` (context parallelism) splits only the sequence, or
+/// the heads of attention. Inside of the region, both axes may also split other
+/// dims. Ranks can therefore send tokens to the ranks of their experts.
+///
+/// The class also finds the ops that must split a weight of the experts, or the
+/// outputs of the experts, along the dim that counts experts.
 class ExpertRegion {
 public:
-  /// Finds the expert region (the ops around the experts) of `graph`.
-  /// tagExperts must have tagged the dims of experts before.
+  /// Finds the ops of the expert region in `graph`. The expert region consists
+  /// of the ops that compute the experts of mixture-of-experts layers, and of
+  /// ops that only prepare or combine values for the experts. Call tagExperts
+  /// before: it marks the dims that count experts.
   explicit ExpertRegion(const ShardedGraph &graph);
 
   /// Returns whether vertex `op` of the graph is in the expert region (the ops
@@ -50,16 +65,21 @@ public:
   ///   bytes. A token is then sent only to the ranks of its chosen experts.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Returns the penalty of splitting vertex `index` of the graph from `before`
-  /// to `after` over the sub-axis `axis`. The penalty is 0 unless all of these
-  /// hold:
+  /// Returns the penalty for a split that does not divide experts. `before` and
+  /// `after` are two splits of vertex `index` of the graph. `after` uses one
+  /// more sub-axis than `before`: the sub-axis `axis`. A sub-axis is a mesh
+  /// axis or a part of a mesh axis. Ranks divide experts over `axis`.
   ///
-  /// - The vertex must divide experts.
-  /// - It has enough experts for `axis`.
-  /// - `after` does not split the experts over `axis`.
+  /// The penalty is 0 in three cases:
   ///
-  /// The penalty is then the bytes of the tensor that stays undivided: an
-  /// expert weight, or the expert outputs in their weighted sum.
+  /// - The vertex has no tensor that must be split along the dim that counts
+  ///   experts.
+  /// - There are too few experts. For example, `before` splits 4 experts into 4
+  ///   parts already.
+  /// - `after` splits the dim that counts experts over `axis`.
+  ///
+  /// In all other cases, the penalty is the size of the tensor in bytes. The
+  /// tensor is a weight of the experts, or the outputs of the experts.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;
@@ -69,12 +89,16 @@ private:
   /// ops around the experts). Gates are the weights in a sum of expert outputs.
   /// The vertex `sum` computes this sum.
   void leaveGates(const ShardedGraph &graph, unsigned sum);
-  /// Sets `weights`: finds the vertices that must divide experts, and the
-  /// tensor that each of them must divide.
+  /// Fills the map `weights`. Its keys are the vertices (ops of the graph) that
+  /// must split a tensor along the dim that counts experts. An example is a
+  /// matmul with a weight of shape [8 experts, 64, 256]. The value for a key
+  /// describes the tensor.
   void addWeights(const ShardedGraph &graph);
 
-  /// The tensor that one vertex must divide by experts: an expert weight, or
-  /// the outputs of the experts.
+  /// A tensor that an op must split over ranks along the dim that counts
+  /// experts. For example, 4 ranks split a tensor [8, 64, 256] of 8 experts
+  /// into 4 tensors [2, 64, 256]. The tensor is a weight of the experts, or the
+  /// outputs of the experts.
   struct Weight {
     /// Bytes of the whole tensor (expert weight, or outputs of the experts).
     double bytes = 0;
@@ -82,9 +106,14 @@ private:
     /// among the factors of the op; -1 if there is none.
     int factor = -1;
   };
-  /// The vertices inside of the expert region (ops around the experts).
+  /// One bit for each vertex of the graph. The bit is set if the vertex is in
+  /// the expert region. The expert region consists of the ops that compute the
+  /// experts of mixture-of-experts layers, and of ops that only prepare or
+  /// combine values for the experts.
   llvm::BitVector inside;
-  /// By vertex that must divide experts: the tensor that it must divide.
+  /// Maps a vertex of the graph to the tensor that the vertex must split along
+  /// the dim that counts experts. Vertices without such a tensor are not in the
+  /// map.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

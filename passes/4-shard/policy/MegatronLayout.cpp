@@ -58,10 +58,15 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // An op that contracts with a weight, or looks up rows of a weight, must
-    // split the weight. Any other op must split the sequence, if it reads the
-    // result of a split by rows (Stream) and no result of a split by columns
-    // (Open).
+    // Three kinds of ops must split a dim:
+    //
+    // - A contraction, such as a matmul, must split its weight if the weight is
+    //   large.
+    // - A lookup must split its table.
+    // - Any other op must split the sequence if an operand is in the state
+    //   Stream and no operand is in the state Open. A value in the state Stream
+    //   follows a matmul whose weight is split by rows. A value in the state
+    //   Open follows a matmul whose weight is split by columns.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)

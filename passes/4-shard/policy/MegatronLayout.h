@@ -8,26 +8,41 @@
 namespace pcc::shard {
 
 /// The layout of Megatron-LM (Shoeybi et al. 2019, arXiv 1909.08053; sequence
-/// parallelism: Korthikanti et al. 2022, arXiv 2205.05198). For each op, this
-/// class lists dims, and `tp` must split one of them:
+/// parallelism: Korthikanti et al. 2022, arXiv 2205.05198). The mesh axis `tp`
+/// is the axis of tensor parallelism. This class computes, for each op, a list
+/// of dims. `tp` must split one dim of the list. The lists follow from the
+/// option `--preset`, which has two values that concern this class:
 ///
-///   stream -> norm -> [qkv: columns] -> attention -> [out: rows] -> + stream
+/// - `--preset megatron`: `tp` splits the weight of one matmul by columns, and
+///   the weight of the next matmul by rows. The columns of a weight are a dim
+///   of the result. The rows of a weight are the dim over which the matmul
+///   sums. `tp` also splits the table of an embedding lookup by rows.
+/// - `--preset sequence`: `tp` splits the sequence dim of the ops that follow a
+///   split by rows and precede a split by columns. Examples are a norm and a
+///   residual addition.
 ///
-/// - The preset `megatron` first splits a weight by columns, the dims that the
-///   result has, too. It splits the next weight by rows, the summed dims. It
-///   splits a lookup table by rows.
-/// - The preset `sequence` splits the sequence of the stream, the results of
-///   splits by rows. Without it, every rank has the whole stream.
+/// Example with both values. The matmul qkv computes queries, keys and values.
+///
+///   op                 dim that `tp` must split
+///   x1 = norm(x)       the sequence
+///   q  = qkv(x1)       the columns of the weight
+///   y  = attention(q)  no dim
+///   y1 = out(y)        the rows of the weight
+///   x2 = x + y1        the sequence
 class MegatronLayout {
 public:
-  /// Finds what the presets require of each vertex of the graph. `weights` must
-  /// outlive this object.
+  /// Computes, for each op of `graph`, the list of dims of which the mesh axis
+  /// `tp` (tensor parallelism) must split one. All lists are empty unless the
+  /// user gave `--preset megatron` or `--preset sequence`. `weights` contains
+  /// the large weights of `graph`. It must outlive this object.
   MegatronLayout(const ShardedGraph &graph, const ContractionWeights &weights);
 
-  /// Returns whether `op`, a way of splitting vertex `index` of the graph,
-  /// breaks the requirement of the presets. A requirement is a list of factors
-  /// (dims, or parts of dims); `part`, a sub-axis of `tp`, must split one of
-  /// them.
+  /// Returns whether `op` breaks a rule of `--preset megatron` or of `--preset
+  /// sequence`. `op` is vertex `index` of the graph, with the mesh axes that
+  /// split its dims. `part` is the mesh axis `tp` (tensor parallelism) or a
+  /// part of this axis. A rule lists some dims of the vertex. `op` breaks the
+  /// rule if `part` splits none of these dims. Returns false if there is no
+  /// rule for the vertex.
   bool isBroken(unsigned index, const ShardedOp &op,
                 const dist::SubAxis &part) const;
 
@@ -46,13 +61,16 @@ private:
     /// later contraction on the way to the value splits its weight by rows.
     Open,
   };
-  /// Indices of factors (dims, or parts of dims) of an op. `tp` must split one
-  /// of them. Empty if nothing is required.
+  /// A list of factors (dims, or parts of dims) of one op, given by their
+  /// indices. The mesh axis `tp` (tensor parallelism) must split one factor of
+  /// the list. An empty list requires nothing.
   using Factors = llvm::SmallVector<int, 4>;
 
-  /// Returns the state of the results of vertex `index` of the graph, the kind
-  /// of contraction from which they come. `before` holds the states of the
-  /// operands.
+  /// Returns the state of the results of vertex `index` of the graph. The state
+  /// of a value says how an earlier matmul splits its weight: by columns (Open)
+  /// or by rows (Stream). A value that comes from a lookup is in the state
+  /// Stream, too. The state Table means that there is no earlier matmul and no
+  /// lookup. `before` contains the states of the operands of the vertex.
   ValueState stateOf(const ShardedGraph &graph, unsigned index,
                      llvm::ArrayRef<ValueState> before) const;
   /// Requires that vertex `index` of the graph splits its weight: by rows if
@@ -67,8 +85,10 @@ private:
   /// Whether weights must be split (preset `megatron`), and whether the
   /// sequence must be split (preset `sequence`).
   bool splitsWeights, splitsSequence;
-  /// For each vertex of the graph: a list of factors (dims, or parts of dims).
-  /// `tp` must split one of them, unless the list is empty.
+  /// required[v] lists factors (dims, or parts of dims) of vertex v of the
+  /// graph. To follow the option `--preset`, the mesh axis `tp` (tensor
+  /// parallelism) must split one factor of the list. If the list is empty, the
+  /// option requires nothing of the vertex.
   llvm::SmallVector<Factors, 0> required;
 };
 

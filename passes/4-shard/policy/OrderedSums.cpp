@@ -88,13 +88,16 @@ private:
 };
 } // namespace
 
-/// Returns the factors (dims) of an op whose major part is the whole batch.
-/// `rule` cuts each factor into smaller ones, and the tag Batch marks the
-/// smaller factors that belong to the batch:
+/// Returns the factors (dims) of an op that count samples, or samples and the
+/// elements of each sample. An example is a dim of 8 samples with 16 tokens
+/// each. `rule` cuts a factor into smaller factors, major first. `tags`
+/// contains the tags of the smaller factors. A factor is returned if its first
+/// smaller factors have the tag Batch, and no later smaller factor has this
+/// tag:
 ///
-///   a factor is cut into        returned
-///   samples (Batch), tokens     yes
-///   tokens, samples (Batch)     no
+///   a factor of 128 is cut into     returned
+///   8 samples (Batch), 16 tokens    yes
+///   16 tokens, 8 samples (Batch)    no
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -117,9 +120,14 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Replaces one op: a sum over the batch, or a product of a matrix that has
-/// rows for each sample. The caller must call exactly one of orderProduct,
-/// orderReduction and productPerSample, which also erases the op.
+/// Replaces one op by ops that make the same additions in the same order on any
+/// number of ranks. The op is a sum over the batch, or a matmul whose left
+/// operand has the rows of all samples. For example, [8 samples · 4 rows, k]
+/// has 32 rows.
+///
+/// The caller must call exactly one of these functions: orderProduct,
+/// orderReduction or productPerSample. Each of these functions also erases the
+/// op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
@@ -230,15 +238,17 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over dim `at`, which counts the blocks (groups
-  /// of samples). The additions have this order:
+  /// Returns the sum of `value` over dim `at`. This dim counts the blocks of
+  /// all microbatches. A block is a group of samples, and `value` contains one
+  /// addend for each block. The computation has four steps:
   ///
-  /// 1. The blocks of each microbatch are added as a binary tree, which has a
-  ///    dim of size 2 for each level.
-  /// 2. For a mean, the sum of each microbatch is divided by the number of
-  ///    elements.
-  /// 3. The sums are cast to the element type of the op's result.
-  /// 4. The microbatches are added.
+  /// 1. The addends of each microbatch are added in a binary tree. For example,
+  ///    4 blocks are added as (0 + 1) + (2 + 3).
+  /// 2. If the op is a mean, the sum of each microbatch is divided by the
+  ///    number of elements in the mean.
+  /// 3. The sums of the microbatches are cast to the element type of the op's
+  ///    result.
+  /// 4. The sums of the microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     shape[at] = tree.microbatches;
@@ -254,8 +264,10 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
-  /// Returns the number of elements in each sum of the mean `reduce`, as a
-  /// scalar constant with the element type of `sum`.
+  /// Returns the number by which the mean `reduce` divides a sum. The number is
+  /// a scalar constant with the element type of `sum`. It is the attribute
+  /// `divisor` of `reduce`, or the number of elements in a mean. For example, a
+  /// mean over two dims of sizes 8 and 16 divides by 128.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -315,10 +327,11 @@ public:
   }
 
 private:
-  /// Stores in `rewrites` the rewrite that `op` needs, if any. `factors` are
-  /// the factors (dims) of `op` that begin with the batch. Emits an error and
-  /// fails if the ranks cannot divide the blocks (groups of samples) of a
-  /// microbatch evenly.
+  /// Adds a rewrite function for `op` to the list `rewrites`. Adds no function
+  /// if `op` needs no rewrite. `factors` lists the factors (dims) of `op` that
+  /// count samples, such as a dim of 8 samples with 16 tokens each. Emits an
+  /// error and fails if the ranks cannot divide the blocks of a microbatch
+  /// evenly. A block is a group of samples.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();

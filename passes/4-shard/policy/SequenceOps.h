@@ -8,13 +8,17 @@
 
 namespace pcc::shard {
 
-/// The ops that context parallelism (`cp`) must split along the sequence, if
-/// they have a sequence dim:
+/// The ops that context parallelism (the mesh axis `cp`) must split along the
+/// sequence, if they have a sequence dim. Two kinds of ops belong to this set:
 ///
-/// - contractions, attention, and reads of float weights;
-/// - the ops that compute with their results.
+/// - contractions (such as a matmul), attention, and `graph.get_parameter` ops
+///   whose result has elements of a float type;
+/// - ops that depend on the result of an op of the first kind, except for
+///   changes of layout and casts.
 ///
-/// Ops on masks and positions, and changes of layout, may stay whole.
+/// Other ops may keep the whole sequence on every rank. Examples are the ops
+/// that compute a mask from positions. In the picture, all ops except the mask
+/// belong to the set:
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^

@@ -72,9 +72,11 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Returns whether `op` accumulates the gradient of only one of several uses of
-/// a weight. Each rank adds the gradients of all uses first. Only their total
-/// is reduced over ranks. Returns false if there are several microbatches.
+/// Returns whether the result of `op` is the gradient of one use of a weight
+/// that has several uses. An example is a weight that both the embedding and
+/// the output layer use. Each rank adds the gradients of all uses first. After
+/// that, the ranks reduce the total. The gradient of one use is therefore not
+/// stored divided. Returns false if there are several microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

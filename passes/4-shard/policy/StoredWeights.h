@@ -10,9 +10,17 @@
 
 namespace pcc::shard {
 
-/// The tensors that are stored divided among ranks, and all-gathered where they
-/// are used: ZeRO (Rajbhandari et al. 2020) and FSDP. They are the weights in
-/// the attribute `dist.divided` and, by preset, tensors of two or more dims:
+/// The tensors that are stored divided among ranks: each rank stores a part of
+/// the tensor. Ranks all-gather a tensor before an op uses it, as in ZeRO
+/// (Rajbhandari et al. 2020) and FSDP. Two groups of tensors are stored
+/// divided:
+///
+/// - Weights that the attribute `dist.divided` of the module lists. The
+///   compiler fills this list if the plan does not fit into memory otherwise.
+/// - Tensors of two or more dims, if the user gives the option `--preset` with
+///   a value in the table. The table shows the tensors that each value divides.
+///   The optimizer state includes the f32 copies of weights in mixed-precision
+///   training.
 ///
 ///   preset        optimizer state   gradients   weights
 ///   zero1         yes
@@ -21,7 +29,11 @@ namespace pcc::shard {
 ///
 /// A tensor for which the user requests a sharding keeps that sharding.
 ///
-///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
+/// Example: a tensor has two dims, and the mesh axes tp and dp have size 2.
+/// [8@tp+dp, -] means that tp and dp split the first dim of 8 elements into 4
+/// parts. No axis splits the second dim.
+///
+///   stored [8@tp+dp, -]   --all-gather over dp-->   used [8@tp, -]
 class StoredWeights {
 public:
   /// Finds the tensors of `graph` that are stored divided among ranks. `graph`
@@ -41,10 +53,15 @@ private:
   bool isDivided(mlir::Operation *op,
                  const mlir::SymbolTable &parameters) const;
 
-  /// Whether presets divide weights, gradients and the optimizer state.
+  /// Three flags, one each for the weights, the gradients and the optimizer
+  /// state. A flag is true if the option `--preset` requires that each rank
+  /// stores only a part of these tensors.
   bool weights, gradients, states;
-  /// Names of parameters that are divided whatever their shape: those in
-  /// `dist.divided`, and master copies of weights.
+  /// Names of parameters that are stored divided among ranks, even if they have
+  /// only one dim. They are the names in the attribute `dist.divided` of the
+  /// module, and the names of master copies. A master copy is a weight of
+  /// mixed-precision training, which the model reads only through casts to a
+  /// narrower type.
   llvm::StringSet<> names;
   /// The vertices (ops of the graph) whose results are stored divided among
   /// ranks.

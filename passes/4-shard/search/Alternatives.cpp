@@ -42,10 +42,13 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the sub-axes of each factor (dim, or part of a dim) of `op` that
-/// `axis` splits. `own` is the same vertex as the search has split it. If the
-/// factor has the same sub-axes in `own`, takes their order from `own`.
-/// Otherwise takes the order of the mesh.
+/// Sorts the sub-axes that split a factor (dim, or part of a dim) of `op`. A
+/// sub-axis is a mesh axis or a part of a mesh axis. Only factors that `axis`
+/// splits are sorted. `own` is the same vertex with the splits that the search
+/// has chosen.
+///
+/// If `own` splits the factor over the same set of sub-axes, the order is the
+/// order in `own`. Otherwise, the order is the order of the axes in `mesh`.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -60,8 +63,12 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` needs an operand as a partial sum over `axis`
-/// although all operands are complete. This never saves anything.
+/// Returns whether `candidate` treats operands as partial sums along `axis`
+/// although no operand is a partial sum along `axis`. A value is a partial sum
+/// if each rank has one addend, and the ranks still have to add the addends.
+/// `candidate` is a way of splitting vertex `index` of the graph. This split is
+/// never useful, because each rank would have to make an addend from a
+/// complete value.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -73,7 +80,9 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
-/// Returns the placements of all operands, then of all results, of `op`.
+/// Returns the shardings of all operands of `op`, followed by the shardings of
+/// all results. Each sharding is in canonical form, so that the shardings of
+/// two ops can be compared.
 static SmallVector<dist::Sharding> placementsOf(const ShardedOp &op) {
   SmallVector<dist::Sharding> placements;
   for (unsigned i = 0; i < op.rule->operands.size(); ++i)
@@ -126,10 +135,19 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// Reshards the operand to the sharding `to` from the cheapest source: the
-/// value as its producer makes it, or the value in a sharding that another
-/// operand needs. If another operand needs the value in the sharding `to`, too,
-/// the reshard is free.
+/// Prices the reshard (change of sharding) of one operand to the sharding `to`.
+/// Adds the cost to `choice`. There are three cases:
+///
+/// - The operand is a weight or a constant that only this op reads. Ranks store
+///   it in the sharding `to`, so no reshard is needed. The cost is the memory
+///   of the operand. This case requires that `to` has no halo.
+/// - Another operand needs the same value in the sharding `to`, too. One
+///   reshard serves both operands, so this operand costs no time.
+/// - In all other cases, there are several possible sources: the sharding in
+///   which the producer returns the value, and the shardings in which other
+///   operands need the value. The reshard starts from the cheapest source.
+///
+/// Returns false if the reshard is impossible.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
@@ -155,8 +173,9 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
 
 bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
                                  dist::Choice &choice) {
-  // Maps each value, given by producer and result, to the shardings in which
-  // earlier operands of vertex `index` need it.
+  // Maps a value to the shardings in which earlier operands of vertex `index`
+  // read the value. The key is a pair of two numbers: the vertex that produces
+  // the value, and the index of the result of this vertex.
   std::map<std::pair<unsigned, unsigned>, SmallVector<OwnForm>> own;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[index]) {
     dist::Sharding to =
@@ -171,9 +190,16 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Prices the reshards (changes of sharding) to all shardings that users need.
-/// Each starts from the result or from another of these shardings, in the
-/// cheapest order.
+/// Prices the reshards (changes of sharding) of one result of `candidate`.
+/// Users of the result may need the result in several shardings. A reshard
+/// starts from the result, or from the output of an earlier reshard. For up to
+/// 4 shardings, the function chooses the cheapest order. For example, users
+/// need the result both replicated and split by the mesh axis tp. An all-gather
+/// makes the replicated tensor, and a slice of this tensor makes the tensor
+/// that is split by tp.
+///
+/// Adds the costs to `choice`, together with the memory of the result. Returns
+/// false if a reshard is impossible.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -279,9 +305,10 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` (a dim, or part of a dim) is the dim of the keys in
-/// ring attention. `describe` does not list it, because the queries are split
-/// in the same way.
+/// Returns whether `factor` (a dim, or part of a dim) counts the keys of an
+/// attention that can run as ring attention. In ring attention, the same mesh
+/// axes split the dim of the queries and the dim of the keys. The text for the
+/// user therefore mentions only the queries.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -302,7 +329,8 @@ std::string Alternatives::describe(const ShardedOp &candidate,
       part += ", whose parts exchange what they need";
     if (!ringAxes(candidate).empty())
       part += ", which keys and values visit in a ring";
-    // Two factors of one dim give equal texts; list the text once.
+    // `part` is a text that names a tensor and its sharding. Two factors
+    // (parts) of one dim can have the same text. `parts` lists this text once.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
@@ -392,8 +420,9 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
-    // An axis such as `dp` may split only the dim of its role, such as the
-    // batch. Leave out choices in which it splits another dim.
+    // `refused` is the reason why the search must not choose `candidate`. For
+    // example, the axis `dp` may split only the batch. If `dp` splits another
+    // dim, the reason ends with "splits nothing else". Leave out such a choice.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

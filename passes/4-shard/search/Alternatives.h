@@ -42,8 +42,11 @@ private:
   /// graph. Returns std::nullopt if an operand or a result cannot be resharded
   /// as needed.
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  /// A sharding in which a vertex needs some value, and the index of its first
-  /// operand that needs the value in this sharding.
+  /// A sharding in which one op reads a value, and the index of the first
+  /// operand of the op that reads the value in this sharding. An op may read
+  /// one value through two operands, in different shardings. For example,
+  /// matmul(x, x) may read x as [-, 8@tp] (tp splits the columns) through
+  /// operand 0, and as [8@tp, -] (tp splits the rows) through operand 1.
   struct OwnForm {
     dist::Sharding sharding;
     unsigned operand;
@@ -61,8 +64,15 @@ private:
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const dist::Sharding &to, llvm::ArrayRef<OwnForm> own,
                     dist::Choice &choice);
-  /// Adds to `choice` the reshards that users of one result of `candidate`
-  /// need. Returns false if one of them is impossible.
+  /// Adds the costs of one result to `choice`, which collects the costs of
+  /// `candidate`. `candidate` is a way of splitting vertex `index` of the
+  /// graph. `result` is the index of the result. The costs are:
+  ///
+  /// - the memory of the result
+  /// - the reshards (changes of sharding) of the result: one for each other
+  ///   sharding in which some op reads the result
+  ///
+  /// Returns false if one of these reshards is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
   /// Adds to `choice` the reshard of a tensor from `from` to `to`. If
@@ -71,9 +81,14 @@ private:
   bool add(const dist::Sharding &from, const dist::Sharding &to,
            mlir::RankedTensorType type, bool isShared,
            dist::Choice &choice) const;
-  /// Adds to `choice` the steps of `plan` that communicate, and their time. If
-  /// `isShared`, another reader needs the steps, too, and their time is not
-  /// added. Returns false if the plan is impossible.
+  /// Adds the costs of `plan` to `choice`. `plan` lists the steps of one
+  /// reshard (change of sharding), such as a slice and an all-gather. Each step
+  /// that communicates is added to `choice.steps`. The time of the plan is
+  /// added to `choice.picoseconds`.
+  ///
+  /// `isShared` means that another operand needs the same reshard. The steps
+  /// are then marked as shared, and the time is not added. Returns false if the
+  /// reshard is impossible.
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
   /// Returns whether vertex `index` of the graph is a weight or constant,

@@ -12,18 +12,26 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the round (0, 1, …) in which an axis is assigned. It is 0 unless a
-/// seed (requested sharding) asks for a later round.
+/// Returns the round (0, 1, …) of the mesh axis of `assignment`. The search
+/// decides which dims the axes of round 0 split, then which dims the axes of
+/// round 1 split, and so on. A requested sharding in `seeds` may set the round
+/// of an axis. An axis without such a request has round 0.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the assignments for the axes of `mesh`, sorted by round. Axes of
-/// round 0 are assigned before axes of round 1 (priorityOf).
+/// Returns the steps in which the search assigns the axes of `mesh`. To assign
+/// an axis means to decide which dims of each op the axis splits. One step
+/// assigns one axis, or some sub-axes of one axis. The steps are sorted by the
+/// round of their axis (priorityOf). Steps of equal rounds are in mesh order.
+/// `seeds` (requested shardings) sets the rounds, and the sub-axes into which
+/// an axis is cut.
 ///
-/// An axis may divide the experts by only some of its sub-axes. It then has two
-/// assignments: first for its other sub-axes, then for the sub-axes that divide
-/// the experts.
+/// `experts` lists the sub-axes that divide the experts of a mixture-of-experts
+/// model. If it contains only some sub-axes of an axis, the axis has two steps:
+///
+/// - The first step assigns the sub-axes that are not in `experts`.
+/// - The second step assigns the sub-axes that are in `experts`.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -50,9 +58,14 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends an assignment with role Storage (ZeRO, FSDP) for each axis that may
-/// divide stored weights. `tp` gets none, because it already divides each
-/// weight that it can. The time axis gets none, either.
+/// Appends steps to `assignments` that divide stored weights among ranks, as
+/// ZeRO and FSDP do. Each step is for one axis of `mesh` and has the role
+/// Storage. `seeds` (requested shardings) sets the sub-axes into which the axis
+/// is cut. Three kinds of axes get no step:
+///
+/// - axes of size 1
+/// - `tp`, because it already divides each weight that it can
+/// - the time axis `mb`, because its coordinates are microbatches, not ranks
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -117,8 +130,11 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   return cost;
 }
 
-/// Assigns the axes in the cheapest of `orders`. If no order is possible, emits
-/// the error of the first order and fails.
+/// Tries each order of the mesh axes in `orders`, and keeps the cheapest plan
+/// in `graph`. For each order, the search takes one axis after another and
+/// decides which dims of each op the axis splits. A plan is the result for all
+/// axes. Returns the cost of the cheapest plan. If every order fails, emits the
+/// error of the first order and fails.
 static FailureOr<plan::Cost>
 assignInBestOrder(ShardedGraph &graph,
                   ArrayRef<std::vector<AxisAssignment>> orders,
@@ -142,13 +158,23 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Limit of StrategySpace::numPairs for assigning all axes at once. A pair is a
-/// choice of a value's producer and a choice of a user.
+/// Largest number of pairs in a graph for which one search assigns all mesh
+/// axes at once. A pair belongs to one operand. It is a way of splitting the op
+/// that produces the operand, and a way of splitting the op that reads it. For
+/// example, 3 ways of the first op and 4 ways of the second op are 12 pairs.
+/// StrategySpace::numPairs adds the pairs of all operands.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by variants in which each axis of role Free is
-/// assigned in parts, one per sub-axis of prime size. For example, {x:(1)2,
-/// x:(2)2} becomes {x:(1)2}, {x:(2)2}.
+/// Returns `orders`, followed by variants of these orders. An order is a list
+/// of steps. A step decides which dims one mesh axis, or some of its sub-axes,
+/// split. In a variant, each axis with the role Free has one step for each of
+/// its sub-axes of prime size. Axes that are not named `dp`, `mb`, `cp` or `tp`
+/// have the role Free. Example: x is such an axis, with the sub-axes x0 and x1.
+///
+///   order     step 1: tp    step 2: x0 and x1 together
+///   variant   step 1: tp    step 2: x0                   step 3: x1
+///
+/// An order has no variant if the variant would be equal to it.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {

@@ -38,10 +38,15 @@ static constexpr double mostWork = 1e5;
 static constexpr double mostWorkOnForms = 2e4;
 
 /// Limits of AxisSearch::work and of AxisSearch::pairsPerUse. A search that
-/// exceeds both would take minutes. It is made smaller: the parts (sub-axes) of
-/// an axis may only split factors (parts of a dim) that are neighbors in one
-/// dim. An example is a convolution in a training step, with 75 or more choices
-/// on 4 ranks.
+/// exceeds both limits would take minutes. For example, a convolution in a
+/// training step can have 75 or more ways of being split over 4 ranks. A
+/// smaller search then replaces this search. In the smaller search,
+/// AxisAssignment::mixesDims is false.
+///
+/// The smaller search ignores most splits of two dims over one axis. Example: a
+/// weight has 2 rows and 8 columns, and an axis has 4 ranks. The larger search
+/// may split the rows into 2 and the columns into 2. The smaller search may
+/// not.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -55,9 +60,17 @@ namespace {
 ///   a value with several users   sets of shardings in which to keep the value
 class AxisSearch {
 public:
-  /// Makes the choices (ways of splitting) of all vertices, and collects the
-  /// values that have users. All arguments except `orders` must outlive this
-  /// object.
+  /// Lists the ways of splitting each vertex (op, argument or result) of
+  /// `graph`, and collects the values that have users.
+  ///
+  /// - `orders` lists orders of the mesh axes that this search assigns. A way
+  ///   of splitting a vertex may assign the axes in any of these orders.
+  /// - `before` lists the axes that earlier searches have assigned. This search
+  ///   does not change how they split the vertices.
+  /// - `seeds` contains the requested shardings.
+  /// - `planner` prices reshards (changes of sharding).
+  ///
+  /// `graph`, `seeds` and `planner` must outlive this object.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -79,8 +92,10 @@ public:
     return work;
   }
 
-  /// Returns the mean number of pairs for one use of a value. A pair is a
-  /// choice of the value's producer and a choice of the user.
+  /// Returns the mean number of pairs over all uses. A use is an operand of an
+  /// op that reads a value. A pair of this use is a way of splitting the op
+  /// that produces the value, and a way of splitting the op that reads it. For
+  /// example, 3 ways of the first op and 4 ways of the second op are 12 pairs.
   double pairsPerUse() const {
     double pairs = 0, uses = 0;
     for (const Value &value : values)
@@ -92,8 +107,9 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether the search would be too large if the parts (sub-axes) of
-  /// an axis could split separate dims.
+  /// Returns whether this search would take minutes, because it exceeds both
+  /// `mostWorkOnMixing` and `mostPairsPerUse`. The caller then replaces it by a
+  /// smaller search with AxisAssignment::mixesDims = false.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
@@ -105,9 +121,11 @@ public:
     bound = known;
     for (Value &value : values)
       price(value);
-    // With many sets of shardings per value, the costs are more exact. With few
-    // sets, variable elimination more often finds the exact minimum. Therefore
-    // few sets are tried, too, if the first result is not exact.
+    // A plan may keep a value in several shardings at once. The first search
+    // therefore considers many sets of shardings for each value, unless the
+    // graph is too large. With many sets, variable elimination may be unable to
+    // prove that its result is the minimum. In that case, also search with few
+    // sets, and keep the cheaper result.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -128,9 +146,16 @@ public:
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Emits an error at the first op whose choice breaks a rule, and fails. If
-  /// no combination of choices is possible, emits an error without an op.
-  /// Succeeds if no rule is broken.
+  /// Emits an error and fails if the plan that `solve` found is impossible. The
+  /// search assigns the mesh axis of `assignment`. These cases are errors:
+  ///
+  /// - `solve` has found no plan, because no plan meets all requests for
+  ///   shardings.
+  /// - The axis is the time axis `mb`, which cuts the batch into microbatches,
+  ///   and an op or an input does not allow this cut.
+  /// - The plan contains an impossible reshard (change of sharding).
+  ///
+  /// Succeeds in all other cases.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     if (chosen.empty())
       return emitError(graph.function.getLoc())
@@ -149,10 +174,16 @@ public:
   }
 
 private:
-  /// Searches again for a plan that breaks no rule, and replaces `best` if the
-  /// new plan is cheaper. This search ignores all plans that break a rule. It
-  /// has fewer choices, so fewer variables are frozen (fixed to a locally best
-  /// value).
+  /// Searches again, but only for plans that break no rule. Replaces `best` if
+  /// the new plan is cheaper. There are two rules:
+  ///
+  /// - Every reshard (change of sharding) must be possible.
+  /// - An axis for the batch must split the batch of each input, with the
+  ///   exceptions of StrategySpace::mustSplitBatch.
+  ///
+  /// The new search drops each way of splitting an op that certainly breaks a
+  /// rule. The cost tables of variable elimination are therefore smaller, and
+  /// the result is more often the exact minimum.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -160,10 +191,18 @@ private:
       best = std::move(other);
   }
 
-  /// Builds the cost graph and finds its minimum. A value may be kept in a set
-  /// of several shardings at once. Sets of one or two shardings are always
-  /// considered. Larger sets are added only while a value has at most
-  /// `mostSets` sets.
+  /// Builds the cost graph, and finds its minimum by variable elimination. A
+  /// plan may keep a value in a set of several shardings at once. Sets that
+  /// cannot lower the total cost are ignored. For each value with several
+  /// users, the search considers the following sets:
+  ///
+  /// - all sets of one or two shardings
+  /// - all sets of three shardings, if the value then has at most `mostSets`
+  ///   sets in total; then sets of four shardings by the same rule, and so on
+  ///
+  /// Example: a value has 10 sets of one or two shardings, and 30 sets of three
+  /// shardings. The search considers all 40 sets if `mostSets` is 100, and only
+  /// the 10 sets if `mostSets` is 1.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -212,10 +251,14 @@ private:
     /// it is produced once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// The value as variable elimination reads it. It contains the sharding
-    /// that each choice of the producer makes, the sharding that each choice of
-    /// a user needs, and the prices of reshards. Shardings are given as indices
-    /// into `forms`.
+    /// Facts about the value for variable elimination. Each sharding is given
+    /// by its index in `forms`:
+    ///
+    /// - for each way of splitting the producer: the sharding of the value
+    /// - for each user, and each way of splitting the user: the sharding in
+    ///   which the user needs the value
+    /// - for each pair of shardings: the price of the reshard from the first
+    ///   sharding to the second
     plan::SharedValue shared;
   };
 
@@ -263,9 +306,11 @@ private:
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // A form (sharding) with a view (halo) can have holes, elements that no
-      // rank receives. Its size is therefore no lower bound of the received
-      // bytes. Use 0.
+      // `size[to] - size[from]` is a lower bound of the bytes that a rank
+      // receives in a reshard. A sharding with a view describes a windowed
+      // read, such as a halo exchange. Its local buffer may contain holes:
+      // places that receive no element. If `size` counted the holes, the bound
+      // could be too large. Therefore `size` is 0 for a sharding with a view.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());

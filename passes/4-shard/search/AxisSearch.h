@@ -7,34 +7,63 @@
 
 namespace pcc::shard {
 
-/// Assigns one axis: chooses for each vertex of `graph` how it uses the axis,
-/// with the least total cost. `before` contains the axes that were assigned
-/// earlier. Their use does not change. Costs (plan::Cost) are compared by
-/// penalty, seconds (with a cluster profile), received bytes per rank, number
-/// of collectives, and memory, in this order.
+/// Decides for each vertex (op, argument or result) of `graph` which dims the
+/// mesh axis of `assignment` splits. `before` lists the axes that earlier calls
+/// have assigned. This call does not change what they split.
 ///
-/// Variable elimination (plan/search/Eliminate.h) finds the minimum. It is
-/// exact unless variables were frozen (fixed to a locally best value).
+/// Finds the decisions with the least total cost by variable elimination
+/// (plan/search/Eliminate.h). If the graph is too large for an exact result,
+/// the search fixes some decisions early, and the total cost may be larger than
+/// the minimum. Costs (plan::Cost) are compared by these members, in this
+/// order:
 ///
-/// - The parts of the axis are its sub-axes of prime size. They are assigned
-///   together. For an axis with role Free, assigning them one by one is tried,
-///   too.
-/// - If the search would be too large, the parts may only split factors (parts
-///   of a dim) that are neighbors in one dim.
+/// 1. penalty
+/// 2. time; 0 if the user gave no cluster profile
+/// 3. bytes that a rank receives
+/// 4. number of collectives
+/// 5. memory
 ///
-/// Returns the cost of all axes assigned so far, with the penalty of this axis
-/// only. Fails, and changes nothing, if a seed (requested sharding) or the role
-/// of the axis cannot be fulfilled. If `reports` is true, a failure emits an
-/// error.
+/// `assignment.parts` lists the sub-axes of the axis. Their sizes are prime: an
+/// axis of 4 ranks has two sub-axes of size 2. All sub-axes are decided
+/// together. There are three special cases:
+///
+/// - The axis has the role Free: its name is not `dp`, `mb`, `cp` or `tp`. The
+///   function also tries to decide one sub-axis after another, and keeps the
+///   cheaper result.
+/// - The experts of a mixture-of-experts model are divided among ranks. The
+///   function searches twice, and keeps the cheaper result. In the second
+///   search, the axis may split fewer dims of the ops around the experts
+///   (AxisAssignment::movesTokens = false).
+/// - The search would take minutes. The function then lets the axis split fewer
+///   pairs of dims of one op (AxisAssignment::mixesDims = false).
+///
+/// Returns the cost of the plan for all axes that have been assigned so far,
+/// including this axis. In the returned cost, the member `penalty` does not
+/// contain the penalties of earlier axes. Fails, and changes nothing, if a
+/// sharding in `seeds` (requested shardings) or the role of the axis cannot be
+/// fulfilled. A failure emits an error only if `reports` is true.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Assigns all axes at once and finds the minimum over all axes together.
-/// `orders` lists orders of the axes. The search may use a different one of
-/// these orders for each vertex. Fails without an error, and changes nothing,
-/// if no plan costs less than `known` or if there are too many choices.
+/// Decides for all mesh axes at once which dims of each vertex of `graph` they
+/// split. A vertex is an op, an argument or a result. A plan is the result of
+/// such a search. The function looks for the plan with the least total cost.
+///
+/// - `orders`: each element is a list of all axes in some order. The order
+///   matters, because an axis cannot split a dim that earlier axes have split
+///   completely. For each vertex, the search considers the ways of splitting
+///   that result from any of the orders.
+/// - `known`: the cost of a plan that the caller has found already.
+/// - `seeds`: the requested shardings.
+/// - `planner`: prices communication.
+///
+/// Fails without an error, and changes nothing, in two cases:
+///
+/// - The search finds no plan that costs less than `known`.
+/// - The search would take too long, because there are too many ways of
+///   splitting the vertices.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

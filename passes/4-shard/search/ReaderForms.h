@@ -14,14 +14,18 @@ namespace pcc::shard {
 /// this object is used.
 class ReaderForms {
 public:
-  /// An operand of a vertex: the index `user` of the vertex in the graph, and
-  /// the index `operand` of its operand.
+  /// One operand of one vertex of the graph. `user` is the index of the vertex
+  /// in ShardedGraph::ops. `operand` is the number of the operand: 0 for the
+  /// first operand of the vertex.
   struct Place {
     unsigned user, operand;
     auto operator<=>(const Place &) const = default;
   };
-  /// A sharding that one or more users of a value need. It is in the canonical
-  /// form that dist::placement returns.
+  /// A sharding in which one or more users need a value, and the first operands
+  /// that need it. The function dist::placement has simplified the sharding, so
+  /// that users with equal needs share one entry. For example, a dim of 12
+  /// elements may be written as 4 groups of 3, with the groups split over tp:
+  /// [4@tp|3]. For tp = 2, the simplified form is [12@tp].
   struct ReaderForm {
     dist::Sharding sharding;
     /// The first operand that needs the value in `sharding`.

@@ -133,9 +133,15 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
       << listed(whole);
 }
 
-/// Returns whether vertex `index` of the graph is a pin (requested sharding) of
-/// a value with a sequence that `axis` does not split. Returns false for an op
-/// that writes a weight, because the op that reads the weight has the same pin.
+/// Returns whether vertex `index` of the graph meets all of these conditions:
+///
+/// - The vertex has a requested sharding (pin).
+/// - The vertex has a sequence dim of more than one element.
+/// - `axis` splits no dim of the vertex.
+///
+/// Returns false for a `graph.set_parameter`, which writes a weight. A request
+/// for the sharding of a weight applies to the op that reads the weight, and to
+/// the op that writes it. A remark should list the request only once.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

@@ -11,7 +11,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the tag of the dim that an axis with role `role` must split:
+/// Returns the tag of the dim that a mesh axis with role `role` is meant to
+/// split. The tag of a dim says what the dim counts. Batch stands for the
+/// samples, and Sequence for the tokens.
 ///
 ///   role                                                     tag
 ///   Batch, BatchAndExperts, BatchOutsideExperts              Batch
@@ -32,11 +34,13 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Returns whether an axis with role `role` is meant for a factor (dim, or part
-/// of a dim) with the tag `tag`:
+/// Returns whether a mesh axis with role `role` is meant to split a dim with
+/// the tag `tag`. The tag of a dim says what the dim counts.
 ///
-///   axes for the batch      Batch
-///   axes for the sequence   Sequence, Head (heads within attention)
+///   mesh axis    dims that it is meant to split
+///   `dp`, `mb`   the samples (tag Batch)
+///   `cp`         the tokens (tag Sequence) and the attention heads (tag Head)
+///   others       none
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -44,7 +48,10 @@ static bool isTagOfRole(FactorTag tag, AxisRole role) {
           (tag == FactorTag::Head && home == FactorTag::Sequence));
 }
 
-/// Returns whether `parts` are sub-axes of the time axis (the microbatches).
+/// Returns whether `parts` are sub-axes of the mesh axis `mb`, which is called
+/// the time axis. The coordinates of `mb` are microbatches, not ranks. A rank
+/// computes one microbatch after another. All of `parts` must belong to one
+/// mesh axis.
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
@@ -101,9 +108,11 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // `decided` has one entry for each mesh axis: a sub-axis that covers all
-  // parts assigned so far. Replace the entry of the axis to which `parts`
-  // belong.
+  // `decided` has one entry for each mesh axis that has been assigned, or of
+  // which some sub-axes have been assigned. Add `parts` to the entry of their
+  // axis. Example: dp has the two sub-axes dp:(1)2 and dp:(2)2 of size 2. The
+  // first sub-axis has been assigned before, so the entry is dp:(1)2. `parts`
+  // contains the second sub-axis. The new entry is dp:(1)4, the whole axis.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -124,8 +133,14 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // The batch or the sequence must be split over as many parts of the axis as
-    // some candidate can split it over.
+    // If `mustSplit` or `mustSplitInput` is true, the axis must split one dim
+    // of the vertex: the batch or the sequence. The axis should then split this
+    // dim over as many of its sub-axes as possible. `taken` lists ways of
+    // splitting the vertex. split[i] is the number of sub-axes of the axis that
+    // split this dim in the way taken[i]. Without `--reproducible`,
+    // numRoleParts counts only the first sub-axis. `most` is the largest number
+    // in `split`. The loop below adds a penalty to each way with a smaller
+    // number.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -146,9 +161,17 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   states = std::move(next);
 }
 
-/// Keeps only the candidates that store the fewest bytes per rank. The search
-/// itself might prefer uneven shards, which receive fewer bytes but save no
-/// memory because of their padding.
+/// Keeps only the ways of splitting in `ops` for which a rank stores the fewest
+/// bytes. Each element of `ops` is a way of splitting a tensor of type `type`.
+/// Example: 4 ranks split a tensor of 5 rows and 8 columns.
+///
+///   split     shape on one rank   elements on one rank
+///   rows      [2, 8], padded      16
+///   columns   [5, 2]              10
+///
+/// The function removes the split of the rows. The search compares received
+/// bytes before memory. Without this function, it might therefore choose a
+/// split that needs more memory.
 static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
                          RankedTensorType type) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -203,9 +226,11 @@ static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// Splits the ops of the optimizer update like the stored tensors (ZeRO, FSDP)
-/// that they read. Ranks therefore communicate only gradients, by a
-/// reduce-scatter.
+/// Lets the axis split the ops of the optimizer update, because these ops read
+/// stored tensors that the axis divides among ranks (ZeRO, FSDP). Example: each
+/// rank of `dp` stores a part of the optimizer state, and updates only this
+/// part of the weight. The rank therefore needs only this part of the gradient.
+/// The ranks add their gradients by a reduce-scatter instead of an all-reduce.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -228,14 +253,27 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Adds variants of candidates in which two axes split the heads: the axis of
-/// `assignment` and an axis of the sequence. In a variant, the axis of the
-/// sequence is the minor one, so a reshard from tokens to heads is cheaper.
-/// Example with the dims [tokens, heads], the axis `cp` of the sequence and the
-/// axis `tp` of `assignment`:
+/// Each element of `candidates` is a way of splitting the vertex. If a
+/// candidate splits the attention heads over `cp` and over the axis of
+/// `assignment`, the function appends a variant of it. The candidate splits the
+/// heads over `cp` first, and then over the axis of `assignment`. The variant
+/// is a copy that splits the heads over the axis of `assignment` first, and
+/// then over `cp`. The variant can make the reshard (change of sharding) before
+/// the attention cheaper.
 ///
-///    [32@cp, 8@tp] to [-, 8@cp+tp]:   communicates over cp and tp
-///    [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
+/// Example: the axis of `assignment` is tp, tp = 2 and cp = 2, and there are 8
+/// heads. Before the reshard, cp splits the tokens, and tp splits the heads.
+/// After the reshard, each rank has all tokens of 2 heads:
+///
+///   rank (cp, tp)              (0, 0)   (0, 1)   (1, 0)   (1, 1)
+///   heads before               0-3      4-7      0-3      4-7
+///   heads after, candidate     0-1      2-3      4-5      6-7
+///   heads after, variant       0-1      4-5      2-3      6-7
+///
+/// With the candidate, rank (0, 1) has the heads 4-7 and needs the heads 2-3.
+/// Only ranks with another tp coordinate have the heads 2-3. With the variant,
+/// each rank needs heads only from ranks with its own tp coordinate. An
+/// all-to-all over cp moves these heads.
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
     SmallVectorImpl<ShardedOp> &candidates) const {
@@ -259,12 +297,23 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// An axis may split the dim of its role (the batch or the sequence). In the
-/// expert region (the ops around the experts), it may also split other dims:
+/// The axis may split a dim of its role in every vertex. For `dp` and `mb`,
+/// this dim is the batch. For `cp`, it is the sequence, or the dim of attention
+/// heads. The expert region consists of the ops around the experts. In a vertex
+/// of this region, the axis may also split other dims. An axis divides experts
+/// if ranks along the axis have different experts. There are four cases in the
+/// region:
 ///
-///   axis                 other dims if `movesTokens`    other dims if not
-///   divides experts      all                            experts
-///   does not             all but experts and weights    none
+/// - The axis divides experts, and `assignment.movesTokens` is true: the axis
+///   may split every dim.
+/// - The axis divides experts, and `assignment.movesTokens` is false: the axis
+///   may also split the dim that counts experts.
+/// - The axis does not divide experts, and `assignment.movesTokens` is true:
+///   the axis may split every dim except the dim that counts experts. If the
+///   vertex is a `graph.get_parameter`, which reads a weight, the axis may
+///   split only dims of its role.
+/// - The axis does not divide experts, and `assignment.movesTokens` is false:
+///   the axis may split only dims of its role.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -321,7 +370,14 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // Partial sums are reduced before a tensor is stored divided (ZeRO, FSDP).
+  // A partial sum is a value that ranks still have to add. The strategy Through
+  // passes partial sums from operands to results. `stored` contains the ops
+  // whose results are stored divided among ranks (ZeRO, FSDP). These ops must
+  // not use the strategy Through, because their results must not be partial
+  // sums. The rule has two exceptions:
+  //
+  // - The axis is `mb`, whose coordinates are microbatches, not ranks.
+  // - The axis has the role Tensor, which is the role of `tp`.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -345,10 +401,18 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // A transfer sends a value to another pipeline stage. Partial sums may pass
-    // it if they are sums over the batch, or if it belongs to the optimizer
-    // update. In all other cases, ranks reduce the partial sums before the
-    // transfer.
+    // The strategy passes partial sums from operands to results. A partial sum
+    // is one addend of a sum.
+    //
+    // - `inTime` is true: the axis is `mb`, whose coordinates are microbatches.
+    //   A partial sum is the sum over the samples of one microbatch. The sums
+    //   of all microbatches still have to be added. The op may use the strategy
+    //   if one of its operands may be such a sum.
+    // - `inTime` is false: each rank has one addend, and the ranks still have
+    //   to add them. Every op may use the strategy, except a transfer. A
+    //   transfer sends a value to another pipeline stage. A transfer may use
+    //   the strategy only if the axis has the role Batch, or if the transfer
+    //   belongs to the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -375,10 +439,20 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// Each rule that a choice breaks has its own penalty:
+/// The penalty is the sum over all broken rules. For an axis that divides the
+/// experts of a mixture-of-experts model, the rule is:
 ///
-///   a weight or expert outputs stay whole     bytes of the tensor
-///   a preset is not followed                  1
+///   the axis must split                           penalty if it does not
+///   an expert weight, or the outputs of experts   bytes of the tensor
+///
+/// For `tp`, the rules are as follows. The presets are `megatron` and
+/// `sequence`.
+///
+///   the axis must split                           penalty if it does not
+///   each large weight of a contraction            bytes of the weight
+///   a dim that a preset requires                  1
+///
+/// Other axes have no such rules.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -393,12 +467,13 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// An axis for the batch must split every input that has a batch, with two
-/// exceptions:
+/// The mesh axes `dp` and `mb` must split the batch of every function argument
+/// that has a batch. The coordinates of `mb` are microbatches, not ranks. There
+/// are two exceptions:
 ///
-/// - The time axis `mb` need not split an input that an op reads for all
-///   microbatches at once.
-/// - Other axes need not split an input that a seed (requested sharding) pins.
+/// - `mb` need not split an argument if some op reads the whole batch of the
+///   argument at once. This op runs only once, before the first microbatch.
+/// - `dp` need not split an argument for which a sharding is requested.
 bool StrategySpace::mustSplitBatch(unsigned index,
                                    const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

@@ -58,8 +58,11 @@ static std::string findForeignFile(const std::string &bundle) {
   return "";
 }
 
-/// Checks that `path` is free, an empty directory, or a bundle without files of
-/// the user.
+/// Checks whether pcc may write a bundle to `path`. Returns an error if a file
+/// or directory exists at `path`, with two exceptions:
+///
+///  - The directory is empty.
+///  - The directory is a bundle, and it contains only files that pcc wrote.
 static Status checkReplaceable(const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -141,8 +144,11 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Checks again that the bundle to replace has no files of the user. The user
-/// may have stored files there since create(), and renaming would erase them.
+/// Repeats the check of create() before the rename: an older bundle at the path
+/// must contain only files that pcc wrote. The rename erases the older bundle.
+/// After create(), the user may have stored a file in the older bundle, such as
+/// a checkpoint. In this case, the function returns an error, and the older
+/// bundle stays unchanged.
 Status BundleFolder::finish() {
   PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
   return temporary.finish();

@@ -11,20 +11,25 @@
 
 namespace pcc::emit {
 
-/// Bundle during its creation. All files go to a temporary directory, which
-/// finish() renames to the final path. Without finish(), the destructor erases
-/// the directory. Names of files are relative to the bundle. All errors have
-/// exit code 7.
+/// Writes the directory of a bundle. create() creates a temporary directory,
+/// and other methods write files into it. finish() renames the temporary
+/// directory to the path of the bundle. If finish() is not called, or if it
+/// fails, the destructor erases the temporary directory. The parameter `name`
+/// of a method is the path of a file relative to the bundle, such as
+/// `rank-000`. If a method fails, the exit code of the error is 7.
 class BundleFolder {
 public:
-  /// Creates a temporary directory for the bundle with path `bundle`. Must be
-  /// called first. Fails if something exists at this path, with two exceptions:
+  /// Creates the temporary directory into which the files of the bundle are
+  /// written. `bundle` is the path of the finished bundle. This method must be
+  /// called before all other methods. Fails if a file or directory with the
+  /// path `bundle` exists, with two exceptions:
   ///
-  ///   - an empty directory,
-  ///   - an old bundle without files of the user, such as checkpoints.
+  ///  - The directory is empty.
+  ///  - The directory is an older bundle, and it contains only files that pcc
+  ///    wrote. A checkpoint of the user is a file that pcc did not write.
   Status create(const std::string &bundle);
-  /// Returns the path of the bundle's file `name` before finish(): a path in a
-  /// temporary directory.
+  /// Returns the path of the file `name` in the temporary directory. The path
+  /// is valid until finish() renames the directory to the path of the bundle.
   std::string path(std::string_view name) const;
 
   /// Writes the file `name`. Replaces an existing file of that name.

@@ -23,13 +23,22 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Order of a weight's dims in bundle.json. It is the order in the model's
-/// weight file if the program only transposes and casts the weight. It is the
-/// order in the program if the program slices or reshapes the weight.
+/// Order of the dims of a weight in bundle.json. The dims have an order in the
+/// weight file of the model, and can have another order in the compiled
+/// program. For example, the weight file has the dims [in, out], and the
+/// program transposes the weight to [out, in].
+///
+/// bundle.json uses the order in the weight file if the program only transposes
+/// and casts the weight. If the program also slices or reshapes the weight,
+/// bundle.json uses the order in the program.
 struct StoredView {
-  /// Computes the order of a weight's dims in bundle.json.
-  /// `parameter.transforms` lists the ops that the program applies to the
-  /// tensor in the weight file.
+  /// Computes the field `order` for the weight `parameter`. The program reads
+  /// the weight from a file, and then applies all ops of the list
+  /// `parameter.transforms` to it. These ops are transposes, slices, reshapes
+  /// and casts. If all of them are transposes and casts, the dims in
+  /// bundle.json have the order of the dims in the file. If one op is a slice
+  /// or a reshape, the dims in bundle.json have the order of the dims in the
+  /// program. Then `order` is 0, 1, 2, ….
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -45,15 +54,31 @@ struct StoredView {
     }
   }
 
-  /// Index of the program's dim for each dim in bundle.json. Example: the
-  /// weight file has the dims [in, out], and the program transposes them to
-  /// [out, in]. `order` is {1, 0}.
+  /// Order of the weight's dims in bundle.json. `order[i]` is the index that
+  /// dim i of bundle.json has in the program. Example with the three dims a, b
+  /// and c:
+  ///
+  ///   dims in bundle.json   a, b, c
+  ///   dims in the program   c, a, b
+  ///   order                 1, 2, 0   (a has index 1 in the program)
   std::vector<size_t> order;
 
 private:
-  /// Applies a further transpose to `order`. Dim i of the transpose's result is
-  /// dim permutation[i] of its operand. Sets `isReshaped` if `permutation` has
-  /// another number of dims than `order`.
+  /// Updates `order` for one transpose that the program applies to the weight.
+  /// Dim k of the result of the transpose is dim permutation[k] of its operand.
+  /// Before the call, `order[i]` is the index that dim i of the weight file has
+  /// in the operand. After the call, `order[i]` is the index that dim i of the
+  /// weight file has in the result. Example with the three dims a, b and c:
+  ///
+  ///   permutation               2, 0, 1
+  ///   dims in the weight file   a, b, c
+  ///   dims in the operand       a, b, c
+  ///   `order` before the call   0, 1, 2   (a has index 0 in the operand)
+  ///   dims in the result        c, a, b
+  ///   `order` after the call    1, 2, 0   (a has index 1 in the result)
+  ///
+  /// If `permutation` and `order` have different lengths, sets `isReshaped` to
+  /// true and does not change `order`.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -117,8 +142,10 @@ private:
     return list;
   }
 
-  /// Returns one object per stage. The field `flops` counts one step on all
-  /// ranks of the stage.
+  /// Returns a JSON list with one object per pipeline stage. The object has two
+  /// fields that count floating-point operations: `flops` and
+  /// `recomputed_flops`. Both count the operations of one step, in total over
+  /// all ranks that run the stage.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -143,8 +170,10 @@ private:
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// Returns the flops of recomputed activations (activation checkpointing) of
-  /// a stage in one step, on one rank. flopsOf() includes these flops.
+  /// Returns the number of floating-point operations that one rank executes in
+  /// one step to recompute activations of the pipeline stage `stage`. With
+  /// activation checkpointing, the backward pass computes some activations of
+  /// the forward pass again. The result of flopsOf() includes this number.
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -170,10 +199,18 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim as a list of factors (see bundleJson).
-  /// Example: a dim of size 3 · 64 in which axis tp of size 2 splits the 64:
+  /// Returns the layout of one dim of a tensor as JSON. The layout tells how
+  /// mesh axes split the dim. The size of the dim is a product of factors, and
+  /// mesh axes can split each factor. The JSON is a list of the factors. A
+  /// factor is a list: first the size of the factor, then the mesh axes that
+  /// split the factor. Example: a dim has 192 = 3 · 64 elements, and the axis
+  /// tp of size 2 splits the factor 64:
   ///
   ///   [[3], [64, ["tp", 1, 2]]]
+  ///
+  /// An axis is a list [name, pre, size]. For a whole axis, `pre` is 1, and
+  /// `size` is the size of the axis. For a part of an axis, `pre` and `size`
+  /// are those of Shardy's sub-axes: ["tp", 2, 4] stands for "tp":(2)4.
   static Json dimJson(const dist::DimSharding &dim) {
     Json factors = Json::array();
     for (const dist::Factor &factor : dim.factors) {
@@ -185,8 +222,11 @@ private:
     return factors;
   }
 
-  /// Returns one object per weight of `program`. Leaves out optimizer state:
-  /// parameters that start with a fill value, such as 0.
+  /// Returns a JSON list with one object per weight that `program` uses. The
+  /// object contains the name, the element type, the shape and the layout of
+  /// the weight. The list does not contain optimizer state, such as the
+  /// momentum of a weight. All elements of a state tensor start with one value,
+  /// such as 0. The elements of a weight come from a file or are random.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -207,9 +247,15 @@ private:
     return list;
   }
 
-  /// Returns the name and layout (which part each rank holds) of inputs or
-  /// outputs of the model. Leaves out those entries of `ports` that the program
-  /// does not use.
+  /// Returns a JSON list with one object per element of `ports`. The caller
+  /// passes one of two lists: the inputs of the model, or the outputs of the
+  /// model. Both lists come from the program of one pipeline position (the
+  /// stages that one rank runs). All ranks of a position execute the same
+  /// program.
+  ///
+  /// An object contains the name and the layout of one tensor. The layout tells
+  /// which elements of the tensor each rank holds (see bundleJson). The list
+  /// has no object for a tensor that the program does not use.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -226,10 +272,12 @@ private:
     return list;
   }
 
-  /// Returns the actions of position (virtual pipeline rank) number `position`
-  /// that compute for one microbatch. Example: `0F3` is the forward pass of
-  /// stage 0 for microbatch 3. Leaves out messages, and actions that run once
-  /// per step.
+  /// Returns the actions that the ranks of one pipeline position run in one
+  /// step. A position is an index along the pipeline axis of the mesh of ranks.
+  /// The parameter `position` is this index. The list has only actions that
+  /// compute for one microbatch, such as 0F3, the forward pass (F) of stage 0
+  /// for microbatch 3. Other actions, such as messages and the weight update,
+  /// are not in the list.
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
@@ -239,8 +287,10 @@ private:
     return actions;
   }
 
-  /// Returns one JSON object per position (virtual pipeline rank). It describes
-  /// the program that the ranks of the position execute.
+  /// Returns a JSON list with one object per pipeline position. A position is
+  /// an index along the pipeline axis of the mesh of ranks. All ranks of a
+  /// position execute the same program. The object describes this program, for
+  /// example its stages, its memory use and its number of instructions.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {

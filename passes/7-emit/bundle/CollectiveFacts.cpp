@@ -20,15 +20,20 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   return fields(*this) == fields(other);
 }
 
-/// Returns the description of `collective`, which runs over the sub-axes
-/// `facts.groups[group]`.
+/// Returns a description of `collective`, such as its kind, its mesh axes and
+/// its number of bytes. `group` is an index into `facts.groups`. The entry
+/// `facts.groups[group]` lists the mesh axes, or parts of mesh axes, along
+/// which `collective` communicates. The function does not set the fields
+/// `isShared`, `count` and `ops` of the description.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // An op that moves rows selected at run time counts as an all_to_all: any
-  // rank may send rows to any other rank.
+  // If the op has the operands `rows`, it is an all_gather or a reduce_scatter
+  // that sends only some rows of a tensor. Masks that ranks compute at run time
+  // select the rows. Any rank may send rows to any other rank of its group. The
+  // description therefore gives the kind all_to_all for this op.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -48,9 +53,12 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the element of `entries` that has the same description
-/// as `entry`. Appends `entry` if no element has it, or if the collective has
-/// no named ONNX node.
+/// Adds `collective` to the list `entries`. `entry` is the description of
+/// `collective`, such as its kind and its mesh axes. If an element of the list
+/// has an equal description, appends `collective` to the field `ops` of this
+/// element. If no element has an equal description, appends `entry` to the
+/// list, with `collective` in its field `ops`. Also appends `entry` if
+/// `collective` belongs to an ONNX node without a name.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -77,9 +85,17 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Assumes that the ranks of a group are equally far apart, such as ranks 0, 4
-/// and 8 (distance 4). The distance and the number of ranks select one kind of
-/// link, within a node or between nodes, for all messages.
+/// Estimates the seconds of one call of `collective`. The estimate depends on
+/// the bytes that one rank receives, the number of ranks in a group, and the
+/// distance between the ranks. The distance is the difference of two rank
+/// numbers: ranks 0, 4 and 8 have the distance 4. The function computes the
+/// distance of the first two ranks in the group of rank 0. The function assumes
+/// that all neighboring ranks of a group have this distance. The number of
+/// ranks and the distance select one network link, such as the link within a
+/// node or the link between nodes (plan::Cluster::commSeconds). The estimate
+/// assumes that all messages use this link. If `cluster` contains measured
+/// times for this kind of collective and this number of ranks, the estimate
+/// uses these times instead.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

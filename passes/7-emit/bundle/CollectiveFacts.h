@@ -10,8 +10,11 @@
 
 namespace pcc::emit {
 
-/// Entry of `collectives` in bundle.json: one collective, or several equal ones
-/// that one ONNX node needs.
+/// Entry of the list `collectives` in bundle.json. An entry describes one
+/// collective, such as an all-reduce over the mesh axis tp. An entry describes
+/// several collectives if one ONNX node needs all of them and their properties
+/// are equal. The properties are the fields of this struct, except for `count`
+/// and `ops`.
 struct CollectiveFacts {
   /// Kind of the collective, such as "all_reduce".
   std::string kind;
@@ -39,22 +42,32 @@ struct CollectiveFacts {
   std::string node;
   /// Name of the tensor that the collective moves or reduces.
   std::string value;
-  /// Collectives that have this description, in program order.
+  /// List of the collectives that this struct describes, in program order. The
+  /// list has several elements if one ONNX node needs several collectives with
+  /// equal properties, such as kind, mesh axes and number of bytes.
   std::vector<dist::CollectiveOp> ops;
 
-  /// Returns whether all members of `other` are equal to those of this object,
-  /// except for `count` and `ops`.
+  /// Returns whether each field of `other` is equal to the field of this object
+  /// with the same name. Does not compare the fields `count` and `ops`.
   bool isEqualButCount(const CollectiveFacts &other) const;
-  /// Returns the number of calls in one step, in total for the collectives in
-  /// `ops`.
+  /// Returns how often the collectives in `ops` run in one step, in total. If
+  /// `isShared` is true, each collective runs once per step. If not, each
+  /// collective runs once per microbatch. `facts` contains the number of
+  /// microbatches. For example, 2 collectives that run once per microbatch make
+  /// 8 calls in a step with 4 microbatches.
   int64_t callsPerStep(const ModelFacts &facts) const {
     return isShared ? count : count * facts.microbatches;
   }
 };
 
-/// Returns the collectives of a stage, in program order. Equal collectives of
-/// one named ONNX node share one entry. Leaves out collectives over a single
-/// rank, which exchange nothing.
+/// Returns a list of the collectives in the pipeline stage with index `stage`,
+/// in program order. An entry of the list describes one or more collectives.
+/// One entry describes two collectives if both belong to the same ONNX node and
+/// have equal properties, such as kind and number of bytes. If the ONNX node of
+/// a collective has no name, the entry describes only this collective.
+///
+/// The list has no entry for a collective in which ranks exchange no data. An
+/// example is a collective in which each rank only slices its own shard.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 
 /// Returns the estimated seconds of one call of `collective`, given the
@@ -69,8 +82,10 @@ nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);
 /// the list `transfers` in bundle.json.
 nlohmann::ordered_json toJson(const StageTransfer &transfer);
 
-/// Returns the bytes that one rank of a position (virtual pipeline rank)
-/// receives in one step. Counts collectives and messages from other positions.
+/// Returns the number of bytes that one rank receives in one step. Counts the
+/// data of collectives, and the messages from other pipeline positions. A
+/// position is an index along the pipeline axis of the mesh of ranks. The
+/// number of bytes is equal for all ranks with the index `position`.
 int64_t receivedBytes(const ModelFacts &facts, int position);
 
 } // namespace pcc::emit

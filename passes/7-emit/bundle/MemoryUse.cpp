@@ -15,8 +15,9 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
-/// Counts a parameter of the program as optimizer state if it starts with a
-/// fill value, such as 0. Counts any other parameter as a weight.
+/// Adds the bytes of each parameter of the program either to the optimizer
+/// state or to the weights. A parameter is optimizer state if all its elements
+/// have the same initial value, such as 0. Any other parameter is a weight.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)

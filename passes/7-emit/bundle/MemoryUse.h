@@ -12,8 +12,11 @@
 
 namespace pcc::emit {
 
-/// Bytes that each rank of one position (virtual pipeline rank) holds, by
-/// purpose.
+/// Number of bytes of memory that one rank needs, divided into weights,
+/// optimizer state and intermediate values. The numbers hold for each rank at
+/// one pipeline position. A position is a place in the pipeline. All ranks at
+/// one position run the same pipeline stages, and therefore need the same
+/// number of bytes.
 struct PositionMemory {
   /// Bytes of one rank's shard of each weight. The key is the weight's name. If
   /// the rank holds a weight with two shardings, both shards count.
@@ -36,15 +39,25 @@ struct PositionMemory {
 /// Returns the memory that a rank needs to execute `program`. Does not set
 /// PositionMemory::stages, the stages that the rank runs.
 PositionMemory memoryOf(const PositionProgram &program);
-/// Returns the memory that each rank needs, by position (virtual pipeline
-/// rank). `programs` has one entry per position.
+/// Returns the memory that one rank needs, for each pipeline position. A
+/// position is a place in the pipeline. All ranks at one position run the same
+/// pipeline stages and need the same memory. `programs[i]` is the program that
+/// the ranks at position i execute. Entry i of the result is the memory of one
+/// of these ranks. `facts` tells which stages run at which position.
 std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
-/// Stores in `positions` the memory that each rank needs, by position (virtual
-/// pipeline rank). Computes the ranks' programs, but writes no file. All passes
-/// of the last phase (7-emit) must have run on `module`. Returns an exit code
-/// of writePrograms() on failure.
+/// Stores in `positions[i]` the memory that one rank at pipeline position i
+/// needs. A position is a place in the pipeline. All ranks at one position run
+/// the same pipeline stages and need the same memory.
+///
+/// Creates the programs of all ranks in memory, but writes no file. All passes
+/// of the last compiler phase (7-emit) must have run on `module`. Fails with
+/// one of three exit codes:
+///
+///   - 3: `module` lacks information about the model.
+///   - 4: The target device cannot run an op of `module`.
+///   - 1: The check of a program's memory plan finds an error.
 Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
 /// Returns exit code 6 if a rank holds more bytes than the attribute

@@ -18,8 +18,11 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the path of `file`: `file.path`, within the folder
-/// `program.weights_root` if the program has one.
+/// Returns the path of the weight file `file` of the model. If the string
+/// `program.weights_root` is not empty, it is a folder, and `file.path` is a
+/// path within this folder. Example: the folder "/models/gpt" and the file path
+/// "a.safetensors" give "/models/gpt/a.safetensors". If the string is empty,
+/// returns `file.path` unchanged.
 static std::string pathOf(const program::ProgramT &program,
                           const program::WeightFileT &file) {
   return program.weights_root.empty() ? file.path
@@ -94,7 +97,9 @@ static Status checkRanges(const program::ProgramT &program) {
   return Status::success();
 }
 
-/// Hashes each weight file once, even if several programs read it.
+/// Stores the size, modification time and hashes of each weight file in all
+/// programs that read the file. Hashes each file only once, even if several
+/// programs read the file.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -114,8 +119,10 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// Copies the weights of one position (virtual pipeline rank) to one new
-/// safetensors file. Bytes that several parameters read are copied once.
+/// Copies all weights that one program reads into one new safetensors file in
+/// the bundle. Then makes the program read the new file. If several parameters
+/// of the program read the same bytes of the model's files, copies these bytes
+/// only once.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,
@@ -137,8 +144,8 @@ private:
     /// Index of a weight file of the model, in the list ProgramT::files.
     int32_t file;
     uint64_t offset, length;
-    /// Byte offset of the copied range in the bundle's weight file, counted
-    /// from the end of the file's header.
+    /// Byte offset in the bundle's weight file to which the range is copied.
+    /// Offset 0 is the first byte after the header of the bundle's weight file.
     uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
@@ -146,9 +153,12 @@ private:
     }
   };
 
-  /// Collects the ranges of bytes that the program's parameters read from
-  /// weight files of the model. Adds each range once to `pieces`, and as a
-  /// tensor to `entries`.
+  /// Makes the list `pieces` of the byte ranges that must be copied from the
+  /// model's weight files. Each parameter of the program that is stored in such
+  /// a file is one range of bytes of the file. If several parameters are stored
+  /// in the same range, the list holds the range once. Also makes the list
+  /// `entries`. It describes, for each range, the tensor in the new file: the
+  /// tensor's name, type, shape and place.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {

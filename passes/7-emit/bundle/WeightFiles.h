@@ -15,10 +15,16 @@ namespace pcc::emit {
 /// the end of its file.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies the weights of each position (virtual pipeline rank) to one file of
-/// the bundle. Position 2 gets `weights/position-2.safetensors`. Makes the
-/// programs read the new files. Keeps the types and shapes that the weights
-/// have in the model's files. Must be called after describeWeightFiles().
+/// Copies the weights of the model into the bundle. Writes one file per
+/// pipeline position. A position is a place in the pipeline. All ranks at one
+/// position run the same pipeline stages and execute the same program. Example:
+/// the file `weights/position-2.safetensors` holds all weights that the program
+/// of position 2 reads.
+///
+/// `programs` has one program per position. Changes each program so that it
+/// reads the new file. Each weight keeps the element type and the shape that it
+/// has in the model's files. Must be called after describeWeightFiles(), which
+/// stores the sizes and modification times of the model's files in `programs`.
 Status packWeights(std::vector<PositionProgram> &programs,
                    BundleFolder &folder);
 

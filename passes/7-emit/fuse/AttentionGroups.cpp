@@ -18,22 +18,31 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Adds to `group` the transposes, slices and reshapes that produce `operand`.
-/// Adds none if the attention kernel cannot replace them by strided reads of
-/// contiguous rows.
+/// Adds to `group` the transposes, slices and reshapes that compute `operand`,
+/// an operand of the attention op. The attention kernel then does not execute
+/// these ops. Instead, the kernel reads the tensor before these ops, with the
+/// strides that the ops describe. Adds no op in two cases:
+///
+///   - viewOperand() finds no op that strides can replace.
+///   - Neighboring elements of the last dim of `operand` would not be neighbors
+///     in memory.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// Adds to `group` the transposes and reshapes of `result`, a result of the
-/// attention op. The attention kernel replaces them by strided stores. Adds
-/// none in two cases:
+/// Adds to `group` the transposes and reshapes that follow `result`, a result
+/// of the attention op. The attention kernel then does not execute these ops.
+/// Instead, the kernel writes each element of `result` directly to its final
+/// place after these ops. Adds no op in four cases:
 ///
-///   - The last dim of the stored tensor would not be contiguous.
-///   - Another kernel reads the transposed tensor. It can transpose the tensor
-///     as it reads, at no cost.
+///   - No transpose follows `result`.
+///   - Another fused kernel reads the transposed tensor. This other kernel can
+///     read `result` with strides, so that the transpose costs no time.
+///   - No strides describe the final places of the elements.
+///   - Neighboring elements of the last dim of `result` would not be neighbors
+///     in memory after the transposes.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
@@ -45,9 +54,11 @@ static void addOrder(Value result, KernelGroup &group) {
     group.ops.insert(order.begin(), order.end());
 }
 
-/// Returns whether `value` is a 4-d tensor, such as queries, keys, values or
-/// their gradients. Tensors with one number per query, such as the largest
-/// score, have only three dims.
+/// Returns whether `value` has four dims: [batch, heads, sequence, depth]. Each
+/// query, key or value is one row of `depth` elements of such a tensor. The
+/// gradients of queries, keys and values have four dims as well. A tensor with
+/// one number per query, such as the largest score of each query, has only
+/// three dims: [batch, heads, sequence].
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

@@ -7,12 +7,13 @@
 
 namespace pcc::emit {
 
-/// Returns one group of ops for each attention op or attention gradient op of
-/// `block`. Each group becomes one kernel. The fused GPU kernel must support
-/// all of these attention ops.
+/// Returns one group of ops for each attention op and each attention gradient
+/// op of `block`. Each group will become one GPU kernel. The block must not
+/// contain attention ops that the fused attention kernels do not support.
 ///
-/// A group also holds the transposes, slices and reshapes around the attention
-/// op. The kernel replaces them by strided reads and writes:
+/// A group contains the attention op, and the transposes, slices and reshapes
+/// around the attention op. The kernel does not execute these other ops.
+/// Instead, the kernel reads and writes its tensors with strides:
 ///
 ///   transpose q, k, v -> attention -> transpose   becomes   one kernel
 std::vector<KernelGroup> groupAttention(mlir::Block &block);

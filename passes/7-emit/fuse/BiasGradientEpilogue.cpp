@@ -11,10 +11,18 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of `product` whose first dim is contracted. In [k, m]ᵀ
-/// · [k, n] these are both operands. Each comes with a flag that is true for
-/// the left operand. Returns an empty list if `product` has batch dims or an
-/// empty operand.
+/// Returns the operands of `product` whose columns the library can sum. The
+/// library can sum the columns of an operand if `product` contracts the first
+/// dim of this operand. Example, where k is the contracted dim:
+///
+///   left [k, m], right [k, n]   both operands
+///   left [m, k], right [k, n]   the right operand
+///   left [k, m], right [n, k]   the left operand
+///   left [m, k], right [n, k]   no operand
+///
+/// Each returned operand comes with a flag. The flag is true for the left
+/// operand, and false for the right operand. Returns an empty list if an
+/// operand does not have two dims, or if an operand has no elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -63,9 +71,11 @@ BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
   return {};
 }
 
-/// Returns a reduction that sums each of the `columns` columns of `value`, or
-/// of a reshape of `value`. A column has one index along the last dim. Returns
-/// null if there is none.
+/// Finds a reduction that sums the columns of `value`, or of a reshape of
+/// `value`. The reduction must sum over all dims except the last dim, and the
+/// last dim must have `columns` elements. Example with 4 columns: the sums of
+/// the columns of a tensor [2, 3, 4] are a tensor [4]. Returns null if there is
+/// no such reduction.
 static graph::ReduceOp findReduction(Value value, int64_t columns) {
   for (Operation *user : value.getUsers()) {
     if (auto reduce = dyn_cast<graph::ReduceOp>(user);
@@ -78,9 +88,14 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Follows the chain of casts and reshapes that starts at `sums`. Returns its
-/// first value with element type `stored`, or null if the chain ends or
-/// branches before.
+/// Returns `sums` if it has the element type `stored`. Otherwise looks for
+/// casts and reshapes that turn `sums` into a value with this element type:
+///
+///   sums (bf16) -> reshape (bf16) -> cast (f32)
+///
+/// With `stored` = f32, returns the result of the cast in this example. Returns
+/// null if there is no such value. Also returns null if one of the values
+/// before the returned value has several uses.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||

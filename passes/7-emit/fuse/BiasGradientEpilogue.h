@@ -38,27 +38,41 @@ struct BiasGradientEpilogue {
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Returns a bias gradient (column sums of an operand of `product`) that the
-/// library can compute along with `product`. Looks for a reduction in the same
-/// block that reads the operand itself, not a reshape of it. If there is none,
-/// returns an epilogue with a null `result`. Changes no op.
+/// Finds a bias gradient that the library can compute along with `product`. A
+/// bias gradient is the sums of the columns of an operand of `product`.
+/// Example: the operand [K, N] has N columns, and its bias gradient has the
+/// shape [N].
+///
+/// Finds only a reduction that is in the block of `product`, and whose input is
+/// the operand. Does not find a reduction of a reshaped operand. If there is no
+/// such reduction, returns a struct whose field `result` is null. Changes no
+/// op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Looks for a reduction that sums the columns of an operand of `product`, or
-/// of a reshape of this operand. Replaces it by new ops that findBiasGradient()
-/// recognizes:
+/// Prepares the ops of a bias gradient for a library call. The library call
+/// will compute `product` and the bias gradient together. A bias gradient is
+/// the sums of the columns of an operand of `product`. The library can sum only
+/// the operand itself. The model may sum a tensor that has the same elements,
+/// but another shape. Replaces the sums by new ops that read the operand. For
+/// example:
 ///
-///   before   reshape operand -> sum -> cast
-///   after    sum operand -> cast
+///   before   operand -> reshape -> sum -> cast
+///   after    operand -> sum -> cast -> reshape
 ///
-/// Inserts the new ops directly before `product`. The sums get the element type
-/// `stored`. Moves ops that read the sums after `last`, the last op that the
-/// library call will contain.
+/// Inserts the new sum and the new cast directly before `product`. The new cast
+/// converts the sums to the element type `stored`. There is no new cast if the
+/// sums already have this type. Returns the new sum and the new cast.
 ///
-/// Returns an epilogue with a null `result`, and changes nothing, in two cases:
+/// `last` is the last op that the library call will replace. The library call
+/// will be at the place of `last`. Therefore inserts the new reshape after
+/// `last`, and moves all ops that use the sums behind the new reshape.
 ///
-///   - There is no such reduction.
-///   - A reader of the sums cannot move.
+/// Changes no op in three cases, and returns a struct whose field `result` is
+/// null:
+///
+///   - The block of `product` contains no such sums.
+///   - The sums do not have the type `stored`, and no cast converts them to it.
+///   - An op that uses the sums cannot move behind `last`.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

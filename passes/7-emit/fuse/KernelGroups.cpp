@@ -12,8 +12,9 @@ using namespace pcc::emit;
 
 /// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
-/// Largest sum of the operand counts of a kernel's concatenations. Each operand
-/// costs a branch.
+/// Largest number of operands that all concatenations of one kernel have
+/// together. For each element of a result, the kernel must find the operand
+/// that holds the element. It needs one branch per operand.
 static constexpr size_t maxParts = 64;
 /// Largest number of reductions in a kernel. On a GPU each reduction needs
 /// shared memory, and a block has enough for 8 reductions of any kind.
@@ -80,12 +81,14 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel with reductions can compute. Example: a
-/// reduction of [8, 16, 32] over the last dim has 8 · 16 rows.
+/// Shapes of the values that a kernel with reductions can compute. A row is a
+/// set of elements that are reduced together, such as the elements of one sum.
+/// Example: a kernel that reduces the last dim of a tensor [8, 16, 32] has 8 ·
+/// 16 rows of 32 elements. The kernel can compute values of three shapes:
 ///
-///   element   [8, 16, 32]   all elements of the rows
+///   element   [8, 16, 32]   all elements of all rows
 ///   kept      [8, 16, 1]    one element per row; the reduced dim has size 1
-///   flat      [8, 16]       one element per row, without the reduced dim
+///   flat      [8, 16]       one element per row; the reduced dim is removed
 struct RowShapes {
   ArrayRef<int64_t> element;
   SmallVector<int64_t> kept, flat;
@@ -103,9 +106,15 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether `user` keeps the rows of its operand `value` apart: row i of
-/// its result depends only on row i of `value`. A row is the set of elements
-/// over which a reduction of the kernel runs.
+/// Returns whether a loop over the rows of a kernel can compute `user`, an op
+/// that reads `value`. A row is a set of elements that are reduced together,
+/// such as the elements of one sum. `rows` describes the rows of the kernel.
+/// Each row of the result of `user` must depend only on the same row of
+/// `value`.
+///
+/// Example: the kernel reduces the last dim of a tensor [8, 16]. Each of the 8
+/// rows has 16 elements. The result is true for exp and for a sum over the last
+/// dim. The result is false for a transpose.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -123,9 +132,11 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether all ops of `group` that depend on the reduction `op` keep
-/// rows apart: row i of their result depends only on row i of their operand.
-/// One loop over the rows can then compute `op` and these ops.
+/// Returns whether one loop over rows can compute the reduction `op` and all
+/// ops of `group` that depend on `op`. A row is a set of elements that are
+/// reduced together, such as the elements of one sum. `rows` describes the rows
+/// of `op`. In each op that depends on `op`, each row of the result must depend
+/// only on the same row of the operand.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -149,12 +160,14 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Greedy fusion of a block's ops into groups, one per kernel. Visits the ops
-/// from the last to the first. Keeps three invariants:
+/// Greedy fusion of the ops of a block into groups. Each group will become one
+/// kernel. Visits the ops from the last to the first. Three statements always
+/// hold:
 ///
 ///   - When an op joins a group, all users of the op have been visited.
 ///   - One loop nest can compute all ops of a group.
-///   - No path of uses leaves a group and returns to it.
+///   - No kernel needs its own result as an input. Example: b reads a, and c
+///     reads b. If a and c are in one group, b is in the same group.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
@@ -192,8 +205,9 @@ private:
   }
 
   /// Adds `op` to the group with index `group`. If `op` is the first reduction
-  /// of the group, sets the group's iteration space to the shape of the
-  /// reduction's operand, divided into the rows that `op` reduces.
+  /// of the group, the kernel will loop over the operand of `op`. In this case,
+  /// sets the group's `shape` to the shape of the operand, and the group's
+  /// `rows` to the reduced and kept dims of `op`.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -211,25 +225,33 @@ private:
     spans.push_back(turnOf.at(op));
   }
 
-  /// Adds `op`, which is being visited, to the group with index `group`. The
-  /// span of the group then reaches from its last op to `op`, and contains all
-  /// spans between them.
+  /// Adds `op` to the group with index `group`. `op` is the op that is visited
+  /// now. A span is a range of successive ops of the block, and each group lies
+  /// in one span. Ops are visited from the last to the first. The span of the
+  /// group therefore grows toward the beginning of the block, until it contains
+  /// `op`. All spans between the group and `op` become part of this span.
   void join(Operation *op, int group) {
     add(op, group);
     spans.resize(spanOf(group) + 1);
   }
 
   /// Returns the index in `spans` of the span that contains the group with
-  /// index `group`.
+  /// index `group`. A span is a range of successive ops of the block. All
+  /// ops of a group lie in one span.
   size_t spanOf(int group) const {
     const size_t turn = turnOf.at(groups[group].ops.front());
     return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
-  /// Starts a group for an index op (iota, global index) if a reader belongs to
-  /// no group, such as a matmul. This reader needs the indices in memory.
-  /// Readers in groups compute the indices on their own. Starts no group for a
-  /// constant.
+  /// Starts a group for `op` if the result of `op` must be stored in memory.
+  /// `op` has no operands. `op` is a constant, an iota or a global index. A
+  /// global index is the position of an element along a dim of the whole,
+  /// unsharded tensor.
+  ///
+  /// An op that belongs to no group, such as a matmul, reads its operands from
+  /// memory. If such an op reads the indices of `op`, a kernel must store the
+  /// indices. An op that belongs to a group does not need the stored indices,
+  /// because its kernel computes the indices. A constant never gets a group.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -240,9 +262,10 @@ private:
   /// Adds `op` to the group of one of its users (ops that read its result). If
   /// no group can take `op` and `mayBegin` is true, starts a new group.
   void place(Operation *op, bool mayBegin) {
-    // Try the groups with large indices first, since they are nearer to `op`.
-    // Do not try them in the order of the op's list of users: this order can
-    // change when the module is printed and parsed.
+    // Try the group with the largest index first. The ops are visited from the
+    // last to the first, so this group was started last, at the op that is
+    // nearest to `op`. Do not try the groups in the order of the list of users
+    // of `op`: this order can change when the module is printed and parsed.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -287,14 +310,18 @@ private:
     return parts > maxParts;
   }
 
-  /// Returns whether the reduction `op`, which reduces `rows`, can join
-  /// `group`. Two conditions must hold:
+  /// Returns whether the reduction `op` can join `group`. A row is a set of
+  /// elements that are reduced together, such as the elements of one sum.
+  /// `rows` describes the rows of `op`. Two conditions must hold:
   ///
-  ///   - If `group` has reductions, they reduce equal dims of equal shapes. If
-  ///     it has none, its shape is that of the operand of `op`, or has one
-  ///     element per row.
-  ///   - In ops of `group` that depend on `op`, row i of the result depends
-  ///     only on row i of the operand.
+  ///   - The shapes fit. If `group` has reductions, they must reduce the same
+  ///     dims of the same shape as `op`. If `group` has no reduction, its shape
+  ///     must be the shape of the operand of `op`, or must have one element per
+  ///     row. Example: if `op` reduces the last dim of [8, 32], the shape of
+  ///     `group` must be [8, 32], [8, 1] or [8].
+  ///   - One loop over the rows can compute `op` and the ops of `group` that
+  ///     depend on `op`. In each of these ops, each row of the result depends
+  ///     only on the same row of the operand.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -307,15 +334,18 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether the kernel of `group` may compute the same element of `op`
-  /// several times, once per read. True in three cases:
+  /// Returns whether `op`, which is no reduction, may join `group` even if the
+  /// kernel then computes some elements of `op` several times. True in three
+  /// cases:
   ///
-  ///   - `op` is cheap.
-  ///   - The kernel's iteration space is not larger than the result of `op`. At
-  ///     most one layout op of the group, such as a transpose, reads the
-  ///     result.
-  ///   - The last dim of the result has size 1, and that of the iteration space
-  ///     at least 16. LLVM then hoists `op` out of the innermost loop.
+  ///   - `op` is cheap: one element costs few instructions.
+  ///   - The kernel repeats little work. The loops of the kernel have at most
+  ///     as many iterations as the result of `op` has elements. At most one op
+  ///     of the group that moves elements, such as a transpose, reads the
+  ///     result of `op`.
+  ///   - The innermost loop of the kernel does not repeat `op`. The last dim of
+  ///     the result of `op` has size 1, and the last dim of the group's shape
+  ///     has size 16 or more. LLVM then moves `op` out of the innermost loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -328,9 +358,18 @@ private:
     return numReaders <= 1 && sizeOf(group.shape) <= sizeOf(shape);
   }
 
-  /// Returns whether the kernel of `group` can store the result of `op`. The
-  /// result must have the shape of the kernel's loops. In a kernel with
-  /// reductions, it can have one element per row instead. False for a reshape.
+  /// Returns whether the kernel of `group` can store the result of `op` in
+  /// memory. If `op` is a reduction, `rows` describes the rows of its operand.
+  /// A row is a set of elements that are reduced together, such as the elements
+  /// of one sum. The result of `op` must have one of these shapes:
+  ///
+  ///   kernel without reductions   the shape of the kernel's loops
+  ///   kernel with reductions      the shape that is reduced, or a shape with
+  ///                               one element per row
+  ///
+  /// Example: a kernel that reduces the last dim of [8, 32] can store results
+  /// of the shapes [8, 32], [8, 1] and [8]. No kernel stores the result of a
+  /// reshape.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -343,15 +382,29 @@ private:
     return RowShapes(*group.rows).isOne(shape);
   }
 
-  /// Returns whether a path of uses leads from `op` out of the group with index
-  /// `number` and back into it. The group's kernel would then need its own
-  /// result, so `op` cannot join. If the path enters another group, it can
-  /// leave from any op of that group, since one kernel computes all of them.
+  /// Returns whether an op outside of the group with index `number` depends on
+  /// `op`, and an op of the group depends on the outside op:
+  ///
+  ///   op -> outside op -> op of the group
+  ///
+  /// In this case `op` cannot join the group. The group's kernel would have to
+  /// run before the outside op, to compute `op`. The kernel would also have to
+  /// run after the outside op, to read its result. If the outside op belongs to
+  /// another group, all ops of the other group count as one op, since one
+  /// kernel computes them.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // A path goes on to later ops, and within a group also to earlier ones. It
-    // never returns to a span from an op behind the span.
+    // The loop below follows paths from an op to its users. One kernel computes
+    // all ops of a group. From an op of a group, a path therefore also goes to
+    // the users of all other ops of the group. This way, a path can also go
+    // toward the beginning of the block, but it stays in the span of the group.
+    // A span is a range of successive ops of the block. Each group lies in one
+    // span, and spans do not overlap. A path that has passed the end of a span
+    // never returns to the span. Therefore do not visit an op after the end of
+    // the span that contains the group with index `number`. `turn` is the
+    // number (`turnOf`) of the last op of this span. Ops are numbered from the
+    // end of the block: an op after the end of the span has a smaller number.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -384,9 +437,15 @@ private:
   /// Number of ops that were visited before each op. The last op of the block
   /// has the number 0.
   llvm::DenseMap<Operation *, size_t> turnOf;
-  /// Spans of the block. A group reaches from its first to its last op. Groups
-  /// that overlap are in one span, and spans do not overlap. Each span is given
-  /// by the number (`turnOf`) of its last op, in ascending order.
+  /// Spans of the block. A span is a range of successive ops. Each group lies
+  /// in one span. Two groups are in one span if an op of one group lies between
+  /// two ops of the other group. Spans do not overlap.
+  ///
+  /// A span is stored as the number (`turnOf`) of its last op in the block. The
+  /// numbers are in ascending order. Example: three groups begin at the ops
+  /// with the numbers 0, 2 and 5, so `spans` is {0, 2, 5}. Then op 6 joins the
+  /// group that began at op 2. The span of this group now has the ops 2 to 6,
+  /// which include op 5. `spans` becomes {0, 2}.
   std::vector<size_t> spans;
 };
 } // namespace

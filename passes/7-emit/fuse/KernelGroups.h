@@ -20,35 +20,44 @@ struct KernelGroup {
   std::optional<RowSpace> rows;
 };
 
-/// Divides the ops of `block` into groups, one per kernel. Returns the groups
-/// in the order of the block. Ops that no kernel can compute, such as matmuls,
-/// belong to no group:
+/// Divides the ops of `block` into groups. Each group will become one kernel.
+/// Returns the groups in the order of the block. An op that no kernel can
+/// compute, such as a matmul, belongs to no group:
 ///
 ///   x -> exp -> reduce sum -> div     one group: exp, reduce sum, div
 ///   matmul -> add -> relu -> matmul   one group: add, relu
 ///
-/// The algorithm is producer-consumer fusion from the last op to the first. An
-/// op joins the group of a user if two conditions hold:
+/// Visits the ops from the last to the first. An op joins the group of an op
+/// that reads its result if two conditions hold:
 ///
 ///   - One loop nest can compute the op and the group.
 ///   - The kernel does not repeat expensive work.
 ///
 /// Three kinds of ops are special:
 ///
-///   constant       belongs to no group: each kernel that reads it has a copy
-///   iota,          belongs to no group for the same reason; but if a matmul or
-///   global index   another op without a group reads it, it gets its own group
-///   reshape        starts no group: outside of kernels it costs no time
+///   constant       A constant belongs to no group. If all its elements are
+///                  equal, each kernel that reads it contains a copy.
+///   iota,          Each kernel that reads the indices computes them. If an op
+///   global index   without a group, such as a matmul, reads the indices, the
+///                  iota or global index is a group of its own.
+///   reshape        A reshape belongs to the group of an op that reads it, or
+///                  to no group. Outside of kernels a reshape costs no time.
 ///
-/// No path of uses leaves a group and returns to it.
+/// A kernel never needs its own result as an input. Example: b reads a, and c
+/// reads b. If a and c are in one group, b is in the same group.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Clones each cheap op of `block` that only slices read, once per slice. Each
-/// clone and its slice can then be fused. Does not clone an op if the slices
-/// together have more elements than its result.
+/// Prepares cheap ops of `block` for fusion. An op is cheap if one element of
+/// its result costs few instructions. If several slices read the result of a
+/// cheap op, and no other op reads it, gives each slice its own clone of the
+/// cheap op. A reshape may lie between the op and a slice. Each clone and its
+/// slice can then be fused into one kernel. Does not clone an op if the slices
+/// together have more elements than the result of the op.
 ///
-/// Example: q, k and v are three slices of x + bias. After cloning, each of
-/// three kernels adds one third of the bias, and the whole sum is never stored.
+/// Example: q, k and v are three slices of x + bias. After cloning, q is a
+/// slice of one addition, k of another one, and v of a third one. Three kernels
+/// compute q, k and v. Each kernel adds only the elements that its slice needs.
+/// The whole tensor x + bias is never stored.
 void splitBeforeSlices(mlir::Block &block);
 
 /// Returns whether kernels that read the result of `op` compute it on their

@@ -134,9 +134,11 @@ static bool isOfTraining(Operation *op) {
 }
 
 /// Returns whether the result of `op` must be rounded to its element type
-/// before the next op reads it. True for bf16 and f16 in training. The backward
-/// pass can compute `op` again, in a kernel that rounds after each op. Both
-/// results must have equal bits.
+/// before the next op reads the result. True for bf16 and f16 in training. In
+/// training, the backward pass can recompute a value of the forward pass
+/// (activation checkpointing). The recomputation uses kernels, and a kernel
+/// rounds after each op. The first computation must round in the same way,
+/// since both computations must give the same bits.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -176,10 +178,11 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step of the epilogue would read: the
-  /// result of the last step, or of the contraction if there is no step yet.
-  /// After a matmul, skips reshapes of this value, and stores them in
-  /// `reshapes`.
+  /// Returns the value that the next step of the epilogue would read. Without a
+  /// preceding step, this is the result of the contraction (matmul or
+  /// convolution). Otherwise it is the result of the preceding step. If the
+  /// contraction is a matmul and reshapes follow this result, returns the
+  /// result of the last reshape instead, and stores the reshapes in `reshapes`.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -243,10 +246,15 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` is a sum of gradients over microbatches, and `sum`
-  /// is `value` plus the gradient of the current microbatch. Both then share
-  /// one buffer. If `value` is an argument in the body of a library call,
-  /// checks the operand and the result of the call instead.
+  /// Returns whether two conditions hold:
+  ///
+  ///   - `value` is the sum of the gradients of all preceding microbatches.
+  ///   - `sum` is `value` plus the gradient of the current microbatch.
+  ///
+  /// Then `value` and `sum` share one buffer. `value` can be an argument of the
+  /// body of a library call. In this case, `sum` must be the first result of
+  /// the body. The two conditions must then hold for the operand of the call
+  /// that is passed as `value`, and for the first result of the call.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -261,12 +269,17 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Checks whether the next op adds the matmul's result to a sum over
-  /// microbatches. If so, makes this addition the only epilogue step and
-  /// returns true. A cast to f32 may precede the addition.
+  /// Checks whether the next ops add the result of the matmul to a sum of
+  /// gradients over microbatches (gradient accumulation):
   ///
-  /// The library does not round the product before the addition, unlike
-  /// separate ops. Therefore reproducible runs do not use this step.
+  ///   matmul -> add to the sum
+  ///   matmul -> cast to f32 -> add to the sum
+  ///
+  /// If so, makes these ops the only step of the epilogue, and returns true.
+  ///
+  /// The library adds the product to the sum without rounding the product
+  /// first. Separate ops would round the product first. The bits of the sum can
+  /// therefore differ. For this reason, returns false in reproducible runs.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -292,12 +305,14 @@ private:
     return true;
   }
 
-  /// Adds a residual step to the epilogue if the next op adds a tensor of equal
-  /// type. Adds none in two cases:
+  /// Adds a step to the epilogue if the next op adds another tensor (residual)
+  /// to the result of the preceding step. Both must have equal types. Adds no
+  /// step in two cases:
   ///
   ///   - The epilogue has an activation, and the library cannot add a tensor
   ///     after an activation.
-  ///   - The tensor is a sum over microbatches, which only takeSum() handles.
+  ///   - The other tensor is the sum of the gradients of all preceding
+  ///     microbatches. Only takeSum() adds such a tensor.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -349,12 +364,16 @@ private:
     return false;
   }
 
-  /// Adds a transpose to the epilogue if the next op is one. The library then
-  /// stores the elements in transposed order. Adds none in two cases:
+  /// Adds a transpose to the epilogue if the next op is a transpose. The
+  /// library then writes each element of the matmul's result directly to its
+  /// place in the transposed tensor. Adds no transpose in three cases:
   ///
-  ///   - The rows that the library writes would not be contiguous.
-  ///   - A fused kernel reads the transposed tensor. It can transpose the
-  ///     tensor as it reads, at no cost.
+  ///   - A fused kernel reads the transposed tensor. This kernel can read the
+  ///     matmul's result with strides, so that the transpose costs no time.
+  ///   - No strides describe the places of the elements in the transposed
+  ///     tensor.
+  ///   - Neighboring elements of the last dim of the matmul's result would not
+  ///     be neighbors in the transposed tensor.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -370,9 +389,12 @@ private:
       take({transpose});
   }
 
-  /// Returns the offset and strides at which the result of the last of `ops`
-  /// holds the elements of the matmul or convolution. Returns std::nullopt if
-  /// no strides describe their order.
+  /// Returns the places of the elements of the contraction (matmul or
+  /// convolution) in the result of the last of `ops`. `ops` is a chain of ops
+  /// that begins at the result of the contraction. An offset and strides give
+  /// the places. Example: if a transpose follows a matmul with the result [2,
+  /// 3], element [i, j] moves to place i + 2 j. The strides are [1, 2]. Returns
+  /// std::nullopt if no strides give the places.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -380,8 +402,9 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes between the last step of the epilogue and the value that next()
-  /// returned, in execution order.
+  /// Reshapes that the last call of next() skipped, in execution order. The
+  /// first of them reads `epilogue.result`. The last of them computes the value
+  /// that next() returned.
   SmallVector<Operation *> reshapes;
 };
 } // namespace
@@ -421,8 +444,9 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // `seen.ops` ends with the ops that run first. Remove reshapes there, since
-  // they move no elements.
+  // The list `seen.ops` is in reverse order: its last entry is the op that runs
+  // first. Remove reshapes from the end of the list. They move no elements, so
+  // the matmul can read their results as they are stored.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

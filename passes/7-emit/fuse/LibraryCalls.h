@@ -47,8 +47,12 @@ namespace pcc::emit {
 /// supports.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Returns whether the library can compute a bias gradient (column sums of an
-/// operand) along with `product`. False in reproducible runs.
+/// Returns whether the target's library (oneDNN or cuBLASLt) can compute
+/// `product` and a bias gradient in the same call. `product` is a matmul. A
+/// bias gradient is the sums of the columns of one operand of the matmul.
+/// Example: the bias gradient of the operand [K, N] has the shape [N]. Returns
+/// false if the module has the attribute `graph.reproducible`. Does not check
+/// whether the program contains a bias gradient.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
 /// Steps (bias, activation, residual, ...) after a contraction (matmul or
@@ -64,32 +68,56 @@ struct Epilogue {
   /// them, in execution order. Empty if the library call computes only a matmul
   /// or convolution.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Bias and residual that the library adds to the product. Null if it adds
-  /// none. `residual` is another tensor, or the sum over the preceding
-  /// microbatches (gradient accumulation).
+  /// `bias` is the bias that the library adds to the result of the matmul or
+  /// convolution. `residual` is a tensor that the library adds to the result of
+  /// the matmul, after the bias and the activation. `residual` has as many
+  /// elements as the result. In gradient accumulation, `residual` is the sum of
+  /// the gradients of the preceding microbatches. A field is null if the
+  /// library adds no such tensor.
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
-  /// Result of the library call: that of the last op in `ops`. If `ops` is
-  /// empty, the result of the matmul or convolution.
+  /// Result of the library call. The library computes the matmul or
+  /// convolution, and then the ops in the field `ops`. If `ops` is empty,
+  /// `result` is the result of the matmul or convolution. Otherwise, `result`
+  /// is the result of the last op in `ops`.
   mlir::Value result;
-  /// Offset and strides at which `result` holds the elements of the product.
-  /// The strides are row-major unless the library transposes the product.
+  /// Positions at which the library stores the elements of the product. The
+  /// product is the result of the matmul or convolution. The library applies
+  /// bias, activation and residual to each element, and stores the element in
+  /// the tensor `result`. `stored` gives the positions as an offset and one
+  /// stride for each dim of the product. The strides are row-major unless the
+  /// library transposes the product.
+  ///
+  /// Example: the product has shape [2, 3], and `result` is its transpose, with
+  /// shape [3, 2]. Element [i, j] of the product is at position i + 2 j of
+  /// `result`. `stored` has the offset 0 and the strides [1, 2].
   StridedView stored;
 };
 
-/// Strided view through which a matmul reads one operand, in place of
-/// transposes and slices that would copy it.
+/// Tensor and strides through which a matmul reads one operand. Transposes,
+/// slices and reshapes may compute the operand from another tensor, the source.
+/// The matmul can then read the elements of the operand from the source, with
+/// strides. In this case, the transposes, slices and reshapes need not run.
+///
+/// Example: the source has shape [2, 3], and the operand is the transpose of
+/// the source, with shape [3, 2]. The matmul reads element [i, j] of the
+/// operand from position i + 3 j of the source. The strides are [1, 3].
 struct OperandView {
-  /// Returns a view of all elements of `operand` in their order. The view
-  /// replaces no transpose, slice or reshape.
+  /// Returns the tensor and the strides for a matmul that reads `operand`
+  /// itself. The field `source` is `operand`. The field `ops` is empty. The
+  /// field `view` has the shape of `operand`, the offset 0 and row-major
+  /// strides.
   static OperandView plain(mlir::Value operand);
 
-  /// Dense tensor that the library reads through `view`. If `ops` is empty, it
-  /// is the matmul's operand itself.
+  /// Dense tensor that the library reads through `view`. If the field `ops` is
+  /// empty, `source` is the operand of the matmul. Otherwise the ops in `ops`
+  /// compute the operand of the matmul from `source`.
   mlir::Value source;
-  /// Transposes, slices and reshapes that compute the matmul's operand from
-  /// `source`, in execution order. `view` replaces them. Each op has one
-  /// reader.
+  /// Transposes, slices and reshapes that compute the operand of the matmul
+  /// from `source`, in execution order. These ops need not run, since the
+  /// matmul reads the elements of the operand from `source`. The field `view`
+  /// gives the positions of these elements. Each op has one reader. `ops` is
+  /// empty if the matmul reads the operand itself.
   llvm::SmallVector<mlir::Operation *> ops;
   /// Offset and strides of the elements of the matmul's operand within
   /// `source`, and the shape of the operand.
@@ -97,14 +125,20 @@ struct OperandView {
 };
 
 /// Returns a strided view through which a matmul can read the elements of
-/// `operand`. The view replaces the transposes, slices and reshapes that
-/// compute `operand` from another tensor. Returns OperandView::plain() in three
-/// cases:
+/// `operand`. Transposes, slices and reshapes may compute `operand` from
+/// another tensor, the source. The matmul then reads the elements of `operand`
+/// from the source, through the view. The transposes, slices and reshapes need
+/// not run.
 ///
-///   - No such op computes `operand`.
-///   - The library cannot read a tensor with the strides of the view.
-///   - A fused kernel computes the other tensor. The kernel can store it
-///     transposed at no cost.
+/// Returns a plain view in three cases. A plain view reads `operand` itself and
+/// replaces no op.
+///
+///   - No transpose or slice computes `operand`, or the result of the transpose
+///     or slice has other readers as well.
+///   - The library cannot read the source with the strides of the view, or no
+///     strides describe the order of the elements.
+///   - A fused kernel computes the source. The fused kernel can store its
+///     result transposed at no cost.
 OperandView viewOperand(mlir::Value operand);
 
 /// Returns whether a fused kernel, rather than a library call, reads `value`.

@@ -27,10 +27,15 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// Writes a description by which cuDNN can compute an attention op in place of
-/// a generated kernel. The kernel may also transpose, slice or reshape the
-/// operands and results of the attention op, if strided views of buffers can
-/// replace these ops.
+/// Builds the description of an attention op that is in a generated kernel. A
+/// GPU device with cuDNN reads the description and calls cuDNN instead of the
+/// kernel.
+///
+/// The kernel may also transpose, slice or reshape the operands and results of
+/// the attention op. cuDNN does not execute these ops. The description contains
+/// strided views of the kernel's buffers instead. For example, a transpose
+/// becomes a view with exchanged strides. If an op cannot become a view, cuDNN
+/// cannot be called, and no description is built.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -79,9 +84,19 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Returns the description of one operand or result of an attention op: the
-  /// strided view `view` of the buffer of `stored`. If `view` has no value, or
-  /// its rows are not aligned, returns null and sets `isComplete` to false.
+  /// Describes to cuDNN where one operand or result of the attention op is in
+  /// memory. `stored` is the operand or result of the kernel launch that
+  /// contains the elements. `view` is the offset and the strides of the
+  /// elements in the buffer of `stored`.
+  ///
+  /// Returns null and sets `isComplete` to false in three cases:
+  ///
+  ///   - `stored` is null, because no such operand or result was found.
+  ///   - `view` is std::nullopt, because no strides describe the elements.
+  ///   - The rows of `view` are not contiguous, or do not all begin at
+  ///     multiples of 16 bytes.
+  ///
+  /// Also returns null if an earlier call set `isComplete` to false.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -131,9 +146,19 @@ private:
                  storedView(value, order));
   }
 
-  /// Describes the gradient of the queries. An earlier kernel computes it,
-  /// together with the row maxima of the scores. Finds this kernel through the
-  /// row maxima, which are an operand of `op`.
+  /// Describes to cuDNN where the gradient of the queries is in memory. cuDNN
+  /// computes the gradients of queries, keys and values in one call. The
+  /// program has two generated kernels for these gradients:
+  ///
+  ///   first kernel     gradient of the queries, maximum of each row of scores
+  ///   second kernel    gradients of the keys and values
+  ///
+  /// `op` is the attention op in the second kernel. The gradient of the queries
+  /// is a result of the first kernel. This function finds the first kernel by
+  /// the maximum of each row: the first kernel computes the maximum, and `op`
+  /// reads the maximum as an operand. Returns null and sets `isComplete` to
+  /// false if the function does not find the gradient, or cuDNN cannot access
+  /// it.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]
@@ -156,8 +181,9 @@ private:
   rank::KernelOp kernel;
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
-  /// False if an operand or result of an attention op is no aligned view of a
-  /// buffer.
+  /// Whether cuDNN can read and write all operands and results of the attention
+  /// op. Each of them must be a strided view of a buffer. The rows of the view
+  /// must be contiguous, and begin at multiples of 16 bytes.
   bool isComplete = true;
 };
 } // namespace

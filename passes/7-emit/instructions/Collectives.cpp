@@ -50,8 +50,14 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
   return bytes;
 }
 
-/// Returns the formula min(unit · Σ coordinates along `axes`, unit). Its value
-/// is 0 on the first rank along `axes`, and `unit` on all other ranks.
+/// Returns a formula that each rank evaluates with its own mesh coordinates.
+/// The value is 0 on a rank whose coordinates along all `axes` are 0. On every
+/// other rank, the value is `unit`. The formula is:
+///
+///   min(unit · (sum of the coordinates of the rank along `axes`), unit)
+///
+/// Example: for one axis of size 3 and a unit of 8, the values on the ranks are
+/// min(0, 8) = 0, min(8, 8) = 8 and min(16, 8) = 8.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -80,10 +86,13 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Find the sub-axes over which the result is partial, but not the operand.
-  // Names cannot be compared, because adjacent sub-axes are merged. Example:
-  // the operand is partial over a:(1)2, the mask adds a:(2)2, and the result is
-  // partial over the merged sub-axis a:(1)4.
+  // Find the sub-axes over which the result is partial, but the operand is not.
+  // A sub-axis is a factor of a mesh axis, as in Shardy. A set difference of
+  // the two lists of sub-axes is not enough, because a list stores adjacent
+  // sub-axes as one sub-axis. Example: an axis a of size 8 has the factors
+  // a:(1)2, a:(2)2 and a:(4)2, each of size 2. The operand is partial over
+  // a:(1)2, and the result over a:(1)4, which is a:(1)2 and a:(2)2 together.
+  // The subtraction returns a:(2)2.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -103,9 +112,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   return true;
 }
 
-/// Returns the instruction that executes `collective` from start to finish.
-/// `group` is an index into ModelFacts::groups, or -1 if ranks exchange no
-/// data.
+/// Returns one instruction that executes the whole of `collective`. `group` is
+/// the index of the communicating group of ranks in the list
+/// ModelFacts::groups. `group` is -1 if the ranks exchange no data, as in a
+/// collective over one rank.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -152,11 +162,14 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. True in two
-/// cases:
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. Returns true
+/// in two cases:
 ///
-///   - It moves rows that are selected at run time.
-///   - It reduces 16-bit integers, which NCCL cannot do.
+///   - The collective is an all_gather or a reduce_scatter that transfers only
+///     some rows of its tensor, such as the tokens of an expert in a
+///     mixture-of-experts layer. Boolean masks, which are computed at run time,
+///     select these rows.
+///   - The collective reduces 16-bit integers. NCCL cannot reduce them.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&
@@ -165,10 +178,13 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
               .isInteger(16));
 }
 
-/// Appends the instruction of a collective. For the reduction of a gradient
-/// that overlaps the backward pass, appends nothing: ProgramWriter calls
-/// startReduction() for it. Returns false if the target is a GPU, and only CPUs
-/// can execute the collective.
+/// Appends the instructions of a collective. Returns false if the target is a
+/// GPU, and only CPUs can execute the collective.
+///
+/// Appends nothing for the reduction of a gradient that runs during the
+/// backward pass. The start and the finish of this reduction are two
+/// instructions. ProgramWriter calls startReduction() to append the start, and
+/// later appends the finish.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -182,9 +198,18 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
-/// Requests scratch memory for an all_reduce, since it runs as a reduce-scatter
-/// and an all-gather. Each rank receives one share of the elements from every
-/// rank of its group into this memory.
+/// Appends the instruction that starts `early`, an asynchronous reduction of a
+/// gradient (an all_reduce or a reduce_scatter). Returns the instruction that
+/// waits for the end of the reduction. The caller appends the returned
+/// instruction later. Between the two instructions, the rank computes further
+/// gradients.
+///
+/// On CPUs, an asynchronous all_reduce divides the gradient into as many shares
+/// as the group has ranks. Rank i receives share i from every rank of the group
+/// into scratch memory, and reduces what it received. The ranks then exchange
+/// the reduced shares. Example: 4 ranks reduce 10 elements. A share has 3
+/// elements, which is 10 / 4 rounded up. The scratch memory has room for 4
+/// shares, which are 12 elements.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {
   program::CollectiveT made =

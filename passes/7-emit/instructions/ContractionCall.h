@@ -9,13 +9,19 @@
 
 namespace pcc::emit {
 
-/// Contraction (matmul or convolution), with further steps that a library
-/// (oneDNN or cuBLASLt) computes in the same call. The library can read
-/// operands through strided views, and can apply an epilogue of bias,
-/// activation and residual (GEMM epilogue fusion).
+/// Contraction (matmul or convolution), together with further steps that a
+/// library (oneDNN or cuBLASLt) computes in the same call. The library can read
+/// operands through strided views. It can also change the result of the
+/// contraction by an epilogue: a bias, an activation and a residual (GEMM
+/// epilogue fusion).
 ///
-/// If the contraction is in the body of a rank.library_call, the operands and
-/// results in this struct are those of the rank.library_call.
+/// In the IR, the op rank.library_call is one call with further steps. The body
+/// (region) of this op contains the contraction and the further steps as ops.
+/// A contraction without further steps needs no rank.library_call.
+///
+/// The fields of this struct contain SSA values, such as the bias. If the call
+/// is a rank.library_call, these values are its operands and results. They are
+/// not the block arguments or other values in its body.
 struct ContractionCall {
   /// Returns a call that computes only `contraction`: it reads dense operands,
   /// and has no epilogue.
@@ -53,9 +59,11 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces SSA values from the body of `call` in this object's members. A
-  /// block argument becomes the operand of `call` that it stands for, and a
-  /// value that the body yields becomes a result of `call`.
+  /// Replaces SSA values that are in the body of `call` by SSA values that are
+  /// outside of the body. The values are the tensors of this struct, such as
+  /// the bias. A block argument of the body is replaced by the operand of
+  /// `call` that it stands for. A value that the body yields is replaced by the
+  /// result of `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
 
@@ -67,9 +75,15 @@ bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Appends the instruction of `op`, a contraction outside of a
-/// rank.library_call, by calling `build`. InstructionTable can store this
-/// function as the builder of an op.
+/// Appends the instruction of `op`, a matmul or convolution that is not in the
+/// body of a rank.library_call. The library call computes only `op`, without an
+/// epilogue (bias, activation).
+///
+/// The template argument `build` is the function that appends the instruction.
+/// `build` has a parameter of type ContractionCall. This template makes a
+/// ContractionCall from `op`, and calls `build` with it. Example:
+/// buildAlone<buildMatmul>(op, writer) appends the instruction of the matmul
+/// `op`.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

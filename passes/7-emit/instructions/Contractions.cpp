@@ -74,14 +74,30 @@ namespace {
 ///          x      x      column
 ///    x     x             summed
 ///
-/// The last row letter and the last column letter become the dims m and n.
-/// Further row and column letters become batch dims. All summed letters
-/// together become the dim k, so they must be contiguous in both operands.
+/// The matrix product has one dim m (rows), one dim n (columns), one dim k
+/// (summed) and any number of batch dims:
+///
+///   m        the last row letter of the lhs
+///   n        the last column letter of the rhs
+///   k        all summed letters, merged into one dim
+///   batch    all batch letters, and all other row and column letters
+///
+/// The summed letters must be adjacent, and in equal order, in both operands.
+/// Otherwise they cannot be merged. Only letters of size 1 may be between them.
+///
+/// A row letter is not a letter of the rhs. If a row letter becomes a batch
+/// dim, the rhs gets stride 0 along this dim. If a column letter becomes a
+/// batch dim, the lhs gets stride 0 along this dim. Example: in abk,kn->abn,
+/// the letter b becomes m, and the letter a becomes a batch dim. The rhs has
+/// stride 0 along a, so the matrix products for all a read the whole rhs.
 class EinsumProduct {
 public:
   /// Splits the equation of `einsum` into the letters of each tensor. Swaps the
-  /// operands if only the first operand has the last letter of the result,
-  /// since libraries store results by rows. Example:
+  /// two operands if only the first operand has the last letter of the result.
+  /// In a matrix product, the columns of the result come from the second
+  /// operand. Libraries store the result row by row, so its last dim should
+  /// hold the columns. Example: the last letter of the result, i, is a letter
+  /// of the first operand only, so the operands are swapped:
   ///
   ///   ij,jk->ki   becomes   jk,ij->ki
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
@@ -155,9 +171,13 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Returns whether the dims with the letters `outer` and `inner` are
-  /// contiguous in a tensor of an einsum (0: lhs, 1: rhs, 2: result). One
-  /// stride can cover contiguous dims.
+  /// Returns whether two dims of a tensor of an einsum can be merged into one
+  /// dim. `outer` and `inner` are the letters of the two dims in the einsum's
+  /// equation. `tensor` is 0 for the lhs, 1 for the rhs, 2 for the result. The
+  /// dims can be merged if the stride of `outer` is the stride of `inner` times
+  /// the size of `inner`. Example: a tensor with the letters abc and the shape
+  /// [2, 3, 4] has the strides 12, 4 and 1. The dims a and b can be merged,
+  /// since 12 = 4 · 3. The dims a and c cannot be merged.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
@@ -194,8 +214,11 @@ private:
     return names[tensor].find(letter) != std::string::npos;
   }
 
-  /// Returns the stride, in elements, of `letter` in a tensor (0: lhs, 1: rhs,
-  /// 2: result). Returns 0 if the tensor has no dim of that letter.
+  /// Returns the stride, in elements, of one dim of a tensor of an einsum.
+  /// `letter` is the letter of the dim in the einsum's equation. `tensor` is 0
+  /// for the lhs, 1 for the rhs, 2 for the result. Returns 0 if the tensor has
+  /// no such dim. Example: in ab,bc->ac with an lhs of shape [2, 3], the lhs
+  /// has stride 3 for a, 1 for b, and 0 for c.
   int64_t strideOf(int tensor, char letter) {
     const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
     return at == std::string::npos

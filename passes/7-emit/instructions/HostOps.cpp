@@ -11,8 +11,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends an instruction that calls the function `name` of the CPU device with
-/// the operands and results of `op`, and with the parameters `integers`.
+/// Appends an instruction that executes `op` on a CPU. `name` is the name by
+/// which the runtime finds the C++ function for the op, such as "top_k". The
+/// function reads the operands of `op`, and writes the results of `op`.
+/// `integers` are the attributes of `op` as integers. Example: for "top_k",
+/// they are the index of the dim to sort, and 1 for the largest elements or 0
+/// for the smallest elements.
 static bool emitHostOp(Operation *op, InstructionWriter &writer, StringRef name,
                        std::vector<int64_t> integers) {
   program::HostOpT made;

@@ -90,9 +90,15 @@ struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emits the code of one element of the result or gradients of attention. The
-/// code is a loop over the keys of one query, or over the queries of one key.
-/// `group` is the number of query heads that share a key head.
+/// Emits the parts of the code that computes one element of attention. The
+/// element is of one of these tensors:
+///
+///   result, or gradient of the queries   loops over the keys of one query
+///   gradient of the keys or values       loop over the queries that read a key
+///
+/// In grouped-query attention, several query heads read one key head. The field
+/// `group` is the number of these query heads. Example: with 8 query heads and
+/// 2 key heads, `group` is 4.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -162,21 +168,33 @@ public:
     return s.mul(folded[2], inverseTotalOf(w, folded[1]));
   }
 
-  /// Emits dP, the gradient of the softmax weight of the query at `row` and key
-  /// `t`: the dot product of `gradient` at `row` and the value vector of the
-  /// key. `gradient` is the gradient of the attention's result.
+  /// Emits the gradient of one softmax weight of attention, also called dP. The
+  /// weight belongs to one query and one key. `row` is the multi-index [batch,
+  /// head, query] of the query, and `t` is the index of the key.
+  ///
+  /// `gradient` is the gradient of the result of the attention. It contains one
+  /// vector for each query. dP is the dot product of two vectors: the vector of
+  /// the query in `gradient`, and the vector of the key in the values V.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits two numbers for the query at `row` and key `t`:
+  /// Emits two numbers for the query at `row` = [batch, head, query] and the
+  /// key with index `t`:
   ///
-  ///   P                         softmax weight
+  ///   P                         softmax weight of the key
   ///   slope · P · (dP − mean)   gradient of the dot product of query and key
   ///
-  /// Here dP is the gradient of P. `slope` is the derivative of the score with
-  /// respect to the dot product. `mean`, from `numbers`, is Σ P · dP over the
-  /// keys.
+  /// P is exp(score − top) · share. `numbers` contains three numbers of the
+  /// query:
+  ///
+  ///   top     largest score of the query
+  ///   share   factor that makes the sum of the weights 1
+  ///   mean    sum of P · dP over all keys
+  ///
+  /// dP is the gradient of P. It is computed from `gradient`, the gradient of
+  /// the attention's result. `slope` is the derivative of the score with
+  /// respect to the dot product.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -186,9 +204,14 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits the sum of numbers over all queries of the query heads that share
-  /// key head `keyHead`. `x` emits the number of one query, given its
-  /// multi-index [batch, head, query].
+  /// Emits a sum over queries. These are all queries of batch element `batch`
+  /// that read the keys of key head `keyHead`. In grouped-query attention, the
+  /// queries of several heads read the keys of one key head. Example: with 8
+  /// query heads and 2 key heads, the queries of heads 4 to 7 read the keys of
+  /// key head 1.
+  ///
+  /// `x` is a function that emits the summand of one query. Its argument is the
+  /// multi-index [batch, head, query] of the query.
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},

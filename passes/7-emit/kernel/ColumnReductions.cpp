@@ -16,8 +16,10 @@ struct ColumnStatistic {
   /// which it depends.
   int pass;
   Type type;
-  /// Pointer to a stack buffer with `plan.width` partial results of this
-  /// reduction, one per column.
+  /// Pointer to a stack buffer. A unit of work reduces several neighboring
+  /// columns, and the buffer has one value per column. During a loop over the
+  /// elements, the value combines the elements so far, such as their sum. After
+  /// the loop, the value is the result of the reduction for the column.
   Value buffer;
 };
 
@@ -76,13 +78,14 @@ private:
     statistics.push_back(one);
   }
 
-  /// Returns the number of the first pass (loop over all elements) that can
-  /// compute elements of `value`. The result of a reduction is known one pass
-  /// after its operand. Example:
+  /// Returns the number, from 0, of the first pass that can use elements of
+  /// `value`. A pass is a loop over all elements. A reduction is complete only
+  /// at the end of a pass, so the next pass is the first that can use it.
+  /// Example:
   ///
-  ///   x                pass 0
-  ///   s = sum x        pass 1
-  ///   y = exp(x - s)   pass 1
+  ///   x                0   operand of the kernel
+  ///   s = sum x        1   pass 0 sums x
+  ///   y = exp(x - s)   1   pass 1 computes each element of y from s
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -98,10 +101,25 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets [first, end) to the columns of group number `iteration`. The last
-  /// group may have fewer than `plan.width` columns. Sets the indices in
-  /// `w.outer`, except for the last one, which overColumns() will set to the
-  /// column.
+  /// Sets the fields that depend on `iteration`, the number of the group of
+  /// neighboring columns that the emitted code reduces. A group has
+  /// `plan.width` columns. The last group of each matrix may have fewer
+  /// columns.
+  ///
+  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1, and
+  /// `plan.width` is 64. The tensor consists of 4 matrices of 100 columns. Each
+  /// matrix has two groups of columns. The groups are numbered as follows:
+  ///
+  ///   group   matrix   first column   end
+  ///   0       0        0              64
+  ///   1       0        64             100
+  ///   2       1        0              64
+  ///   3       1        64             100
+  ///
+  /// The field `first` is the first column, and the field `end` is one past the
+  /// last column. The field `w.outer` is the multi-index along the dims that
+  /// are not reduced, here [matrix, column]. This function sets the index of
+  /// the matrix. Later, overColumns() sets the index of the column.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -117,8 +135,10 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits a loop that runs `body` for each column in [first, end). The last
-  /// index of `w.outer` is the column.
+  /// Emits a loop over the columns in [first, end). `body` emits the loop body.
+  /// `w.outer` is the multi-index of the current column along the dims that are
+  /// not reduced. Before it calls `body`, sets the last entry of `w.outer` to
+  /// the loop counter.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {},
            [&](const Index &column, ValueRange) {
@@ -140,18 +160,41 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Emits loads of the current column's reduction results from stack buffers.
-  /// Stores the SSA values in `w.statistics`. Includes only the reductions that
-  /// a pass (loop over all elements) before `pass` has computed.
+  /// Emits the loads of reduction results from stack buffers. Each reduction
+  /// has one buffer, with one result per column. The loads read the results of
+  /// the column that the current loop iteration of overColumns() processes.
+  ///
+  /// Reductions are computed in numbered passes, which are loops over all
+  /// elements. Only the results of reductions from passes before pass number
+  /// `pass` are loaded, because only these results are complete.
+  ///
+  /// Stores each loaded SSA value in the map `w.statistics`. A key of the map
+  /// is a reduction op. The code of an op that reads the result of a reduction
+  /// takes the value from this map.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
       if (one.pass < pass)
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass`, a loop over all elements of the columns. The
-  /// pass computes its reductions, from initial to final values. The loop also
-  /// stores the results of this pass that have one element per operand element.
+  /// Emits the code of pass number `pass`. A pass is a set of loops
+  /// that can compute several reductions over the columns of a tensor. It
+  /// computes each reduction whose field ColumnStatistic::pass is `pass`. The
+  /// code has three loops:
+  ///
+  ///   over the columns    sets the initial value, such as 0 for a sum
+  ///   over all elements   combines each element with the value of its column
+  ///   over the columns    finishes the value: for a mean, divides the sum
+  ///
+  /// The second loop also stores results of the kernel that have one element
+  /// per element of the tensor, not one per column. It stores a result if the
+  /// field Output::pass of the result is `pass`. Example:
+  ///
+  ///   s = sum of each column of x   pass 0
+  ///   y = x - s                     pass 1
+  ///
+  /// The result y has the shape of x. Pass 1 stores y, because s is complete
+  /// only after pass 0.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)
@@ -184,8 +227,14 @@ private:
     });
   }
 
-  /// Returns the multi-index of the element of `result` that belongs to the
-  /// current column. `result` has one element per column.
+  /// Returns the multi-index of one element of `result`. `result` is a result
+  /// of the kernel with one element per column of the reduced tensor. The
+  /// element belongs to the column that the current loop iteration of
+  /// overColumns() processes.
+  ///
+  /// Example: a tensor [4, 500, 100] is reduced over dim 1. For column 7 of
+  /// matrix 2, the multi-index is [2, 7] in a result of shape [4, 100], and
+  /// [2, 0, 7] in a result of shape [4, 1, 100].
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),

@@ -22,17 +22,24 @@ static bool isUnsigned(Value tensor) {
          elementOf(tensor).isInteger(1);
 }
 
-/// Emits an element of an op with one operand. The function `F` takes the
-/// scalar builder, the operand element and the op.
+/// Emits the computation of the element at multi-index `at` of the result of
+/// `op`, which has one operand. Reads the element at `at` of the operand as an
+/// SSA value x. Calls the function F(s, x, op), which emits the scalar
+/// arithmetic with the builder `s`, such as −x. Returns the SSA value that `F`
+/// returns.
 template <auto F>
 static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   return F(s, w.read(op->getOperand(0), at), op);
 }
 
-/// Emits an element of an op with two operands, broadcast to the shape of the
-/// result. The function `F` takes the scalar builder, both operand elements and
-/// the op.
+/// Emits the computation of the element at multi-index `at` of the result of
+/// `op`, which has two operands. Reads one element of each operand, as SSA
+/// values x and y. NumPy broadcasting determines the elements. Example: for
+/// `at` = [2, 5], an operand of shape [1, 8] gives its element [0, 5].
+///
+/// Calls the function F(s, x, y, op), which emits the scalar arithmetic with
+/// the builder `s`, such as x + y. Returns the SSA value that `F` returns.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -137,8 +144,9 @@ static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   return truncated || noSign ? rest : withSignOf(s, rest, b);
 }
 
-/// Adds to `table` one function per arithmetic op. The function emits one
-/// element of the op's result.
+/// Adds the arithmetic ops, such as graph.add, to `table`. The table maps each
+/// kind of op to a function. The function emits the code that computes one
+/// element of the result of an op of this kind.
 static void addArithmetic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -220,9 +228,10 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
-/// Adds to `table` one function per logic, comparison, select or cast op, and
-/// per test for NaN or infinity. The function emits one element of the op's
-/// result.
+/// Adds further ops to `table`: logic ops, comparisons, select, cast, and the
+/// tests for NaN and for infinity. The table maps each kind of op to a
+/// function. The function emits the code that computes one element of the
+/// result of an op of this kind.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;

@@ -65,8 +65,14 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
-/// Adds `a` and `b`. Merges their lists of terms, which are sorted by variable
-/// (leaf). Simplifies the sum by mergeParts().
+/// Adds two affine sums: (2 i + 3 j + 1) + (5 i − 3 j) = 7 i + 1. A term is a
+/// coefficient times a variable. Adds the coefficients of terms with the same
+/// variable. Omits a term whose coefficient becomes 0. The terms of each sum
+/// are sorted by the number of the variable, so one loop over both lists finds
+/// the common variables.
+///
+/// Finally calls mergeParts(), which simplifies quotients and remainders:
+/// 8 · (i / 8) + i % 8 becomes i.
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -99,8 +105,13 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 // Quotients and remainders
 //===----------------------------------------------------------------------===//
 
-/// Returns an index whose only leaf (variable) is base / divisor, or base %
-/// divisor if `isRemainder` is true. Equal arguments give the same leaf.
+/// Returns the index base / divisor, rounded down, or base % divisor if
+/// `isRemainder` is true. The quotient or remainder as a whole is one variable
+/// of the returned index. If the smallest and the largest possible value of the
+/// index are equal, returns a constant instead.
+///
+/// A later call with equal arguments returns the same variable. Terms with the
+/// same variable can be added or canceled: (i / 8) − (i / 8) gives 0.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -134,9 +145,13 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
-/// Cancels the greatest common divisor of `divisor` and the coefficients of
-/// `a`, and returns it. The quotient does not change: (6 i + 5) / 4 becomes (3
-/// i + 2) / 2.
+/// Simplifies the quotient a / divisor. Computes the greatest common divisor of
+/// `divisor` and the coefficients of the variables in `a`. Divides both `a` and
+/// `divisor` by this number, and returns it. Rounds the constant of `a` down.
+/// Example: (6 i + 5) / 4 becomes (3 i + 2) / 2, and the return value is 2.
+///
+/// The quotient, rounded down, does not change: for i = 1, it is 2 in both
+/// forms. The constant of `a` must not be negative.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -213,9 +228,23 @@ MultiIndex IndexSpace::delinearise(const Index &position,
   return place;
 }
 
-/// Splits `position` into one index per group of neighboring dims. Adds the
-/// offset `lane` to the index of the last group. Finally splits the index of
-/// each group into the indices of its dims.
+/// Returns the multi-index of an element of a tensor with the shape `shape`. In
+/// row-major order, the element has the number `position` + `lane`. `position`
+/// may contain variables, and `lane` is a constant.
+///
+/// `groups` divides the dims into groups of neighboring dims. An entry is the
+/// number of dims of one group. Example: `groups` [1, 2] divides the shape
+/// [8, 4, 6] into the groups [8] and [4, 6]. The caller guarantees that `lane`
+/// changes only the indices of the last group.
+///
+/// For the position 50 and the lane 3, the function computes the multi-index in
+/// three steps:
+///
+///   1. It splits 50 into one index per group. The group [4, 6] has
+///      4 · 6 = 24 elements, and 50 = 2 · 24 + 2. The indices are 2 and 2.
+///   2. It adds the lane to the index of the last group: 2 + 3 = 5.
+///   3. It splits the index of each group into one index per dim. In [4, 6],
+///      element 5 has the multi-index [0, 5]. The result is [2, 0, 5].
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

@@ -48,17 +48,20 @@ using MultiIndex = llvm::SmallVector<Index, 4>;
 /// quotient or remainder of an index and a constant. Leaves are owned by an
 /// IndexSpace and compared by address.
 struct IndexLeaf {
-  /// Number of the leaf in the order of creation.
+  /// Number of this variable in the order of creation, from 1. The terms of an
+  /// index are sorted by this number.
   unsigned number = 0;
-  /// Smallest and largest value of the leaf at run time.
+  /// Smallest and largest value that this variable can have at run time.
   int64_t low = 0, high = 0;
-  /// SSA value (i64) of the leaf. Null if the leaf is a quotient or remainder.
+  /// SSA value (i64) of this variable, such as a loop counter. Null if this
+  /// variable is the quotient base / divisor or the remainder base % divisor.
   mlir::Value value;
-  /// Dividend, if the leaf is a quotient or remainder.
+  /// Dividend, if this variable is the quotient base / divisor or the remainder
+  /// base % divisor. Unused if this variable is an SSA value.
   Index base;
   int64_t divisor = 0; ///< 0 for an SSA value
-  /// Whether the leaf is the remainder `base` % `divisor`. Otherwise it is the
-  /// quotient `base` / `divisor` or an SSA value.
+  /// Whether this variable is the remainder base % divisor. False if this
+  /// variable is the quotient base / divisor or an SSA value.
   bool isRemainder = false;
 };
 
@@ -117,7 +120,9 @@ private:
   Index divided(const Index &base, int64_t divisor, bool isRemainder);
   void mergeParts(Index &index);
 
-  /// All leaves (variables). A deque, because indices hold pointers to leaves.
+  /// Variables of all indices that this object has created, such as loop
+  /// counters. Indices hold pointers to these variables. The pointers stay
+  /// valid, since a std::deque does not move its elements when it grows.
   std::deque<IndexLeaf> leaves;
 };
 

@@ -27,9 +27,11 @@ static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
   return s.select(isNegative, s.add(index, s.integer(i64, size)), index);
 }
 
-/// Emits the element at `at` of `tensor`. The element is itself an index into a
-/// dim of `size` elements. If it is negative, it counts from the end. The code
-/// clamps it to [0, size).
+/// Emits the read of the element of `tensor` at multi-index `at`. The element
+/// is itself an index into a dim of `size` elements. The code adds `size` to a
+/// negative element, which counts from the end. Then the code clamps the number
+/// to [0, size). Example: for `size` = 4, −1 becomes 3, −9 becomes 0 and 7
+/// becomes 3. If `size` is 0, each element becomes 0.
 static Index lookUp(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                     int64_t size) {
   ScalarBuilder s = w.scalar();

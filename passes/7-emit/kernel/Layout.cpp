@@ -40,8 +40,13 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns `index` with the known range [0, size). The caller guarantees this
-/// range, although the known range of `index` may be wider.
+/// Returns an index with the value of `index` and with bounds within [0, size).
+/// The caller guarantees that the value lies in [0, size) at run time.
+///
+/// The compiler knows bounds of each index, but these bounds can be too wide.
+/// Example: an index i with bounds [0, 10) keeps them in code that runs only if
+/// i < 4. A call with `size` = 4 returns an index with bounds [0, 4). Narrow
+/// bounds simplify later divisions, such as i / 4 to 0.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -107,16 +112,25 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // In the padding, the operand's elements repeat every `period` elements.
-    // Add `away` periods to the index, because the unsigned remainder needs a
-    // non-negative index.
+    // Modes wrap and reflect make the padded operand periodic. Example: operand
+    // [a, b, c].
+    //
+    //   index          −3 −2 −1  0  1  2  3  4  5
+    //   mode wrap       a  b  c  a  b  c  a  b  c   period 3
+    //   mode reflect    b  c  b  a  b  c  b  a  b   period 4
+    //
+    // The remainder index % period thus determines the element. RemUIOp needs
+    // a dividend that is not negative. Therefore first add `away` periods to
+    // the index, the smallest number that suffices for all possible indices.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // In mode reflect, the second half of a period runs backwards: a remainder
-    // greater than `last` becomes `period` minus itself. In mode wrap, no
-    // remainder is greater than `last`.
+    // `at` now lies in [0, period). `last` is the last index of the operand.
+    // In mode wrap, `at` is the index of the operand element. In mode reflect,
+    // `at` can be greater than `last`, and the index is then `period` − `at`.
+    // Example: for the operand [a, b, c], `last` is 2, and a period has the 4
+    // elements a, b, c, b. `at` = 3 gives the index 4 − 3 = 1, which is b.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);

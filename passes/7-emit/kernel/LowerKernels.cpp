@@ -73,9 +73,15 @@ struct BodyWriter {
     }
   }
 
-  /// Emits one unit of work of a kernel without reductions. Threads share the
-  /// loops over the outermost dims, and `iteration` is the number of one step
-  /// of these loops. Emits loops over the other dims, which store the results.
+  /// Emits unit of work number `iteration` of a kernel without reductions. Each
+  /// thread executes some of the units. All results of the kernel have one
+  /// shape. A unit computes all elements with equal indices along the outermost
+  /// dims, by loops over the other dims. `plan` determines the number of
+  /// outermost dims.
+  ///
+  /// Example: a shape [8, 64, 100] with the outermost dims [8, 64] gives 8 · 64
+  /// = 512 units. Unit 130 = 2 · 64 + 2 computes the elements [2, 2, k] of each
+  /// result, by a loop over k.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -97,13 +103,19 @@ struct BodyWriter {
 };
 } // namespace
 
-/// Emits the internal function `name` with the loops of `kernel`. Its arguments
-/// are the pointers and scalars of signatureOf(), then the range [begin, end)
-/// of units of work.
+/// Emits the function `name` with the loops of `kernel`, for calls within the
+/// module. The function has these parameters:
 ///
-/// The pointers are noalias, although a weight that is updated in place is both
-/// an operand and a result. An element-wise kernel loads each element before it
-/// stores the same element, so its code is still correct.
+///   - a pointer to each operand and each result
+///   - the i64 numbers that the kernel needs, such as the index at which the
+///     rank's shard of a dim begins
+///   - the range [begin, end) of units of work, which are the independent
+///     iterations of the outermost loop
+///
+/// Each pointer has the LLVM attribute `noalias`, by which LLVM assumes that no
+/// memory is both an operand and a result. Some memory is both: a weight that
+/// an element-wise kernel updates in place. The code is still correct, since it
+/// loads each element before it stores the new value of the same element.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -187,14 +199,22 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a multi-tensor kernel (`in_parts`), which processes
-/// many tensors in one call. A part is a group of tensors that are computed
-/// together, such as a weight and its gradient. The runtime passes two lists:
+/// Emits the function `name`, the CPU version of a kernel that is marked
+/// `in_parts`. One call of the function applies the computation of the kernel
+/// to many parts, as a multi-tensor optimizer (NVIDIA Apex) does.
 ///
-///   buffers   shared operands | first tensor of each part | second of each ...
-///   scalars   number of parts | number of elements of each part
+/// A shared operand of the kernel is a number that all parts use, such as the
+/// learning rate. A part consists of one tensor for each other operand and for
+/// each result, such as a weight, its gradient and the new weight. All tensors
+/// of one part have equal numbers of elements.
 ///
-/// One call computes all parts.
+/// The runtime passes two lists. Example: parts 0 and 1 have the operands w and
+/// g and the result n, and share the learning rate.
+///
+///   buffers   addresses of learning rate, w0, w1, g0, g1, n0, n1
+///   scalars   2 (number of parts), size of part 0, size of part 1
+///
+/// The size of a part is the number of elements of each of its tensors.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -245,9 +265,15 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// Emits the CPU version of a kernel that fills a random weight. Each iteration
-/// generates one element. `types` are the element type that the model stores,
-/// then the type after each conversion by the model.
+/// Emits the function `name`, a CPU kernel that fills a weight with random
+/// numbers. The runtime passes a range of element numbers. The function is a
+/// loop over this range, which generates one element per iteration.
+///
+/// A model may store a weight in one element type and convert it to another
+/// one. `types` lists the stored type and the type after each conversion:
+/// [bf16, f32] for a bf16 weight that the model converts to f32. The function
+/// generates a number in the first type, converts it in the same steps, and
+/// stores it in the last type.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -287,8 +313,12 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   return manager.run(module);
 }
 
-/// Expands ops for which CPUs have no instructions: math functions of f32 to
-/// polynomials, conversions of bf16 to integer arithmetic.
+/// Replaces ops for which a CPU may have no instruction, in two cases:
+///
+///   - A math function of f32, such as exp, becomes arithmetic that evaluates a
+///     polynomial approximation.
+///   - A conversion between bf16 and f32 becomes integer arithmetic on the bits,
+///     such as shifts.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(

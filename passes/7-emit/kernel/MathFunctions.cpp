@@ -62,8 +62,9 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
         polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
     return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
   }
-  // The formula with tanh is x · 0.5 (1 + tanh(u)), which equals x · sigmoid(2
-  // u).
+  // The formula with tanh is x · 0.5 (1 + tanh(u)), where u is
+  // slope · (x + cubic · x³). The factor 0.5 (1 + tanh(u)) equals sigmoid(2 u),
+  // so the code computes x · sigmoid(2 u). `twice` is 2 u.
   double slope = given(gelu.getSlope(), 0.79788456080286535588),
          cubic = given(gelu.getCubic(), 0.044715);
   Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
@@ -221,8 +222,11 @@ static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Table of functions
 //===----------------------------------------------------------------------===//
 
-/// Emits an element of an op with one operand. The function `F` takes the
-/// scalar builder and the operand element.
+/// Emits the computation of the element at multi-index `at` of the result of
+/// `op`, which has one operand. Reads the element at `at` of the operand as an
+/// SSA value x. Calls the function F(s, x), which emits the scalar arithmetic
+/// with the builder `s`, such as tan(x). Returns the SSA value that `F`
+/// returns.
 template <auto F>
 static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value x = w.read(op->getOperand(0), at);

@@ -88,7 +88,11 @@ int64_t RowSpace::outerSize() const {
 }
 
 bool RowSpace::isByColumns() const {
-  // Require at least 8 columns, which fill a vector register.
+  // A column is a set of elements that are reduced together. Example: the sum
+  // of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
+  // Require that the last dim is not reduced. The elements number i of all 64
+  // columns are then contiguous in memory, for each i. Require at least 8
+  // columns, because 8 elements fill a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -118,13 +122,22 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether one loop can replace the loops over dims `dim` and `dim + 1`
-/// of `shape`. The body of the loops reads a tensor of `type`, which broadcasts
-/// to `shape`. True in three cases:
+/// Returns whether one loop can replace two nested loops over the dims `dim`
+/// and `dim + 1` of `shape`. The loops read a tensor of type `type`. NumPy
+/// broadcasting expands the tensor to `shape`. The function returns true in
+/// three cases:
 ///
-///   - The tensor has both dims.
-///   - The tensor is broadcast along both dims.
-///   - One of the two dims of `shape` has size 1.
+///   - The tensor has size 1 along both dims.
+///   - The tensor has size 1 along neither of the two dims.
+///   - `shape` itself has size 1 along one of the two dims.
+///
+/// A dim that is missing in the tensor counts as size 1. Examples for the dims
+/// 1 and 2 of the shape [4, 8, 6]:
+///
+///   tensor      result
+///   [4, 8, 6]   true: one loop of 48 iterations steps through 48 elements
+///   [4, 1, 1]   true: all 48 iterations read one element
+///   [6]         false: iteration i reads element i % 6
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -180,19 +193,35 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 /// Number of elements whose computation takes about as long as to hand work to
 /// another thread. A kernel with fewer elements runs on one thread.
 static constexpr int64_t elementsPerThread = 16384;
-/// Number of units of work that keeps all threads busy. Threads share the loops
-/// of a kernel, outermost first, until there are this many units.
+/// Number of units of work that is enough to keep all threads busy. In a kernel
+/// without reductions, a unit of work is one iteration of the outermost loops.
+/// planMap() takes as many outermost loops as are needed to get this many
+/// units.
+///
+/// Example: a kernel has nested loops of 8, 64 and 100 iterations. The
+/// outermost loop alone gives 8 units, which are too few. The two outermost
+/// loops together give 8 · 64 = 512 units, which are enough. Each unit then is
+/// a loop of 100 iterations.
 static constexpr int64_t enoughIterations = 256;
 
-/// Largest number of neighboring columns that one unit of work reduces. They
-/// fill several vector registers, but leave enough units for several threads.
+/// Largest number of neighboring columns that one unit of work reduces. A
+/// column is a set of elements that are reduced together and are strided in
+/// memory. Example: the sum of a [500, 1024] tensor over dim 0 reduces 1024
+/// columns of 500 elements. The kernel then has 1024 / 64 = 16 units of work,
+/// which several threads can execute in parallel. 64 elements fill several
+/// vector registers.
 static constexpr int64_t columnsTogether = 64;
 
-/// Returns whether one unit of work can reduce several neighboring columns. Two
-/// conditions must hold:
+/// Returns whether `kernel` can reduce several neighboring columns side by
+/// side. A column is a set of elements that are reduced together and are
+/// strided in memory. Example: the sum of a [500, 64] tensor over dim 0 reduces
+/// 64 columns of 500 elements. Two conditions must hold:
 ///
-///   - The reductions run over columns (see RowSpace::isByColumns()).
-///   - The kernel has no softmax, norm or arg-reduction.
+///   - The last dim is not reduced, and has at least 8 elements.
+///   - The kernel contains no softmax, norm or arg-reduction. All its
+///     reductions are ops such as a sum or a maximum.
+///
+/// `rows` tells which dims `kernel` reduces.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -200,9 +229,22 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
-/// Sets the loops and the units of work in the plan of a kernel with
-/// reductions. A unit of work is one row (elements reduced together), or a
-/// group of neighboring columns. The caller must have set `plan.rows`.
+/// Divides the work of `kernel`, which has reductions, into independent units.
+/// A unit is one row, or a group of neighboring columns. A row is a set of
+/// elements that are reduced together. A column is a row whose elements are
+/// strided in memory.
+///
+/// The caller must have set `plan.rows`, which tells which dims are reduced.
+/// The function sets these fields:
+///
+///   plan.rows->innerGroups   the loops over the elements of one row
+///   plan.width               number of columns per unit; 0 for a row per unit
+///   plan.extent              number of units
+///   plan.grain               smallest number of units that is worth a thread
+///
+/// Example: the sum of a [500, 100] tensor over dim 0 reduces 100 columns of
+/// 500 elements. `width` is 64. `extent` is 2, for the columns 0 to 63 and 64
+/// to 99.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -217,9 +259,17 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
-/// Fills the plan of a kernel without reductions. Threads share the outermost
-/// loops, until these have at least 256 iterations in all. Threads never share
-/// the innermost of several loops, so that LLVM can vectorize it.
+/// Sets the fields of `plan` for `kernel`, which has no reductions. The kernel
+/// is a nest of loops over the shape of its results. The function decides how
+/// many of the outermost loops are distributed over threads (`numParallel`):
+///
+///   - The outermost loop is always distributed.
+///   - The next loop is distributed if the distributed loops have fewer than
+///     256 iterations together. Example: the loops have 8, 64, 10 and 100
+///     iterations. The loop of 64 iterations is distributed, since 8 < 256. The
+///     loop of 10 iterations is not, since 8 · 64 = 512 ≥ 256.
+///   - The innermost of several loops is never distributed, so that LLVM can
+///     vectorize this loop.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());

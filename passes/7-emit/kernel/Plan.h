@@ -36,8 +36,18 @@ enum class ReadKind : uint8_t {
   Row,         ///< all elements of a row: reduction, softmax, norm
 };
 
-/// Returns how `op` reads its operands. Returns `None` for ops that no kernel
-/// can compute, such as a matmul or a constant with different elements.
+/// Returns which operand elements one result element of `op` depends on:
+///
+///   example of `op`   result        operand elements for one result element
+///   add               ElementWise   the elements with the same index
+///   iota              Source        no elements
+///   transpose         Layout        an element with another index
+///   softmax           Row           all elements along the softmax dim
+///   matmul            None          unknown
+///
+/// The pass `form-kernels` fuses ops into generated loop nests, called kernels.
+/// `None` means that a kernel cannot contain `op`. A constant is `Source` if
+/// all its elements are equal, and `None` otherwise.
 ReadKind readKindOf(mlir::Operation *op);
 /// Returns whether one result element of `op` costs tens of instructions (exp,
 /// erf, pow, random, ...). Fusion does not duplicate expensive ops.
@@ -77,9 +87,17 @@ struct RowSpace {
   bool operator==(const RowSpace &) const = default;
 };
 
-/// Returns the inner (reduced) and outer (kept) dims of `op`. `innerGroups`
-/// gets one loop per inner dim. Returns std::nullopt if `op` is no reduction,
-/// arg-reduction, softmax or norm.
+/// Returns which dims of operand 0 are reduced by `op` (inner dims), and which
+/// dims are not (outer dims). Example: the sum of an [8, 16, 32] tensor over
+/// dims 1 and 2.
+///
+///   shape         [8, 16, 32]
+///   innerDims     [1, 2]
+///   outerDims     [0]
+///   innerGroups   [1, 1]: each inner dim has a loop of its own
+///
+/// Returns std::nullopt if `op` is no reduction, arg-reduction, softmax or
+/// norm.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
 /// Returns whether `result` has the shape of the operand that is reduced, as a
@@ -87,20 +105,28 @@ std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 /// elements reduced together), as a sum has.
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel. Threads share its outer iterations, which are
-/// independent units of work:
+/// Loop nest of a kernel. The nest is divided into units of work. The units are
+/// independent of each other, so that threads can execute them in parallel. The
+/// ops in the kernel determine the unit of work:
 ///
-///   kernel                             outer iteration
-///   attention (`hasOwnShapes`)         the whole kernel
-///   reduction, `width` = 0             one row (elements reduced together)
-///   reduction, `width` > 0             `width` neighboring columns
-///   any other kernel                   one step of the outermost loops
+///   ops in the kernel                  one unit of work
+///   attention or its gradients         the whole kernel
+///   reductions, if `width` is 0        one row
+///   reductions, if `width` is not 0    `width` neighboring columns
+///   all other ops                      one iteration of the outermost loops
+///
+/// A row is a set of elements that are reduced together. A column is a row
+/// whose elements are strided in memory. Example: the sum of a [500, 64] tensor
+/// over dim 0 reduces 64 columns of 500 elements.
 struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighboring columns that one unit of work reduces, at most 64. 0
-  /// if the kernel does not reduce columns.
+  /// Number of neighboring columns that one unit of work reduces, at most 64. A
+  /// column is a set of elements that are reduced together and are strided in
+  /// memory. Example: the sum of a [500, 48] tensor over dim 0 reduces 48
+  /// columns of 500 elements, and `width` is 48. `width` is 0 if a unit of work
+  /// is not a group of columns.
   int64_t width = 0;
   /// Iteration space `shape` of a kernel without reductions. Each entry of
   /// `groups` is the number of neighboring dims that one loop covers. Example:
@@ -122,13 +148,21 @@ struct KernelPlan {
 /// of `kernel`.
 KernelPlan planOf(rank::KernelOp kernel);
 
-/// Returns one description (`#rank.offset`) per scalar argument that the kernel
-/// needs for `op`. Only dist.global_index needs scalars. It computes global
-/// indices along a sharded dim, which is a product of factors.
+/// Returns the scalar arguments that a kernel needs to compute `op`. An
+/// attribute `#rank.offset` describes each scalar. Returns an empty list unless
+/// `op` is a dist.global_index op.
 ///
-/// Each factor that is split over ranks has one scalar: the index at which the
-/// rank's shard begins. Example: if the factor 64 of 192 = 3 · 64 is split over
-/// 2 ranks, the scalar is 0 on one rank and 32 on the other.
+/// A rank holds a shard of a tensor. For each element of the shard, the op
+/// dist.global_index computes the index of the element in the whole tensor,
+/// along one dim. A sharding writes the size of the dim as a product of
+/// factors, and can split each factor over ranks. The op needs one scalar for
+/// each split factor: the index along the factor at which the rank's shard
+/// begins.
+///
+/// Example: a dim has 192 = 3 · 64 elements. The element with the indices a and
+/// b along the two factors has the index a · 64 + b in the dim. The factor 64
+/// is split over two ranks. The scalar is 0 on the first rank, which holds the
+/// elements with b < 32, and 32 on the second rank.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

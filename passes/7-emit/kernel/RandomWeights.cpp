@@ -40,8 +40,20 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Scalar arguments (i64) of a kernel that fills random weights: the fields of
-/// runtime::RandomScalars in order.
+/// The i64 arguments of a kernel that fills memory with random elements of a
+/// weight. The arguments are the fields of runtime::RandomScalars, in the order
+/// of declaration:
+///
+///   key            hash from which all elements of the weight are generated
+///   sourceOffset   index of the first generated element in the whole weight
+///   targetOffset   index of the first generated element in the memory to fill
+///
+/// The further arguments describe nested loops over the elements to generate,
+/// outermost loop first. Each loop has three arguments:
+///
+///   extent         number of iterations
+///   sourceStride   growth of the index in the whole weight per iteration
+///   targetStride   growth of the index in the memory to fill per iteration
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {

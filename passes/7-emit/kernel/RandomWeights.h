@@ -21,18 +21,34 @@
 
 namespace pcc::emit {
 
-/// Element types of a random weight: the type that the model stores, then the
-/// type after each conversion by the model.
+/// Element types of a weight that is filled with random numbers. The first
+/// entry is the type in which the model stores the weight. Each further entry
+/// is the type after one cast by the model. Example: [f32, bf16] for a weight
+/// that the model stores as f32 and casts to bf16.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
-/// Returns the element types of `parameter`. Returns std::nullopt if it is not
-/// filled with random numbers.
+/// Returns the element types of the weight that `parameter` declares. The first
+/// entry is the type in which the model stores the weight. Each further entry
+/// is the type after one cast by the model. Example: [f32, bf16] for a weight
+/// that the model stores as f32 and casts to bf16.
+///
+/// Returns std::nullopt if the elements of the weight are not random, but come
+/// from a file or are all equal to a given number.
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
-/// Returns the kernels that fill random weights, each as the list of its
-/// element types. Weights with equal lists share a kernel. In a module, these
-/// kernels are numbered after the rank.kernel ops. Returns no kernels if the
-/// target is not `cuda`.
+/// Returns the GPU kernels that fill the weights of `module` with random
+/// numbers. Each entry describes one kernel by a list of element types. The
+/// list [f32, bf16] means that the model stores the weight as f32 and casts it
+/// to bf16. One kernel fills all weights with equal lists. Example: ten weights
+/// with the list [f32] and two weights with the list [f32, bf16] need two
+/// kernels.
+///
+/// The kernels that compute the model are rank.kernel ops. All kernels of the
+/// module are numbered from 0, the rank.kernel ops first. Example: in a module
+/// with five rank.kernel ops, the first entry of the result is kernel 5.
+///
+/// Returns an empty list if the target is not `cuda`, because no kernels are
+/// needed on CPUs: the runtime itself generates the random numbers.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
 /// Number of i64 arguments of a kernel that fills random weights. They are the
@@ -40,18 +56,33 @@ std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Emits the generation of element `number` of a random weight, and its store
-/// to the memory at `target`. `types` are the element type that the model
-/// stores, then the type after each conversion. `scalars` are the fields of
-/// runtime::RandomScalars, which give the element's index in the whole weight
-/// and in the memory.
+/// Emits code that generates one element of a random weight and writes the
+/// element to memory.
+///
+///   - `types` are element types. The code generates the element in the first
+///     type, then converts the element to each further type in turn. Example:
+///     [f32, bf16] for a weight that the model stores as f32 and casts to bf16.
+///   - `target` is the address of the memory.
+///   - `scalars` are the i64 arguments of the kernel, which are the fields of
+///     runtime::RandomScalars. They describe nested loops over the elements
+///     that the kernel generates.
+///   - `number` tells which element to generate: the element of iteration
+///     `number` of the loops, counted from 0.
+///
+/// Example: the kernel generates rows 2 and 3 of a 4x8 weight, by loops of 2
+/// and 8 iterations. Iteration 9 = 1 · 8 + 1 generates element [3, 1] of the
+/// weight. The element has the index 3 · 8 + 1 = 25 in the weight, and 9 in the
+/// memory.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);
 
-/// Emits the number of elements that a kernel for random weights generates, as
-/// an i64. `scalars` are the kernel's arguments, the fields of
-/// runtime::RandomScalars.
+/// Emits code that computes the number of elements that one launch of a kernel
+/// for random weights generates, as an i64. `scalars` are the i64 arguments of
+/// the kernel, which are the fields of runtime::RandomScalars. They describe
+/// nested loops over the elements to generate. The number of elements is the
+/// product of the numbers of iterations: 2 · 8 = 16 for a loop of 2 iterations
+/// around a loop of 8 iterations.
 mlir::Value numRandomElements(KernelWriter &w, mlir::ValueRange scalars);
 
 } // namespace pcc::emit

@@ -19,14 +19,27 @@ static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Function that emits one step of a fold: combines the value so far with one
-/// more value.
+/// Function that emits the combination of two scalars a and b, such as the sum
+/// a + b or the maximum of a and b. The parameters are the builder that emits
+/// the code, then a, then b. Returns the result. Example: to sum up the
+/// elements of a tensor, a loop executes the emitted addition once for each
+/// element. a is then the sum of the previous elements, and b is the current
+/// element.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits a fold (sum, maximum, ...) over a row, a set of elements reduced
-/// together. `w.outer` selects the row. `elementAt` emits an element, and
-/// `combine` one step. Several threads may share the row, so `combine` must be
-/// associative. `start` must be its neutral element (0 for a sum).
+/// Emits a fold, such as a sum or a maximum, over one row. A row is a set of
+/// elements that are reduced together. `w.outer` holds the indices of the row
+/// along the dims that are not reduced. Example: a tensor [8, 16, 32] is
+/// reduced over dim 2, and `w.outer` is [3, 7]. The row then has the 32
+/// elements [3, 7, 0] to [3, 7, 31].
+///
+///   - `elementAt` emits the element with given indices along the reduced dims.
+///   - `combine` emits the combination of two values, such as a sum. On a GPU,
+///     several threads may share the row. Each thread folds some of the
+///     elements, and `combine` also combines the results of two threads. The
+///     operation must therefore be associative.
+///   - `start` is the value that changes nothing in a combination: 0 for a sum,
+///     since x + 0 = x.
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -42,9 +55,14 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
-/// Emits a fold (sum, maximum, ...) over a row of `tensor`, a set of elements
-/// reduced together. `w.outer` selects the row. `combine` emits one step, and
-/// `start` is its neutral element (0 for a sum).
+/// Emits a fold, such as a sum or a maximum, over the elements of one row of
+/// `tensor`. A row is a set of elements that are reduced together. `w.outer`
+/// holds the indices of the row along the dims that are not reduced. Example:
+/// `tensor` has the shape [8, 16, 32] and is reduced over dim 2, and `w.outer`
+/// is [3, 7]. The row then has the 32 elements [3, 7, 0] to [3, 7, 31].
+///
+/// `combine` emits the combination of two values, such as a sum. `start` is the
+/// value that changes nothing in a combination: 0 for a sum, since x + 0 = x.
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -75,8 +93,12 @@ static Value extreme(ScalarBuilder &s, Type element, bool least) {
                                    IntegerAttr::get(type, value));
 }
 
-/// Emits the largest (`largest` is true) or smallest element of a row of
-/// `tensor`, a set of elements reduced together. `w.outer` selects the row.
+/// Emits the largest element of one row of `tensor` if `largest` is true, else
+/// the smallest element. A row is a set of elements that are reduced together.
+/// `w.outer` holds the indices of the row along the dims that are not reduced.
+/// Example: `tensor` has the shape [8, 16, 32] and is reduced over dim 2, and
+/// `w.outer` is [3, 7]. The row then has the 32 elements [3, 7, 0] to
+/// [3, 7, 31].
 static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
   ScalarBuilder s = w.scalar();
   Type element = elementOf(tensor);
@@ -87,16 +109,25 @@ static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
               });
 }
 
-/// Emits the sum of a row of `tensor`, a set of elements reduced together.
-/// `w.outer` selects the row.
+/// Emits the sum of one row of `tensor`. A row is a set of elements that are
+/// reduced together. `w.outer` holds the indices of the row along the dims that
+/// are not reduced. Example: `tensor` has the shape [8, 16, 32] and is reduced
+/// over dim 2, and `w.outer` is [3, 7]. The row then has the 32 elements
+/// [3, 7, 0] to [3, 7, 31].
 static Value foldSum(KernelWriter &w, Value tensor) {
   Type type = computeType(elementOf(tensor));
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
-/// Emits the mean of a row from `sum`. Divides by the `divisor` of `op` if it
-/// has one, else by the number of elements. A mean of integers is rounded
-/// towards zero, and is 0 if the divisor is 0.
+/// Emits the mean of a row from `sum`, the sum of the elements of the row. A
+/// row is a set of elements that are reduced together. The mean is `sum`
+/// divided by the `divisor` of `op`. Without a `divisor`, `sum` is divided by
+/// the number of elements in the row. A mean of integers is rounded towards
+/// zero, and is 0 if the divisor is 0.
+///
+/// Example of a `divisor`: the mean of 100 elements, 50 on each of two ranks.
+/// Each rank adds up its 50 elements and divides by the `divisor` 100. The sum
+/// of both results is the mean.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -149,14 +180,29 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
   return op.getKind() == ReduceKind::Mean ? meanOf(w, op, value) : value;
 }
 
-/// Emits the reduction `op` of a row, a set of elements reduced together.
-/// `w.outer` selects the row. Stores the result in `w.statistics`.
+/// Emits the reduction `op`, such as a sum, for one row. A row is a set of
+/// elements that are reduced together. `w.outer` holds the indices of the row
+/// along the dims that are not reduced. Stores the result of the reduction,
+/// such as the sum of the row, in `w.statistics[op]`.
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // For a sum or product, first compute all elements of the row into a buffer.
-  // The loop that adds them up then has equal code in every kernel. LLVM
-  // vectorizes it in one way, so that equal sums have equal bits.
+  // A row is a set of elements that are reduced together. keepRow() emits a
+  // loop that computes all elements of the row and stores the elements on the
+  // stack. fold() emits a second loop, which loads the elements and combines
+  // them. keepRow() emits nothing if `input` is already in memory, or if the
+  // row is too long for the stack.
+  //
+  // With the second loop, kernels that compute the same sum or product get the
+  // same bits. The result of a float sum or product depends on the order of the
+  // elements, and LLVM chooses this order when LLVM vectorizes the loop. A loop
+  // that also computes the elements differs from kernel to kernel, and LLVM
+  // could choose a different order for each kernel. The second loop only loads
+  // and combines the elements, and does not depend on the ops that compute the
+  // elements.
+  //
+  // A maximum or minimum needs the stack only if `input` has another use. This
+  // use can then load the elements instead of computing them again.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -187,9 +233,10 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 
-/// Emits an arg-reduction of a row, a set of elements reduced together.
-/// `w.outer` selects the row. Stores the index of the largest or smallest
-/// element in `w.statistics`.
+/// Emits the arg-reduction `op` for one row, which finds the index of the
+/// largest or smallest element of the row. A row is a set of elements that are
+/// compared with each other. `w.outer` holds the indices of the row along the
+/// dims that are not reduced. Stores the found index in `w.statistics[op]`.
 static void argReduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ArgReduceOp>(op);
   Value input = reduce.getInput();
@@ -211,9 +258,14 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Merge the results of two threads, each an element and its index. If the
-  // elements are equal, take the larger index if `last` is true, and the
-  // smaller index if it is false.
+  // Merge the results of two threads. A row is a set of elements that are
+  // compared with each other. Each thread has searched some elements of the row
+  // for the largest element (the smallest element if `largest` is false). The
+  // result of a thread is the found element and the index of this element in
+  // the row. Keep the result with the larger element (the smaller element if
+  // `largest` is false). If only one element is NaN, keep the result with the
+  // NaN. If both elements are equal, keep the result with the larger index if
+  // `last` is true, and the result with the smaller index if `last` is false.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -232,7 +284,10 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// Emits e^(x − top), where x is the element of `input` at `at`.
+/// Emits e^(x − top), where x is the element of `input` with the index `at`. A
+/// row is the set of elements that a softmax normalizes together. `top` is the
+/// largest element of the row that contains x. Since x − top ≤ 0, the
+/// exponential cannot overflow.
 static Value shiftedExp(KernelWriter &w, Value input, Value top,
                         ArrayRef<Index> at) {
   Value x = w.read(input, at);
@@ -240,13 +295,18 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
   return exponential(s, s.sub(x, top));
 }
 
-/// Emits the values of a softmax that depend on a whole row, a set of elements
-/// reduced together. `w.outer` selects the row. Stores the values in
-/// `w.statistics`:
+/// Emits the statistics of the softmax or log_softmax `op`, which are the
+/// values that depend on all elements of a row. A row is the set of elements
+/// that a softmax normalizes together. `w.outer` holds the indices of the row
+/// along the dims that are not normalized. Stores the statistics in
+/// `w.statistics[op]`:
 ///
-///   softmax       maximum, 1 / sum of exponentials, and a stack buffer with
-///                 the exponentials (no buffer for a very long row)
-///   log_softmax   maximum, logarithm of the sum of exponentials
+///   softmax       maximum of the row
+///                 1 / Σ e^(x − maximum), over all elements x of the row
+///                 pointer to a stack buffer with the terms of this sum;
+///                 missing if the terms are too many for the stack
+///   log_softmax   maximum of the row
+///                 log(Σ e^(x − maximum)), over all elements x of the row
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -268,9 +328,16 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits an element of a softmax: an exponential divided by the sum of
-/// exponentials. Loads the exponential if softmaxRow() has stored it in this
-/// thread's stack buffer. Otherwise computes it again.
+/// Emits the element of the result of the softmax `op` with the multi-index
+/// `at`. The element is e^(x − m) / Σ e^(y − m). x is the element of the
+/// operand with the multi-index `at`. The sum runs over all elements y of the
+/// row of x. m is the largest element of this row. A row is the set of elements
+/// that a softmax normalizes together.
+///
+/// softmaxRow() emits the computation of m and of the sum. softmaxRow() may
+/// also store each e^(y − m) in a buffer on the stack of the thread that
+/// computes y. If the buffer of the current thread certainly holds e^(x − m),
+/// emits the load of e^(x − m). Otherwise emits the computation of e^(x − m).
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -293,9 +360,11 @@ static Value readLogSoftmax(KernelWriter &w, Operation *op,
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits Σ (x − centre)² over the elements x of a row of `input`, a set of
-/// elements reduced together. `w.outer` selects the row. A null `centre` means
-/// 0.
+/// Emits Σ (x − centre)² over all elements x of one row of `input`. A row is a
+/// set of elements that are reduced together. `w.outer` holds the indices of
+/// the row along the dims that are not reduced. Example: `input` is a tensor
+/// [8, 16, 32] that is reduced over dim 2, and `w.outer` is [3, 7]. The row
+/// then has the 32 elements [3, 7, 0] to [3, 7, 31]. A null `centre` means 0.
 static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   auto squareAt = [&](ArrayRef<Index> inner) {
     Value x = w.read(input, w.rowPlace(inner));
@@ -308,8 +377,14 @@ static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
-/// Emits 1 / sqrt(sum / size + epsilon). `sum` is the sum of squares of a row
-/// of `size` elements.
+/// Emits the factor 1 / sqrt(sum / n + epsilon) of a layer_norm or rms_norm. A
+/// row is a set of elements that the norm normalizes together. n is the number
+/// of elements in the row. `epsilon` is the attribute `epsilon` of the norm.
+/// `sum` is a sum over all elements x of the row:
+///
+///   norm         `sum`        the norm multiplies the factor by
+///   layer_norm   Σ (x − m)²   x − m, where m is the mean of the row
+///   rms_norm     Σ x²         x
 static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
   ScalarBuilder s = w.scalar();
   Type type = sum.getType();
@@ -318,9 +393,11 @@ static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
                   squareRoot(s, s.add(mean, s.number(type, epsilon))));
 }
 
-/// Emits the values of a layer_norm that depend on a whole row, the elements
-/// that are normalized together. `w.outer` selects the row. Stores two values
-/// in `w.statistics`: 1 / sqrt(variance + epsilon), then the mean.
+/// Emits the statistics of the layer_norm `op`, which are the values that
+/// depend on all elements of a row. A row is a set of elements that the
+/// layer_norm normalizes together. `w.outer` holds the indices of the row along
+/// the dims that are not normalized. Stores two values in `w.statistics[op]`:
+/// first 1 / sqrt(variance + epsilon), then the mean.
 static void layerNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<LayerNormOp>(op);
   w.keepRow(norm.getInput());
@@ -332,9 +409,11 @@ static void layerNormRow(KernelWriter &w, Operation *op) {
   w.statistics[op] = {factor, mean};
 }
 
-/// Emits 1 / sqrt(mean of squares + epsilon) of a row, the elements that an
-/// rms_norm normalizes together. `w.outer` selects the row. Stores the value in
-/// `w.statistics`.
+/// Emits the factor by which the rms_norm `op` multiplies each element of a
+/// row: 1 / sqrt(m + epsilon), where m is the mean of the squares of all
+/// elements in the row. A row is a set of elements that the rms_norm normalizes
+/// together. `w.outer` holds the indices of the row along the dims that are not
+/// normalized. Stores the factor in `w.statistics[op]`.
 static void rmsNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<RmsNormOp>(op);
   w.keepRow(norm.getInput());
@@ -343,12 +422,16 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
       normFactor(w, squares, norm.getEpsilon().convertToDouble())};
 }
 
-/// Emits an element of a norm:
+/// Emits the element of the result of the norm `op` with the multi-index `at`.
+/// x is the element of the operand with the multi-index `at`:
 ///
 ///   layer_norm   (x − mean) / sqrt(variance + epsilon) · scale + bias
 ///   rms_norm     x / sqrt(mean of squares + epsilon) · scale
 ///
-/// The bias is optional.
+/// Each mean and the variance are computed over all elements of the row of x. A
+/// row is a set of elements that the norm normalizes together. `epsilon` is an
+/// attribute of `op`. `scale` and `bias` are operands of `op`. A layer_norm
+/// without the operand `bias` adds nothing.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);
@@ -378,10 +461,15 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-/// Emits the values of `op` that depend on a whole row (set of elements reduced
-/// together), such as a sum or maximum. `w.outer` selects the row. Stores the
-/// values in `w.statistics`. Emits nothing if `op` is no reduction,
-/// arg-reduction, softmax or norm.
+/// Emits the statistics of `op`, which are the values that depend on all
+/// elements of a row. A row is a set of elements that are reduced together.
+/// Example: the statistic of a sum is the sum of the row, and the statistics of
+/// a layer_norm include the mean of the row. Stores the statistics in
+/// `w.statistics[op]`. Code that computes an element of the result of `op` uses
+/// the statistics.
+///
+/// `w.outer` holds the indices of the row along the dims that are not reduced.
+/// Emits nothing if `op` is no reduction, arg-reduction, softmax or norm.
 static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {

@@ -6,8 +6,12 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Largest number of elements of a row that a thread keeps on its stack.
-/// Elements of longer rows are computed anew at each use.
+/// Size, in elements, of the longest row that a CPU thread stores on the stack.
+/// A row is a set of elements that are reduced together. A kernel often needs
+/// each element of a row several times. If the row has at most `mostOnStack`
+/// elements, the thread can compute each element once and store the element in
+/// a buffer on the stack. If the row is longer, the thread has no such buffer,
+/// and computes an element again when the element is needed again.
 static constexpr int64_t mostOnStack = 8192;
 
 SmallVector<Value> OneThread::forEach(KernelWriter &w, ValueRange carried,

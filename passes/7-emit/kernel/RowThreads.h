@@ -30,44 +30,89 @@ using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
 using MergeBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::ValueRange, mlir::ValueRange)>;
 
-/// Distribution of a row (set of elements reduced together) over threads. All
-/// threads of the row execute the code that the methods emit.
+/// Distribution of the elements of a row over threads. A row is a set of
+/// elements that are reduced together. On a CPU, one thread computes all
+/// elements of a row. On a GPU, a team of threads may share a row, and each
+/// thread computes some of the elements.
+///
+/// The methods emit code, and all threads that share a row execute this code.
+/// Example: to emit a sum, call forEach() first. forEach() emits a loop in
+/// which each thread adds up some of the elements. Then call join(), which
+/// emits the addition of the sums of all threads.
 class RowThreads {
 public:
   virtual ~RowThreads() = default;
 
-  /// Emits a loop in which each thread runs `body` for its own elements of the
-  /// row. `carried` are the initial loop-carried values. Returns their final
-  /// values.
+  /// Emits a loop over the elements of a row. A row is a set of elements that
+  /// are reduced together. On a GPU, several threads may share the row. Each of
+  /// these threads then runs the loop for some of the elements.
+  ///
+  /// `body` emits the code for one element. `body` receives the indices of the
+  /// element along the reduced dims and the loop-carried values. `body` returns
+  /// the new loop-carried values. Each thread begins with the loop-carried
+  /// values `carried`. Returns the loop-carried values of the current thread
+  /// after the loop.
+  ///
+  /// Example: two threads share the row [1, 2, 3, 4] and compute a sum.
+  /// `carried` is 0, and `body` emits the addition of an element. If the first
+  /// thread handles the elements 1 and 2, the result is 3 in the first thread
+  /// and 7 in the second thread. join() can then add 3 and 7.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
-  /// Emits the combination of the values `own` of all threads of the row, such
-  /// as partial sums. `merge` emits the combination of two threads' values.
-  /// Every thread receives the result. On a GPU, all threads of a block must
-  /// execute this code.
+  /// Emits the combination of the values of all threads that share a row. A row
+  /// is a set of elements that are reduced together. Every thread receives the
+  /// result. `own` are the values of the current thread, such as a partial sum.
+  /// `merge` emits the combination of the values of two threads. Example: four
+  /// threads have the partial sums 1, 2, 3 and 4 as `own`, and `merge` emits an
+  /// addition. All four threads receive 10.
+  ///
+  /// On a GPU, the emitted code can contain a barrier. All threads of a block
+  /// must therefore execute the code.
   virtual llvm::SmallVector<mlir::Value>
   join(KernelWriter &w, mlir::ValueRange own, MergeBody merge) = 0;
 
-  /// Emits `body` so that exactly one thread of the row executes it.
+  /// Emits `body` so that only one of the threads that share a row executes
+  /// `body`. A row is a set of elements that are reduced together. On a GPU, a
+  /// team of threads shares a row, and the first thread of the team executes
+  /// `body`. On a CPU, one thread computes the row, and executes `body`.
   virtual void once(KernelWriter &w, llvm::function_ref<void()> body) = 0;
-  /// Emits `body`, which stores the results of the row. A GPU can have surplus
-  /// threads without a row of their own. They skip `body`.
+  /// Emits `body`, which stores the results of a row. A row is a set of
+  /// elements that are reduced together. On a GPU, a team of threads computes
+  /// each row, and every block has the same number of teams. The last block may
+  /// have more teams than there are rows left: with 10 rows and 4 teams per
+  /// block, 3 blocks have 12 teams, so that 2 teams have no row. The threads of
+  /// such a surplus team skip `body`.
   virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
-  /// Returns the largest number of elements of a row that one thread computes,
-  /// which is the size of its stack buffer. Returns std::nullopt if they are
-  /// too many for a stack buffer.
+  /// Returns the number of elements that the stack buffer of one thread holds.
+  /// A row is a set of elements that are reduced together. A thread may compute
+  /// an element of a row once and keep it in the buffer for later uses. The
+  /// buffer has room for all elements of one row that the thread computes.
+  /// `rows` tells which dims of a tensor are reduced.
+  ///
+  /// Example: a row has 32 elements. On a CPU, one thread computes all elements
+  /// of the row, and the result is 32. On a GPU, four threads may share the
+  /// row, and the result is 8.
+  ///
+  /// Returns std::nullopt if the elements are too many for a stack buffer.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the index of an element of the row in this thread's stack buffer,
-  /// in [0, numSlots()). `inner` are the element's indices along the reduced
-  /// dims. Returns std::nullopt if the element may lie in another thread's
-  /// buffer.
+  /// Returns the position of an element of the row in the stack buffer of the
+  /// current thread, counted from 0. A row is a set of elements that are
+  /// reduced together. Each thread has a stack buffer for the elements of the
+  /// row that this thread computes. `inner` holds the indices of the element
+  /// along the reduced dims.
+  ///
+  /// Returns std::nullopt if the element may be in the buffer of another
+  /// thread. On a GPU, several threads share the row, and each thread has a
+  /// buffer of its own. Only one element is certainly in the buffer of the
+  /// current thread: the element for which forEach() is emitting code.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };
 
-/// Implementation for one thread per row, as on CPUs. The thread computes all
-/// elements of the row in row-major order.
+/// Distribution of the elements of a row on a CPU: one thread computes all
+/// elements of the row. A row is a set of elements that are reduced together.
+/// The thread computes the elements in row-major order.
 class OneThread : public RowThreads {
 public:
   llvm::SmallVector<mlir::Value>

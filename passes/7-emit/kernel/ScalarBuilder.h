@@ -18,11 +18,22 @@
 
 namespace pcc::emit {
 
-/// Returns the type in which arithmetic on `element` is done: f32 for bf16 and
-/// f16, signless integers for integers.
+/// Returns the type in which arithmetic on elements of type `element` is done:
+///
+///   element     result
+///   bf16, f16   f32
+///   f32, f64    the type itself
+///   i32, ui32   i32; for other integers, too, the signless type of this width
+///   i1          i1
 mlir::Type computeType(mlir::Type element);
-/// Returns the type that elements of type `element` have in memory: i16 for
-/// bf16, i8 for booleans, otherwise `element` itself, signless.
+/// Returns the type that elements of type `element` have in memory:
+///
+///   element         result
+///   bf16            i16, which holds the bits of the bf16
+///   f16, f32, f64   the type itself
+///   i32, ui32       i32; for other integers, too, the signless type of this
+///                   width
+///   i1 (boolean)    i8
 mlir::Type storageType(mlir::Type element);
 
 /// Emits scalar arithmetic at the insertion point of `builder`. Operands and
@@ -86,22 +97,43 @@ struct ScalarBuilder {
   ///                       takes the low bits of this i64
   ///   to boolean          every value but 0 becomes true
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
-  /// Emits the conversion of `stored`, an element of type `element`, from its
-  /// type in memory to its compute type. Example: the i16 bits of a bf16 become
-  /// an f32.
+  /// Emits the conversion of `stored`, a value from memory, to the type in
+  /// which arithmetic is done. `element` is the element type of the tensor:
+  ///
+  ///   element        type of `stored`              type of the result
+  ///   bf16           i16 with the bits of a bf16   f32
+  ///   f16            f16                           f32
+  ///   i1 (boolean)   i8                            i1
+  ///
+  /// For all other element types, the result is `stored`.
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
-  /// Emits the conversion of `value`, an element of type `element`, from its
-  /// compute type to its type in memory. Example: the f32 value of a bf16
-  /// becomes an i16.
+  /// Emits the conversion of `value` from the type in which arithmetic is done
+  /// to the type of the tensor's elements in memory. `element` is the element
+  /// type of the tensor:
+  ///
+  ///   element        type of `value`   type of the result
+  ///   bf16           f32               i16 with the bits of a bf16
+  ///   f16            f32               f16
+  ///   i1 (boolean)   i1                i8, which is 0 or 1
+  ///
+  /// For all other element types, the result is `value`.
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
-  /// Emits `value` rounded to the precision of `element`, as by a store and a
-  /// load. The result still has the compute type (f32 for bf16 and f16).
+  /// Emits `value` rounded to the precision of the type `element`. The result
+  /// has the type of `value`. If `element` is bf16 or f16, `value` is an f32.
+  /// Example: if `element` is bf16, the f32 1.001 becomes the f32 1.0, since no
+  /// bf16 lies between 1 and 1.0078125. If `element` is any other type, the
+  /// result is `value`.
   mlir::Value rounded(mlir::Value value, mlir::Type element);
 
-  /// Emits a call of a libm function, declared in the module if necessary.
-  /// `name` is the f64 function, such as "exp"; f32 operands call "expf". All
-  /// operands and the result have one type.
+  /// Emits a call of a function of libm, the C math library. libm has one
+  /// function for f64, such as exp(), and one function for f32, such as expf().
+  /// `name` is the name of the function for f64, such as "exp". If `operands`
+  /// are f32, emits a call of the function for f32. All operands and the result
+  /// have the same type, f32 or f64.
+  ///
+  /// If the MLIR module does not declare the called function, also emits the
+  /// declaration.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };
 

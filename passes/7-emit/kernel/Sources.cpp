@@ -20,8 +20,12 @@ static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
                                    IntegerAttr::get(type, bits));
 }
 
-/// Emits the conversion of `number`, an i64 ≥ 0, to the element type of
-/// `result`. Returns an element in its compute type (f32 for bf16 and f16).
+/// Emits the conversion of `number`, an i64 ≥ 0, to an element of the tensor
+/// `result`. Example: the number 3 becomes 3.0 if the elements are floats.
+///
+/// The returned value has the type in which kernels compute. This is f32 if the
+/// elements are bf16 or f16. In this case, the number is rounded to the
+/// precision of bf16 or f16, and is returned as an f32.
 static Value asElement(KernelWriter &w, Value number, Value result) {
   return w.scalar().convert(number, w.builder.getI64Type(),
                             graph::tensorType(result).getElementType());
@@ -32,17 +36,32 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits an element of a dist.global_index op. This is the index in the whole
-/// dim of element `at[0]` of the rank's shard. The sharded dim is a product of
-/// factors, and each factor may be split over ranks:
+/// Emits the code that computes element i = `at[0]` of the result of the
+/// dist.global_index op `op`. The op belongs to one dim of a tensor. Each rank
+/// holds a shard of this dim. Element i of the result is the index, in the
+/// whole dim, of element i of the rank's shard.
 ///
-///   global index = Σ over factors (offset + local index) · stride
+/// The dim is a product of factors, and each factor may be split over ranks.
+/// The rank holds a part of each factor. The size of the shard is the product
+/// of the sizes of these parts. In row-major order, element i of the shard has
+/// one index per part. The result is:
 ///
-/// Here offset is the index, along one factor, at which the rank's shard
-/// begins. Example: a dim 6 = 2 · 3 whose factor 2 is split over two ranks. On
-/// the second rank, local index 1 is global index (1 + 0) · 3 + 1 = 4.
+///   global index = Σ over factors (offset + index in the part) · stride
 ///
-/// Padding at the end of a shard gets an index beyond the whole dim.
+///   offset   index along the factor at which the rank's part begins
+///   stride   product of the sizes of all later factors
+///
+/// Example: a dim has 6 = 2 · 3 elements, and the factor 2 is split over two
+/// ranks. Each rank holds a part of size 1 of the factor 2, and the whole
+/// factor 3. For i = 1 on the second rank, the global index is 3 + 1 = 4:
+///
+///   factor   index in the part   offset   stride   (offset + index) · stride
+///   2        0                   1        3        (1 + 0) · 3 = 3
+///   3        1                   0        1        (0 + 1) · 1 = 1
+///
+/// A part may contain padding. Example: if a factor 5 is split over two ranks,
+/// each part has 3 elements. The last element of the second part is padding.
+/// For a padding element, the result is at least the size of the whole dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

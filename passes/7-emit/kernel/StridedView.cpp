@@ -44,10 +44,16 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // Divide the dims of this view and the dims of `to` into groups with equal
-  // products, from the last dim on. Example: [4, 6] and [2, 2, 6] have the
-  // groups 4 = 2 · 2 and 6 = 6. If a group contains several dims of this view,
-  // they must be contiguous in memory.
+  // This view has a stride in memory for each dim. `to` is the new shape of
+  // this view. Compute the stride of each dim of `to`, group by group. A group
+  // consists of neighboring dims of this view and neighboring dims of `to` that
+  // have the same product. The first group contains the last dims. Example: to
+  // reshape [4, 6] to [2, 2, 6], the first group is 6 = 6, and the second group
+  // is 4 = 2 · 2.
+  //
+  // If a group contains several dims of this view, these dims must be
+  // contiguous in memory. If they are not, no strides describe the reshaped
+  // view. Dims of size 1 of this view belong to no group.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)
@@ -55,8 +61,24 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // `ownSize` is the product of this view's dims in the current group. `left`
-    // is `ownSize` divided by the group's dims of `to` so far.
+    // Form one group: dims of this view and dims of the new shape `to` that
+    // have the same product. Begin with the last dim of this view that is in no
+    // group yet. Then add dims of `to`, from the last one on, until the
+    // products are equal. If the next dim of `to` does not divide `left`, first
+    // add another dim of this view.
+    //
+    // `ownSize` is the product of the dims of this view in the group. `left` is
+    // `ownSize` divided by the dims of `to` in the group. The group is complete
+    // if `left` is 1. Two examples, each with the states of the group:
+    //
+    //   reshape            dims of this view   dims of `to`   ownSize   left
+    //   [12] to [3, 4]     12                                 12        12
+    //                      12                  4              12        3
+    //                      12                  3, 4           12        1
+    //   [4, 6] to [8, 3]   6                                  6         6
+    //                      6                   3              6         2
+    //                      4, 6                3              24        8
+    //                      4, 6                8, 3           24        1
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

@@ -47,9 +47,13 @@ struct StridedView {
   std::optional<StridedView> through(mlir::Operation *op) const;
 };
 
-/// Returns the transposes and reshapes that follow each other from `value` on,
-/// in execution order. Follows a value only if it has a single use, which is a
-/// transpose or reshape.
+/// Returns the chain of transposes and reshapes that begins at `value`, in
+/// execution order. The first op of the chain is the only use of `value`. Each
+/// later op is the only use of the result of the preceding op.
+///
+/// Example: `value` is used only by a transpose. The result of the transpose is
+/// used only by a reshape. The result of the reshape has two uses. The chain is
+/// the transpose and the reshape.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
 /// Returns the positions of the elements of `value` in the result of `ops`.

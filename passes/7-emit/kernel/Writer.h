@@ -20,13 +20,23 @@
 
 namespace pcc::emit {
 
-/// Emits the code of one kernel at the insertion point of `builder`. Starts
-/// from an element of a result, and emits the operand elements on which it
-/// depends. The arguments of the constructor must outlive the writer.
+/// Emits the code of one kernel at the insertion point of `builder`. The kernel
+/// is a group of tensor ops that run as one loop nest. read() emits the code
+/// that computes one element of a tensor in the kernel. If the tensor is an
+/// operand of the kernel, this code is a load. If the tensor is the result of
+/// an op, read() first emits the code for the required elements of the op's
+/// operands. The arguments of the constructor must outlive the writer.
 ///
-/// Before the first read(), call bind() for each operand of the kernel. Before
-/// read() of a reduction, softmax or norm, set `rows`, `outer` and `statistics`
-/// for the current row (set of elements reduced together).
+/// Before the first read(), call bind() for each operand of the kernel, to set
+/// the address of the operand.
+///
+/// A reduction, softmax or norm needs values that depend on a whole row, such
+/// as the sum of the row. A row is a set of elements that are reduced together.
+/// Before read() of an element of such an op, set three fields:
+///
+///   rows         the dims that are reduced, and the dims that are kept
+///   outer        the indices of the current row along the kept dims
+///   statistics   the values that depend on the whole row
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -39,9 +49,15 @@ public:
   /// Alignment of all buffers in bytes. 0 if a buffer is only aligned to the
   /// size of its elements.
   int64_t alignment = 0;
-  /// Scalar arguments (i64) of the kernel, grouped by the dist.global_index op
-  /// that needs them. Each scalar is the index at which the rank's shard of a
-  /// dim begins. Their order is that of offsetsOf().
+  /// Scalar arguments (i64) of the kernel. The key is the dist.global_index op
+  /// that reads the scalars. This op computes the global index of each element
+  /// of the rank's shard of a dim. The dim is a product of factors, and each
+  /// factor may be split over ranks.
+  ///
+  /// There is one scalar per split factor, in the order of the factors. The
+  /// scalar is the index, along the factor, at which the rank's shard begins.
+  /// Example: if the factor 64 of 192 = 3 · 64 is split over two ranks, the
+  /// scalar is 0 on one rank and 32 on the other rank.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// Values that a reduction, softmax or norm has computed from the current row
   /// (set of elements reduced together), such as a sum. RowReductions.cpp
@@ -84,20 +100,33 @@ public:
   /// compute type (f32 for bf16 and f16). `element` is the element type.
   mlir::Value load(mlir::Value pointer, mlir::Type element,
                    const Index &position);
-  /// Emits the store of `value` as element `position` of the buffer at
-  /// `pointer`. The store converts `value` from the compute type of `element`
-  /// (f32 for bf16 and f16).
+  /// Emits the store of `value` to the buffer at `pointer`, as element number
+  /// `position` of the buffer. `element` is the element type of the tensor in
+  /// the buffer, such as bf16. `value` has the type in which kernels compute:
+  /// f32 if `element` is bf16 or f16. Before the store, emits the conversion of
+  /// `value` to the type of the elements in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
-  /// Emits loads of the elements at `places` from each tensor in memory (see
-  /// bind()) that broadcasts to `shape`. LLVM can merge the loads of
-  /// neighboring elements, since they follow each other. A later read() at one
-  /// of the `places` emits no second load.
+  /// Emits loads of operand elements before the elements are used. An operand
+  /// is a tensor whose address bind() has set. `places` are multi-indices of
+  /// elements in the iteration space `shape`.
+  ///
+  /// Loads one element per place from each operand that NumPy can broadcast to
+  /// `shape`. Example: for the place [2, 5] in the iteration space [4, 8],
+  /// loads element [2, 5] of an operand [4, 8], and element [0, 5] of an
+  /// operand [1, 8].
+  ///
+  /// All loads from one operand follow each other. LLVM can therefore merge the
+  /// loads of neighboring elements into one wide load. A later read() of a
+  /// loaded element emits no second load.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
-  /// Calls `body`, but delays the stores of its storeResult() calls to the end.
-  /// The stores then follow each other, so that LLVM can merge those of
-  /// neighboring elements. `body` must not call storeTogether().
+  /// Calls `body`, which may call storeResult() for some elements. Each call of
+  /// storeResult() normally emits the computation of an element, followed by
+  /// the store of the element. During `body`, storeResult() emits only the
+  /// computation. After `body`, storeTogether() emits the stores one after
+  /// another. LLVM can therefore merge the stores of neighboring elements into
+  /// one wide store. `body` must not call storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
   /// Emits the computation of element `at` of `result`, and its store to the
   /// dense row-major tensor at the pointer `output`. In the body of
@@ -115,10 +144,16 @@ public:
   /// Emits the stack allocation of `count` elements of `type`, at the entry of
   /// the function. Returns the pointer.
   mlir::Value allocate(mlir::Type type, int64_t count);
-  /// Emits the allocation of a stack buffer with elements of compute type
-  /// `type`. It holds the elements that one thread computes of a row (set of
-  /// elements reduced together). Returns null, and emits nothing, if they are
-  /// too many for the stack.
+  /// Emits the allocation of a stack buffer, and returns the pointer to the
+  /// buffer. Several threads may share a row, which is a set of elements that
+  /// are reduced together. Each thread computes some elements of the row. The
+  /// buffer has room for the elements of one thread.
+  ///
+  /// `type` is the type of the elements in the buffer. It is the type in which
+  /// the kernel computes: f32 for a tensor of bf16 or f16 elements.
+  ///
+  /// Returns null, and emits nothing, if the elements of one thread are too
+  /// many for the stack.
   mlir::Value allocateRow(mlir::Type type);
   /// Emits the store of `element` to `buffer`, a stack buffer from
   /// allocateRow(). `inner` are the element's indices along the reduced dims.
@@ -126,27 +161,46 @@ public:
   /// that the body receives.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of an element of type `type` from `buffer`, to which
-  /// storeInRow() has stored it. `inner` are the element's indices along the
-  /// reduced dims. Returns null, and emits nothing, if the element may lie in
-  /// another thread's buffer.
+  /// Emits the load of an element of type `type` from `buffer`, a stack buffer
+  /// from allocateRow(). An earlier storeInRow() has stored the element in the
+  /// buffer. `inner` are the indices of the element along the reduced dims.
+  ///
+  /// On a GPU, several threads may share a row (set of elements reduced
+  /// together), and each thread has its own buffer. This function then emits
+  /// the load only in the body of overRow() or foldRow(), and only for the
+  /// element with the indices that the body receives. For any other element,
+  /// this function returns null and emits nothing, since the element may be in
+  /// the buffer of another thread.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns the entries of the multi-index `at` that belong to reduced dims.
   /// Example: [4] for `at` = [2, 3, 4] if only dim 2 is reduced.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Emits the computation of the current row of `tensor` (set of elements
-  /// reduced together) into stack buffers, from which a later read() loads.
-  /// Each thread keeps the elements that it computes. Emits nothing if `tensor`
-  /// is already in memory, or if the elements are too many for the stack.
+  /// Emits code that computes the current row of `tensor` and stores the row on
+  /// the stack. A row is a set of elements that are reduced together. Several
+  /// threads may share the row. Each thread computes some of the elements, and
+  /// stores them in a stack buffer of its own. A later read() can then load an
+  /// element from the buffer instead of computing the element again.
+  ///
+  /// Emits nothing in three cases:
+  ///
+  ///   - `tensor` is an operand of the kernel, which is in memory.
+  ///   - An earlier keepRow() has stored a row of `tensor`.
+  ///   - The elements of one thread are too many for the stack.
   void keepRow(mlir::Value tensor);
 
   /// Function that emits the body of a loop. Takes the loop counter and the
   /// values from the previous iteration. Returns the values for the next one.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
-  /// Emits `for i in [low, high)`, where both bounds lie in [0, extent].
-  /// `carried` are the initial loop-carried values. Returns their final values.
+  /// Emits the loop `for i in [low, high)`. `low` and `high` are i64 values
+  /// that may only be known at run time. Neither value may be less than 0 or
+  /// greater than `extent`, which is known at compile time. The loop counter i
+  /// is therefore less than `extent`. Index arithmetic uses this fact. Example:
+  /// if `extent` is 8, the index i / 8 is 0, and needs no division.
+  ///
+  /// `body` emits the code of one iteration. `carried` are the initial
+  /// loop-carried values. Returns the final loop-carried values.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
@@ -154,28 +208,50 @@ public:
   /// are the initial loop-carried values. Returns their final values.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits a loop nest that calls `body` for every multi-index of `shape`.
-  /// `groups` lists how many neighboring dims each loop covers, outermost
-  /// first. `carried` are the initial loop-carried values. Returns their final
-  /// values.
+  /// Emits a loop nest that executes `body` for every multi-index of `shape`.
+  /// Entry i of `groups` is the number of neighboring dims that loop i covers.
+  /// Loop 0 is the outermost loop. Example: for shape [8, 4, 6] and groups [1,
+  /// 2], emits a loop of 8 iterations around a loop of 4 · 6 = 24 iterations.
+  /// `body` receives three indices, one per dim.
+  ///
+  /// `carried` are the initial loop-carried values. Returns the final
+  /// loop-carried values.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits a loop in which each thread runs `body` for its own elements of the
-  /// current row (set of elements reduced together). `body` takes the indices
-  /// of an element along the reduced dims.
+  /// Emits a loop over the elements of the current row. A row is a set of
+  /// elements that are reduced together. On a GPU, several threads may share
+  /// the row. Each of these threads then runs the loop for some of the
+  /// elements.
+  ///
+  /// `body` emits the code for one element. `body` receives the indices of the
+  /// element along the reduced dims. Example: in a reduction of [8, 16, 32]
+  /// over dim 2, `body` receives one index, which is at least 0 and less than
+  /// 32.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Emits `body` so that only one thread executes it. All other threads that
-  /// share the current row (set of elements reduced together) skip it.
+  /// Emits `body` so that only one of the threads that share a row executes it.
+  /// A row is a set of elements that are reduced together. On a GPU, a team of
+  /// threads shares a row. The first thread of each team executes `body`, and
+  /// the other threads of the team skip `body`. On a CPU, each row has only one
+  /// thread, which executes `body`.
   void once(llvm::function_ref<void()> body);
-  /// Emits `body`, which stores the results of the current row (set of elements
-  /// reduced together). A GPU can have surplus threads without a row of their
-  /// own. They skip `body`.
+  /// Emits `body`, which stores the results of the current row. A row is a set
+  /// of elements that are reduced together. On a GPU, a team of threads
+  /// computes each row, and every block has the same number of teams. The last
+  /// block may have more teams than there are rows left. Each surplus team
+  /// computes the last row once more, but skips `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Emits a fold, such as a sum, over the current row (set of elements reduced
-  /// together). Each thread folds its own elements: `start` are the initial
-  /// values, and `body` emits one step. `merge` emits the combination of two
-  /// threads' values. Every thread receives the result of the whole row.
+  /// Emits a fold, such as a sum, over the current row. A row is a set of
+  /// elements that are reduced together. Several threads may share the row, and
+  /// each thread handles some of the elements.
+  ///
+  /// Each thread begins with the values `start`. The code that `body` emits
+  /// combines the values of the thread with one more element. The code that
+  /// `merge` emits combines the values of two threads. In a sum, for example,
+  /// `start` is 0, `body` adds an element to a partial sum, and `merge` adds
+  /// two partial sums.
+  ///
+  /// Returns the values for the whole row. Every thread of the row gets them.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
@@ -185,11 +261,15 @@ public:
   /// of the executed side.
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
-  /// Emits a branch on the i1 `condition`, without values.
+  /// Emits a branch on the i1 `condition`. The branch returns no values.
+  /// `onTrue` emits the code that runs if `condition` is true. `onFalse` emits
+  /// the code that runs if `condition` is false.
   void branch(mlir::Value condition, llvm::function_ref<void()> onTrue,
               llvm::function_ref<void()> onFalse);
-  /// Emits code that runs `onTrue` if the i1 `condition` is true. Returns the
-  /// values of `onTrue` if it has run, else `otherwise`.
+  /// Emits a branch on the i1 `condition`. `onTrue` emits the code that runs if
+  /// `condition` is true, and returns the values that this code computes. The
+  /// results of the branch are these values if `condition` is true, and
+  /// `otherwise` if `condition` is false. Returns the results of the branch.
   llvm::SmallVector<mlir::Value>
   branch(mlir::Value condition, mlir::ValueRange otherwise,
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
@@ -203,20 +283,28 @@ private:
 
   RowThreads &threads;
 
-  /// Element of a tensor that an earlier call has emitted. read(tensor, at) can
-  /// return `element` instead of emitting it again.
+  /// Entry of the list `known`: a tensor element whose value is already
+  /// available in the emitted code. `element` is the SSA value of the element
+  /// with index `at` of `tensor`. A later read(tensor, at) returns `element`
+  /// and emits no code.
   struct Known {
     mlir::Value tensor;
     MultiIndex at;
     mlir::Value element;
   };
-  /// Emits the load of element `at` of `tensor` from a stack buffer. keepRow()
-  /// has filled the buffer with one row of `tensor` (set of elements reduced
-  /// together). Returns null, and emits nothing, in three cases:
+  /// Emits the load of element `at` of `tensor` from a stack buffer that
+  /// keepRow() has filled. keepRow() stores one row of a tensor, which is a set
+  /// of elements that are reduced together. On a GPU, several threads may share
+  /// the row. Each thread then has a buffer with some elements of the row.
   ///
-  ///   - keepRow() has kept no row of `tensor`.
-  ///   - The element is not in the kept row.
-  ///   - The element may lie in another thread's buffer.
+  /// Returns null, and emits nothing, in three cases:
+  ///
+  ///   - keepRow() has stored no row of `tensor`.
+  ///   - The element does not belong to the row that keepRow() has stored.
+  ///   - The code is for a GPU, and the element may be in the buffer of another
+  ///     thread. Only one element is certainly in the buffer of this thread: in
+  ///     the body of overRow() or foldRow(), the element with the indices that
+  ///     the body receives.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.
@@ -224,19 +312,27 @@ private:
   /// Stack buffers that keepRow() has filled, by tensor. Each one holds one row
   /// (set of elements reduced together) of its tensor.
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
-  /// Emitted elements that read() can reuse. At the end of a loop or branch,
-  /// the elements that were emitted in its body are removed.
+  /// Tensor elements whose values are available as SSA values at the insertion
+  /// point. read() of such an element returns the SSA value and emits no code.
+  /// An SSA value that is created in the body of a loop or branch is not
+  /// available after the body. At the end of the body, all elements that were
+  /// added to this list during the body are therefore removed.
   std::vector<Known> known;
 
-  /// Arguments of a store() that storeTogether() delays.
+  /// Arguments of one call of store(), which emits the store of one element to
+  /// memory. storeTogether() calls a body that computes elements. During the
+  /// body, one Store is recorded per element. After the body, storeTogether()
+  /// calls store() with the arguments of each recorded Store.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
     Index position;
     mlir::Value value;
   };
-  /// Stores that the active storeTogether() delays to its end. Null if no
-  /// storeTogether() is active.
+  /// List of stores that are not emitted yet. storeTogether() creates the list
+  /// before it calls its body, and emits the stores after the body. In between,
+  /// storeResult() appends its store to the list. At all other times, this
+  /// pointer is null, and storeResult() emits its store at once.
   std::vector<Store> *waiting = nullptr;
 };
 
@@ -256,13 +352,18 @@ struct OneThreadWriter {
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
-/// Function that emits an element of one of several results of an op. Returns
-/// the element in its compute type (f32 for bf16 and f16).
+/// Function that emits the code for one element of a result of an op. The op
+/// may have several results, such as the gradient of the keys and the gradient
+/// of the values. Takes the writer that emits the code, the result, and the
+/// multi-index of the element. Returns the element. The returned value has the
+/// type in which kernels compute: f32 if the result has bf16 or f16 elements.
 using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
                                            llvm::ArrayRef<Index>);
 
-/// Table with one function per class of ops that kernels can compute. The
-/// function emits one result element of an op.
+/// Table of functions that emit the code of ops. The table has one function for
+/// each kind of op that a kernel can contain. Example: the kinds graph.add and
+/// graph.transpose have one function each. The function emits the code that
+/// computes one element of a result of the op.
 class ReadTable {
 public:
   /// Returns the table with the functions for all classes of ops. Creates it at
@@ -276,8 +377,10 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
-  /// Emits the element of `result` at `at`, by the function that was added for
-  /// the op of `result`. There must be such a function.
+  /// Emits the code that computes the element with index `at` of `result`. For
+  /// this, calls the function that the table contains for the class of the op
+  /// that has the result `result`. The table must contain a function for this
+  /// class. Returns the element in its compute type (f32 for bf16 and f16).
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -304,14 +407,19 @@ void addLayoutReads(ReadTable &table);
 /// Adds to `table` one function per gather or one-hot op. The function emits
 /// one element of the op's result.
 void addIndexingReads(ReadTable &table);
-/// Adds to `table` the functions of the constant, iota and dist.global_index
-/// ops. Each function emits one element of the op's result.
+/// Adds to `table` one function per op that creates a tensor without reading
+/// one: graph.constant, graph.iota and dist.global_index. The function emits
+/// the code that computes one element of the op's result. Element i of a
+/// dist.global_index is the index, in the whole dim, of element i of the rank's
+/// shard of the dim.
 void addSourceReads(ReadTable &table);
 /// Adds to `table` one function per reduction, softmax or norm op. The function
 /// emits one element of the op's result.
 void addRowReads(ReadTable &table);
-/// Adds to `table` the functions of attention and its gradient ops. Each
-/// function emits one element of a result.
+/// Adds to `table` one function for each of three ops: the attention op, the op
+/// that computes the gradient of the queries, and the op that computes the
+/// gradients of the keys and values. The function emits the code that computes
+/// one element of one of the op's results.
 void addAttentionReads(ReadTable &table);
 
 } // namespace pcc::emit

@@ -17,8 +17,15 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// LLVM module with the data of a rank executable: everything except the
-/// runtime and the code of CPU kernels.
+/// Builds an LLVM module that contains only constants, for the executable of a
+/// rank. LLVM compiles this module to an object file. The constants are:
+///
+///   - the program, which is the list of instructions that the rank executes
+///   - tables of pointers to the functions of the CPU kernels
+///   - the code of the GPU kernels
+///   - the path of the dynamic loader
+///
+/// The functions of the CPU kernels and the runtime are in other object files.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -29,9 +36,14 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the data of `image` to an LLVM module: constants that have the layout
-  /// of the structs in ProgramImage.h. Also adds a section `.interp` with the
-  /// path of the dynamic loader.
+  /// Adds the variable `pcc_program_image` to the LLVM module. The variable is
+  /// a struct PccProgramImage (ProgramImage.h), and its fields contain or point
+  /// to the data of `image`.
+  ///
+  /// Also adds a section `.interp` with the path of the dynamic loader. Linux
+  /// needs this section to start the executable of a rank. The linker lld does
+  /// not add the section itself, because pcc links the executable as a shared
+  /// library.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),

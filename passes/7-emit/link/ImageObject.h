@@ -26,29 +26,45 @@ struct GpuCode {
 /// Content of a rank executable, apart from the runtime and the code of CPU
 /// kernels.
 struct Image {
-  /// Bytes of the program that the rank executes, sealed by sealProgram(). Not
-  /// owned.
+  /// Bytes of the program that the rank executes. sealProgram() has created the
+  /// bytes: a header with a checksum, the serialized program, and the constants
+  /// of the program. This object does not own the bytes.
   std::span<const std::byte> program;
   /// Instruction sets of the compiled CPU kernels, the most capable one last.
   std::vector<std::string> cpus;
-  /// Kernels that the program calls, by their numbers in the module. Example:
-  /// for {4, 7}, kernel 1 of the program is kernel 7 of the module.
+  /// Maps the kernel numbers of the program to the kernel numbers of the MLIR
+  /// module. The program is the list of instructions that the rank executes.
+  /// The module contains the kernels of all ranks. The program calls only some
+  /// of these kernels, and numbers these kernels from 0. Entry i of this list
+  /// is the number, in the module, of kernel i of the program.
+  ///
+  /// Example: if the list is {4, 7}, kernel 0 of the program is kernel 4 of the
+  /// module, and kernel 1 of the program is kernel 7 of the module.
   std::vector<int> kernels;
   /// Code of the GPU kernels, not owned. Null if the program is not for GPUs.
   const GpuCode *gpu = nullptr;
 };
 
-/// Creates an ELF object, and stores its bytes in `object`. The object defines
-/// the symbol `pcc_program_image` (ProgramImage.h), through which the runtime
-/// finds
+/// Creates an ELF object file, and stores the bytes of the file in `object`.
+/// pcc links the file into the executable of a rank. The file defines the
+/// variable `pcc_program_image`, a struct that ProgramImage.h declares. The
+/// runtime finds these things through the struct:
 ///
-///   - the bytes of the program,
-///   - the functions of the CPU kernels: `pcc_k_7_1` is kernel number 7,
-///     compiled for instruction set number 1,
-///   - the code of the GPU kernels.
+///   - the program, which is the list of instructions that the rank executes
+///   - pointers to the functions of the CPU kernels
+///   - the code of the GPU kernels
 ///
-/// The object also has a section with the path of the dynamic loader. Returns
-/// exit code 1 if LLVM cannot write ELF objects.
+/// The functions of the CPU kernels are in other object files, and this file
+/// refers to them by name. Example: `pcc_k_7_1` is the function of kernel 7,
+/// compiled for the instruction set image.cpus[1].
+///
+/// The file also has a section `.interp` with the path of the dynamic loader.
+/// Linux needs this section to start the executable. The linker lld does not
+/// add the section itself, because pcc links the executable as a shared
+/// library.
+///
+/// Returns exit code 1 if LLVM cannot write ELF
+/// objects.
 Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit

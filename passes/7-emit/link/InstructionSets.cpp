@@ -14,17 +14,27 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Instruction sets that `rank.cpus` may name: the microarchitecture levels of
-/// the x86-64 psABI.
+/// Levels of the x86-64 architecture, as the x86-64 psABI defines them. The
+/// module attribute `rank.cpus` lists the instruction sets for which CPU
+/// kernels are compiled. Each entry of the list is "native" or begins with one
+/// of these levels. Example: "x86-64-v4,+avx512bf16".
 static constexpr std::array<llvm::StringLiteral, 4> levels = {
     "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/// CPU features beyond x86-64-v4 that the instruction set `native` may include.
+/// CPU features that the level x86-64-v4 does not include. nativeSet() returns
+/// the instruction set of the machine on which pcc runs. If this machine has
+/// the level x86-64-v4, nativeSet() appends each feature of this list that the
+/// machine has. Example: "x86-64-v4,+avx512bf16".
 static constexpr std::array<llvm::StringLiteral, 3> extras = {
     "avx512vnni", "avx512bf16", "avx512fp16"};
 
-/// Returns the instruction set of this machine, at least x86-64-v2. At level
-/// v4, adds the machine's features in `extras`, as in "x86-64-v4,+avx512bf16".
+/// Returns the instruction set of the machine on which pcc runs. The result
+/// begins with the highest level that the machine has: "x86-64-v2", "x86-64-v3"
+/// or "x86-64-v4". The function assumes that every machine has x86-64-v2.
+///
+/// The list `extras` contains CPU features that x86-64-v4 does not include. If
+/// the level is x86-64-v4, the function appends each feature of this list that
+/// the machine has. Example: "x86-64-v4,+avx512bf16".
 static std::string nativeSet() {
   const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::string set = "x86-64-v2";

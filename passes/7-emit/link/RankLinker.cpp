@@ -96,8 +96,10 @@ static std::optional<std::string> findLibrary(const char *soname) {
   return std::nullopt;
 }
 
-/// Appends the shared libraries of executables for `target` to the linker's
-/// `arguments`. Returns exit code 13 if a library is not installed.
+/// Appends to `arguments` the paths of the shared libraries that the executable
+/// of a rank needs. `arguments` is the command line of the linker. `target` is
+/// "cpu" or "cuda". Some libraries are only needed for "cpu". Returns exit code
+/// 13 if a needed library is not installed.
 static Status addLibraries(const std::string &target,
                            std::vector<std::string> &arguments) {
   for (const RequiredLibrary &library : libraries) {
@@ -152,8 +154,13 @@ public:
   PlainPath(const PlainPath &) = delete;
   PlainPath &operator=(const PlainPath &) = delete;
 
-  /// Returns a path `/proc/self/fd/N/NAME` for the file named NAME in the
-  /// folder with descriptor N. `path` is the ordinary path of this file.
+  /// Returns a path of the form `/proc/self/fd/N/NAME` for a file in the
+  /// folder. N is the file descriptor of the folder, which the constructor has
+  /// opened. `path` is the ordinary path of the file. NAME is the file name at
+  /// the end of `path`.
+  ///
+  /// Example: if N is 5 and `path` is `/data/a@b/rank0.o`, returns
+  /// `/proc/self/fd/5/rank0.o`.
   std::string of(llvm::StringRef path) const {
     return "/proc/self/fd/" + std::to_string(descriptor) + "/" +
            llvm::sys::path::filename(path).str();

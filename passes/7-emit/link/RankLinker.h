@@ -10,24 +10,40 @@
 
 namespace pcc::emit {
 
-/// Sets `folder` to the path of the support folder, which holds files that pcc
-/// links into executables or copies into bundles. Derives it from the path of
-/// the pcc library. If the library is linked statically, derives it from the
-/// path of the running tool: `/usr/lib/pcc` for `/usr/bin/pcc-opt`. Returns
-/// exit code 1 if object files of the runtime are missing.
+/// Sets `folder` to the path of the folder with the files that pcc links into
+/// executables or copies into bundles. pcc is usually a shared library. The
+/// folder is found from the path of this library. Example: for the library
+/// "/usr/lib/libpcc.so", the folder is "/usr/lib/pcc".
+///
+/// If pcc is linked statically into a program, the folder is found from the
+/// path of this program. Example: for the program "/usr/bin/pcc-opt", the
+/// folder is also "/usr/lib/pcc". Returns exit code 1 if an object file of the
+/// runtime is missing in the folder.
 Status findSupportFolder(std::string &folder);
 
-/// Returns the path of an object file with the runtime and main(). `target` is
-/// "cpu" or "cuda". `folder` is the support folder (see findSupportFolder).
+/// Returns the path of the object file that contains the runtime and main().
+/// pcc links this file into each rank executable. `target` is "cpu" or "cuda".
+/// `folder` is the folder with the files that pcc links into executables.
+/// Example: for the folder "/usr/lib/pcc" and the target "cpu", returns
+/// "/usr/lib/pcc/rank-main-cpu.o".
 std::string rankMain(const std::string &folder, const std::string &target);
 
-/// Links `objects` with the runtime for `target` into the executable `output`,
-/// by lld in this process. `folder` is the support folder (see
-/// findSupportFolder). The executable can also be loaded as a shared library.
-/// Equal inputs give equal bytes; the path of `output` does not matter.
+/// Links object files and the runtime into the executable of a rank. Calls the
+/// linker lld in this process, so no compiler needs to be installed. The
+/// parameters are:
 ///
-/// The machine needs the shared libraries of the runtime, but no compiler.
-/// Returns an error with one of these exit codes:
+///   folder    folder with the files that pcc links into executables, such as
+///             the runtime (see findSupportFolder)
+///   target    "cpu" or "cuda"
+///   objects   paths of the object files, which must lie in the folder of
+///             `output`
+///   output    path of the executable to write
+///
+/// The executable can also be loaded as a shared library. Equal inputs give
+/// equal bytes, whatever the path of `output` is.
+///
+/// The shared libraries that the executable loads must be installed on this
+/// machine. Returns an error with one of these exit codes:
 ///
 ///   7    `output` cannot be written
 ///   13   a library is not installed, or lld runs out of memory or open files

@@ -7,8 +7,17 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Replaces one attention op by simpler ops directly before it. `width` is the
-/// size of the last dim of the value tensor V.
+/// Creates simpler ops, such as matmuls and a softmax, that compute the result
+/// of one attention op. Inserts the new ops immediately before the attention
+/// op. lowerAttention() then erases the attention op.
+///
+/// The fields `batch`, `heads`, `keyHeads`, `queries`, `keys` and `width` are
+/// the sizes of the dims of the operands. Here d is the number of elements of
+/// one query:
+///
+///   query   [batch, heads, queries, d]
+///   key     [batch, keyHeads, keys, d]
+///   value   [batch, keyHeads, keys, width]
 struct AttentionLowering {
   AttentionOp op;
   OpBuilder builder;
@@ -46,14 +55,24 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns the matrix product of `rows` and `right`. If `transpose` is true,
-  /// first transposes the last two dims of `right`. With H query heads and K
-  /// key heads:
+  /// Multiplies each matrix of `rows` by one matrix of `right`. The tensor
+  /// `rows` has one matrix per query head, and `right` has one matrix per key
+  /// head. If `transpose` is true, first transposes each matrix of `right`:
   ///
-  ///   rows [B, H, S, d] · right [B, K, d, n]   gives [B, H, S, n]
+  ///   rows       [B, H, S, d]
+  ///   right      [B, K, d, n]   after the transpose
+  ///   result     [B, H, S, n]
   ///
-  /// Stacks the rows of the H / K query heads that share a key head, so that
-  /// `right` is not copied.
+  /// B is the batch size, H is the number of query heads, and K is the number
+  /// of key heads. H / K neighboring query heads share one key head. Each
+  /// matrix of `rows` has S rows and d columns. Each matrix of `right` has d
+  /// rows and n columns after the transpose.
+  ///
+  /// First reshapes `rows` to [B, K, H / K · S, d]. One matrix of this tensor
+  /// contains the rows of all query heads that share a key head. One matmul
+  /// multiplies these rows by the matrix of the key head, so `right` need not
+  /// be copied for each query head. Finally reshapes the product to the shape
+  /// of the result.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;
@@ -64,8 +83,14 @@ struct AttentionLowering {
     return reshape(result, {batch, heads, queries, columns});
   }
 
-  /// Returns `scores` with -infinity where the causal mask hides a key. Query s
-  /// may attend to keys t ≤ s + keys − queries.
+  /// Returns `scores` with -infinity where the causal mask hides a key from a
+  /// query. The last two dims of `scores` are the queries and the keys. The
+  /// numbers of queries and keys are the fields `queries` and `keys`. Query s
+  /// sees keys 0 to s + keys − queries, so the last query sees all keys. Query
+  /// s sees no key if s + keys − queries is negative.
+  ///
+  /// Example: with 2 queries and 5 keys, query 0 sees keys 0 to 3, and query 1
+  /// sees keys 0 to 4.
   Value causal(Value scores) {
     auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
     Value row = IotaOp::create(builder, loc, type, uint64_t(0));

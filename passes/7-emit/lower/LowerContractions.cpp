@@ -17,20 +17,25 @@ static bool contains(StringRef letters, char letter) {
 }
 
 namespace {
-/// Tensor with one letter of the einsum equation per dim: "ij" for a matrix.
+/// Operand or intermediate result of an einsum. The equation of an einsum, such
+/// as "ij,jk->ik", gives each dim of a tensor a letter. The field `letters`
+/// contains the letters of the dims of the tensor `value`, in the order of the
+/// dims. Example: `letters` is "ij" for a matrix with the dims i and j.
 struct EinsumOperand {
   Value value;
   std::string letters;
 };
 
-/// Replaces one einsum by simpler ops directly before it.
+/// Replaces one einsum by simpler ops, such as matmuls, transposes and sums.
+/// Inserts the new ops at the place of the einsum, and erases the einsum.
 class EinsumLowering {
 public:
   explicit EinsumLowering(EinsumOp op)
       : builder(op), loc(op.getLoc()), op(op) {}
 
-  /// Creates simpler ops that compute the einsum. Replaces the result of the
-  /// einsum by theirs, and erases the einsum.
+  /// Creates ops that compute the result of the einsum, such as matmuls and
+  /// transposes. Replaces all uses of the old result by the new result, and
+  /// erases the einsum.
   void run() {
     auto equation = *EinsumEquation::parse(op.getEquation());
     SmallVector<EinsumOperand> terms;
@@ -96,13 +101,16 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// Returns `term` with several dims joined to one. A letter of the einsum
-  /// equation names each dim. `merged` are the letters of the joined dims, and
-  /// `name` is the letter of the new dim. Example: merging "bc" of "abcd" with
-  /// shape [2, 3, 4, 5] gives [2, 12, 5].
+  /// Returns `term` with several dims merged into one dim. A letter of the
+  /// einsum equation names each dim. `merged` are the letters of the merged
+  /// dims, and `name` is the letter of the new dim.
   ///
-  /// If the dims are not neighbors in the order of `merged`, first transposes
-  /// them to the end.
+  /// If `merged` is not a substring of the letters of `term`, first moves the
+  /// merged dims to the end, by a transpose. Example: a tensor "abcd" of shape
+  /// [2, 3, 4, 5].
+  ///
+  ///   merge "bc"   reshapes to [2, 12, 5]
+  ///   merge "bd"   transposes to "acbd", then reshapes to [2, 4, 15]
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -122,10 +130,17 @@ private:
     return {reshaped(term.value, shape), term.letters};
   }
 
-  /// Returns the product of `a` and `b`, summed over some dims. A letter of the
-  /// einsum equation names each dim. `needed` are the letters of the dims that
-  /// stay. `letters` is the order of the result's dims; if it is empty, the
-  /// dims of `a` come first, then those of `b`.
+  /// Multiplies the tensors `a` and `b`, and sums the product over some dims.
+  /// In an einsum equation such as "ij,jk->ik", each letter stands for a dim.
+  /// `needed` contains the letters of the dims that must stay, in any order.
+  /// The function sums over every other dim. Example: if `a` is "ij", `b` is
+  /// "jk" and `needed` is "ik", sums over j, which gives the matrix product
+  /// "ik".
+  ///
+  /// `letters` gives the dims of the result in their order. Example: if
+  /// `letters` is "ki" instead of "ik", the result is transposed. If `letters`
+  /// is empty, the result has the dims of `a` that must stay, followed by the
+  /// dims that must stay and that only `b` has.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -157,8 +172,12 @@ private:
 
   /// Returns the product of `a` and `b`, summed over one dim, as one batched
   /// matmul. A letter of the einsum equation names each dim. `inner` is the
-  /// letter of the summed dim, and `letters` are those of the result. Returns
-  /// null if the dims are not in the order of a batched matmul.
+  /// letter of the summed dim. `letters` are the letters of the dims of the
+  /// result: first any batch dims, then the row dim and the column dim.
+  ///
+  /// Example: `letters` is "bmn" and `inner` is "k". One operand must be "bmk"
+  /// or "bkm", and the other operand must be "bkn" or "bnk". `a` may be either
+  /// operand. In all other cases, creates no op and returns null.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -207,10 +226,15 @@ private:
 };
 } // namespace
 
-/// Replaces a matmul of integers, which no library computes, by products and
-/// sums:
+/// Replaces a matmul of integers by an element-wise product and a sum, since no
+/// library computes matmuls of integers. Example for lhs [m, k] and rhs [k, n]:
 ///
-///   result[..., m, n] = Σ_k lhs[..., m, 1, k] · rhs[..., 1, n, k]
+///   reshape lhs               gives [m, 1, k]
+///   transpose, reshape rhs    gives [1, n, k]
+///   multiply, with broadcast  gives [m, n, k]
+///   sum over k                gives [m, n]
+///
+/// Batch dims stay in front of these dims.
 static void lowerIntegerMatmul(MatmulOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

@@ -7,17 +7,21 @@
 
 namespace pcc::emit {
 
-/// Replaces einsums and integer matmuls of `function` by ops that libraries and
-/// kernels can run:
+/// Replaces each einsum in `function`, and each matmul of integers, by simpler
+/// ops that the rest of the compiler supports. There are four cases:
 ///
-///   einsum "ij,jk,kl->il" (x, y, z)   becomes   matmul (matmul x, y), z
-///   matmul x, y of integers           becomes   reduce sum (mul x', y')
-///
-/// Here x' and y' are reshaped to broadcast to [..., m, n, k]. An einsum of
-/// integers becomes products and sums, too.
-///
-/// Some products of two float tensors are no matmuls, such as "ij,ij->ij". They
-/// become einsums with two operands, which sum over at most one dim.
+///   - An einsum with one operand becomes a sum and a transpose. Example:
+///     "ijk->ki" becomes a sum over j and a transpose.
+///   - An einsum of floats with several operands becomes a sequence of products
+///     of two tensors. If such a product can be a matmul, it becomes a matmul.
+///     Example: "ij,jk,kl->il" of the tensors x, y and z becomes a matmul of x
+///     and y, and a matmul of the result and z.
+///   - If a product of two tensors of floats cannot be a matmul, it becomes an
+///     einsum of these two tensors. This einsum sums over at most one dim.
+///     Example: "ij,ij,ij->ij" becomes two einsums "ij,ij->ij".
+///   - An einsum or a matmul of integers becomes element-wise products and
+///     sums. Example: for a matmul of [m, k] and [k, n], the element-wise
+///     product has the shape [m, n, k]. A sum over k then gives [m, n].
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

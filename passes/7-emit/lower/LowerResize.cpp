@@ -8,7 +8,9 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Replaces one resize (image scaling) by simpler ops directly before it.
+/// Creates simpler ops, such as gathers and weighted sums, that compute the
+/// result of one resize (image scaling). Inserts the new ops immediately before
+/// the resize. lowerResize() then erases the resize.
 struct ResizeLowering {
   ResizeOp op;
   OpBuilder builder;
@@ -42,9 +44,16 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Returns a gather of `value` along `dim`. `taps[i]` lists the input
-  /// elements that contribute to result element i. The gather takes entry
-  /// number `number` of each list.
+  /// Returns a gather of `value` along `dim`. An element of the resized dim is
+  /// a weighted sum of input elements. `taps[i]` lists the terms of the sum for
+  /// result element i. Each term is the index of an input element, and a
+  /// weight. The gather reads one input element per result element i: the input
+  /// element of the term `taps[i][number]`.
+  ///
+  /// Example: result element 0 is a sum of the input elements 0 and 1, and
+  /// result element 1 is a sum of the input elements 1 and 2. The gather with
+  /// `number` = 0 reads the input elements 0 and 1. The gather with `number` =
+  /// 1 reads the input elements 1 and 2.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -58,10 +67,19 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant tensor of weights along `dim`, which broadcasts to the
-  /// other dims of `value`. `taps[i]` lists the input elements that contribute
-  /// to result element i, and their weights. Element i of the constant is the
-  /// weight of entry number `number` of this list.
+  /// Returns a constant tensor of weights. `value` is a gather along the dim
+  /// `dim`. The caller multiplies `value` by this constant.
+  ///
+  /// An element of the resized dim is a weighted sum of input elements.
+  /// `taps[i]` is the list of the terms of the sum for element i. Each term has
+  /// a weight. The terms are numbered from 0. Element i of the constant is the
+  /// weight of term number `number` of this list. Example: element 0 is 0.75 ·
+  /// a + 0.25 · b, and element 1 is 0.25 · a + 0.75 · b. For `number` = 1, the
+  /// constant has the elements 0.25 and 0.75.
+  ///
+  /// The constant has the element type of `value`, and broadcasts to the shape
+  /// of `value`. Example: if `value` has the shape [2, 3, 5] and `dim` is 1,
+  /// the constant has the shape [3, 1].
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;

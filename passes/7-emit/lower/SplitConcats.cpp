@@ -7,8 +7,15 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Concatenates each run of `maxParts` neighboring operands of `op`. Returns
-/// the results. A run of one operand stays as it is.
+/// Splits the operands of `op` into groups of `maxParts` neighboring operands,
+/// and concatenates each group. The last group can have fewer operands. Returns
+/// one value per group. A group of one operand is not concatenated, and the
+/// operand itself is returned. Example: the operands a, b, c, d, e with
+/// `maxParts` = 2 give three values:
+///
+///   concat a, b
+///   concat c, d
+///   e
 static SmallVector<Value> joinRuns(graph::ConcatOp op, size_t maxParts) {
   OpBuilder builder(op);
   SmallVector<Value> joined, parts(op.getInputs());

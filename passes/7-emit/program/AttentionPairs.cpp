@@ -18,17 +18,24 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
-    // Find the last instruction before instructions[i] that uses dq, the
-    // gradient of the queries.
+    // instructions[i] is the kernel that computes dk and dv, the gradients of
+    // the keys and values. Another kernel, earlier in the list, computes dq,
+    // the gradient of the queries. Find the last instruction before
+    // instructions[i] that reads or writes dq. After the loop, this instruction
+    // is instructions[last - 1]. `last` is 0 if no instruction before
+    // instructions[i] reads or writes dq.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
     while (last > 0 && !touches(*instructions[last - 1], buffer))
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // instructions[last - 1] must be the kernel that computes dq, the gradient
-    // of the queries. Any other instruction would use dq before cuDNN computes
-    // it.
+    // cuDNN computes dq, dk and dv, the gradients of the queries, keys and
+    // values, in one call. This call takes the place of instructions[i], and
+    // the kernel that computes dq is skipped. So no instruction between this
+    // kernel and instructions[i] may read or write dq. instructions[last - 1]
+    // is the last instruction before instructions[i] that reads or writes dq.
+    // If this instruction is not the kernel that computes dq, do not use cuDNN.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

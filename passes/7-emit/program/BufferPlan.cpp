@@ -1,4 +1,4 @@
-//===- BufferPlan.cpp - memory plan of one pipeline position --------------===//
+//===- BufferPlan.cpp - memory plan of one pipeline rank ------------------===//
 
 #include "passes/7-emit/program/BufferPlan.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -46,8 +46,11 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// Returns one storage (range of bytes) per parameter, which all stages of the
-/// rank share.
+/// Returns the index of the storage (range of bytes) of parameter number
+/// `parameter`, such as a weight. The first call for a parameter creates the
+/// storage, with the size of `value`. `value` is an SSA value that is read from
+/// the parameter or written to the parameter. All stages of the rank share the
+/// storage.
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -181,17 +184,21 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// Gives the result of an all_reduce the storage (range of bytes) of its input
-/// in two cases:
+/// Returns the index of the storage (range of bytes) for the result of
+/// `collective`, an op of `function`. The result of an all_reduce shares the
+/// storage of its input in two cases:
 ///
-///   - An op of `function` computes the input, and only the all_reduce reads
-///     it.
-///   - `function` is an optimizer update that contains the all_reduce, but the
-///     all_reduce starts early, in a backward function.
+///   - `function` contains the op that computes the input, and only the
+///     all_reduce reads the input. The input is no weight and no constant.
+///   - `function` is an optimizer update, and the input is a gradient that a
+///     backward function computes. The compiler has moved the all_reduce into
+///     the backward function (see EarlyReduction).
 ///
-/// Any other collective gets a new storage. If the collective starts in a
-/// backward function, but belongs to the update, the storage is live from that
-/// function to the update.
+/// In all other cases, the result gets a new storage.
+///
+/// The compiler can also move a reduce_scatter from the update into a backward
+/// function. The result of the reduce_scatter gets a new storage. This storage
+/// is in use from the backward function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -210,8 +217,11 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
-/// Lets the receiving stage read the storage (range of bytes) of the sent value
-/// if the rank also runs the sending stage.
+/// Returns the index of the storage (range of bytes) of the value that the op
+/// `receive` of `function` receives. If the rank also runs the stage that sends
+/// the value, both stages use the storage of the sent value. Otherwise creates
+/// a new storage. Also records that the storage is in use from the arrival of
+/// the value until `function` has run.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -232,8 +242,20 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Records nothing if `maker` runs once per step. Its values are neither
-/// activations nor gradients.
+/// Records that the stage of `taker` must keep a value in memory. The function
+/// `maker` computes the value. The function `taker` runs later, and reads the
+/// value. `storage` is the index of the value's storage (range of bytes).
+///
+/// A function runs once per step or once per microbatch. Forward and backward
+/// functions run once per microbatch. For each stage, the field `holdings` has
+/// a list of gradients and a list of activations. The value is added to one
+/// of these lists, or to no list:
+///
+///   `maker`               `taker`               list
+///   once per step         any function          no list
+///   once per microbatch   once per step         gradients
+///   forward function      once per microbatch   activations
+///   backward function     once per microbatch   no list
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -257,9 +279,13 @@ static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// Creates a storage (range of bytes) for a sum over microbatches. It stays
-/// live during the whole step, because the optimizer update reads the sum at
-/// the end.
+/// Creates a storage (range of bytes) for a sum over microbatches, such as the
+/// gradient of a weight. `argument` is an argument of the function that
+/// computes the sum. `argument` holds the sum over the preceding microbatches.
+/// The function adds the value of the current microbatch, and writes the new
+/// sum to the same bytes. The storage is live during the whole step, because
+/// the sum is complete only after the last microbatch. Returns the index of the
+/// storage.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -269,10 +295,11 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
-/// Gives a model input one storage (range of bytes), which all stages of the
-/// rank read. If each microbatch has its own slice of the input, the storage
-/// has one slot per microbatch: the rank loads all slices before the step
-/// begins.
+/// Returns the index of the storage (range of bytes) of `argument`, an argument
+/// of a stage function. If `argument` is an input of the model, all stages of
+/// the rank use one storage for this input. If each microbatch has its own
+/// slice of the input, the storage has room for the slices of all microbatches,
+/// because the rank loads all slices before the step begins.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -333,9 +360,10 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // Every microbatch writes the whole output, not a slice of its own. The
-    // output's storage (range of bytes) is therefore live during the whole
-    // step.
+    // The output is not split into one slice per microbatch. Each microbatch
+    // writes the whole output, to the same bytes. Keep the storage (range of
+    // bytes) of the output live during the whole step, so that no other value
+    // is placed in these bytes.
     if (facts.microbatches > 1 && !isCutByMicrobatch(facts.outputs[output])) {
       storages[outputs[output]].isWhole = true;
       continue;
@@ -498,8 +526,13 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// Returns a buffer of size 0 if a storage (range of bytes) is outside of the
-/// arena (memory of intermediate values), or is never live.
+/// Returns the size and the live ranges of one storage (range of bytes), as
+/// input for the arena planner. The arena is the memory of intermediate values.
+/// `index` is the index of the storage in the list `storages`. The size is 0 in
+/// two cases:
+///
+///   - The storage is not in the arena, such as the storage of a weight.
+///   - No instruction and no message uses the storage.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

@@ -1,8 +1,8 @@
-//===- BufferPlan.h - memory plan of one pipeline position ----------------===//
+//===- BufferPlan.h - memory plan of one pipeline rank --------------------===//
 //
-// Gives every value of a pipeline position's stages a *storage*: a range of
-// bytes in the arena, in a parameter's local piece, or in the constants.
-// Several values share a storage where no bytes have to move:
+// Gives every value of a pipeline rank's stages a *storage*: a range of bytes
+// in the arena, in a parameter's local piece, or in the constants. Several
+// values share a storage where no bytes have to move:
 //
 // - a reshape and its operand;
 // - an all_reduce and its input, if the input has no other reader;
@@ -10,12 +10,11 @@
 //   it.
 //
 // Live ranges are measured on one line of instants (InstantLine). The posts and
-// waits of the step's messages come first, then every function of the
-// position's stages with one instant per instruction. Each microbatch runs over
-// the instants of its functions again. A storage that is live from one action
-// to a later one is therefore live at all instants of the actions in between.
-// Rows of the picture are storages, `#` marks the instants at which they are
-// live:
+// waits of the step's messages come first, then every function of the rank's
+// stages with one instant per instruction. Each microbatch runs over the
+// instants of its functions again. A storage that is live from one action to a
+// later one is therefore live at all instants of the actions in between. Rows
+// of the picture are storages, `#` marks the instants at which they are live:
 //
 //              once per step       for every microbatch
 //   instant    messages | gather … | matmul kernel all_reduce matmul …
@@ -50,23 +49,27 @@
 
 namespace pcc::emit {
 
-/// Plans the memory of one program, which the ranks of one position (virtual
-/// pipeline rank) execute. Calls must have this order:
+/// Plans the memory of one program: decides which bytes hold each value. All
+/// ranks that run the same pipeline stages execute the same program. The
+/// methods must be called in this order:
 ///
 ///   addStages()
 ///   for each function: beginFunction(), then beginInstruction() for each
 ///                      instruction
 ///   place()
 ///
-/// A *buffer* is a range of bytes with a tensor type. bufferOf() and similar
-/// methods return the index of a buffer in the program's list. place() computes
-/// the offsets of all buffers.
+/// A *buffer* is a range of bytes with a tensor type. The program has a list of
+/// buffers. An instruction names a buffer by its index in this list. For
+/// example, bufferOf() returns the index of the buffer of a value. The offsets
+/// of the buffers are known after place().
 class BufferPlan {
 public:
-  /// Prepares the memory plan of one program: that of position (virtual
-  /// pipeline rank) number `position`. Later calls fill in lists of `program`,
-  /// such as its buffers and parameters. `facts` and `program` must outlive
-  /// this object.
+  /// Prepares the memory plan of one program. `position` is the number of a
+  /// pipeline position. A position is the set of stages that one rank runs, and
+  /// each position has one program. `facts` describes the stages and the
+  /// microbatches of the model. Later calls append the buffers and the
+  /// parameters of the position to the lists of `program`. `facts` and
+  /// `program` must outlive this object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
   /// Assigns a storage (range of bytes) to every SSA value of the stages that
@@ -98,13 +101,16 @@ public:
   /// Returns the index of a new buffer of `bytes` bytes for temporary data of
   /// the current instruction. Returns -1 if `bytes` is 0.
   int32_t scratch(int64_t bytes);
-  /// Enlarges the storage (range of bytes) of `value`, a tensor of n elements,
-  /// to `copies` times its size. Returns the index of a buffer of shape
-  /// [copies, n]. Row 0 of the buffer is `value`.
+  /// Enlarges the memory of the tensor `value`. The enlarged memory has room
+  /// for `copies` tensors of the size of `value`. Returns the index of a buffer
+  /// for the enlarged memory. If `value` has n elements, the buffer has the
+  /// shape [copies, n]. Row 0 of the buffer is `value`. Instructions may write
+  /// to the other rows, but no instruction reads the other rows.
   ///
-  /// Example with two copies: all ranks execute one copy instruction, but only
-  /// one rank may change `value`. The other ranks write to row 1, which no
-  /// instruction reads.
+  /// Example: all ranks execute one copy instruction, but only rank 0 may
+  /// change `value`. `copies` is 2. On rank 0, the instruction writes to row 0
+  /// of the buffer, which is `value`. On all other ranks, the instruction
+  /// writes to row 1, so `value` does not change.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Returns the index of the buffer of the model's input number `input`.
@@ -122,29 +128,54 @@ public:
   /// Returns -1 if the rank does not receive this value.
   int32_t receivedBuffer(int transfer);
 
-  /// Returns the index of the buffer for the rank's shard of the weight that
-  /// `set` writes. Returns -1 if the rank's program has no parameter with this
-  /// weight and sharding, although the program of some rank reads the weight.
+  /// Returns the index of the buffer to which the op `set` writes a weight.
+  /// `set` names the weight and a sharding. The buffer holds the rank's shard
+  /// of the weight. The list parameters() has one entry per weight and
+  /// sharding. There are three cases:
+  ///
+  ///   - The list has an entry for the weight and the sharding that `set`
+  ///     names. Returns the index of the buffer for this entry.
+  ///   - The list has no such entry, and no op of the module reads the weight.
+  ///     Adds an entry and a buffer, and returns the index of this buffer.
+  ///   - The list has no such entry, but an op of the module reads the weight.
+  ///     Returns -1.
   int32_t parameterBuffer(graph::SetParameterOp set);
-  /// Returns the bytes of gradients in the arena (memory of intermediate
-  /// values) that are kept until the optimizer update. Must be called after the
-  /// last instruction.
+  /// Returns how many bytes one rank needs for the gradients that it keeps
+  /// until the optimizer update. Counts only gradients in the arena, which is
+  /// the memory of intermediate values. Must be called after all instructions
+  /// of the program have been created.
   int64_t gradientBytes() const;
-  /// Returns the bytes that each rank keeps for stage number `stage` from one
-  /// action (run of a stage function) to a later one. They belong to weights,
-  /// gradients, and the activations of one microbatch. Must be called after the
-  /// last instruction.
+  /// Returns how many bytes one rank needs for the values that stage number
+  /// `stage` keeps in memory between two of its functions. Example: the forward
+  /// function computes an activation, and the backward function reads the
+  /// activation later. The fields of the result are:
+  ///
+  ///   weights              bytes of the weights and of the optimizer state
+  ///   gradients            bytes of the gradients that the update reads
+  ///   activations          bytes of the activations of one microbatch that a
+  ///                        backward function reads
+  ///   activationsOfInput   bytes of those activations that are only needed for
+  ///                        the gradients of the stage's inputs
+  ///
+  /// Each rank stores only its shard of a value, so all numbers are for shards.
+  /// Must be called after all instructions of the program have been created.
   runtime::StageBytes bytesOfStage(int stage) const;
 
-  /// Places all buffers in the arena (memory of intermediate values). Must be
-  /// called after the last instruction. Writes to the program:
+  /// Chooses the offset of each buffer in the arena. The arena is one block of
+  /// memory for all intermediate values of the program. Must be called after
+  /// all instructions of the program have been created. Sets these fields of
+  /// the program:
   ///
-  ///   - the offsets of all buffers,
-  ///   - the accumulators (sums over microbatches),
-  ///   - the size of the arena, and a lower bound of this size.
+  ///   buffers                   the offset of each buffer
+  ///   accumulators              the indices of the buffers that hold sums over
+  ///                             microbatches
+  ///   arena_bytes               the size of the arena in bytes
+  ///   arena_lower_bound_bytes   the largest number of bytes that are in use at
+  ///                             the same time; no arena can be smaller
   ///
-  /// Returns an error message if live buffers overlap, and an empty string
-  /// otherwise.
+  /// Then verifies the offsets. Returns an error message if two buffers that
+  /// are in use at the same time overlap. Returns an empty string if the
+  /// offsets are valid.
   std::string place();
 
   /// Returns the bytes of all constants of the program. The offset of a
@@ -155,23 +186,30 @@ public:
   ParameterList &parameters() { return parameterList; }
 
 private:
-  /// Range of bytes for one value, or for several values that can share the
-  /// bytes. If several microbatches each have a live value at the same time,
-  /// the range consists of slots: one per live value.
+  /// Range of bytes that holds one value, or several values that share the
+  /// bytes. For example, the operand and the result of a reshape share their
+  /// bytes. Each microbatch may have its own copy of a value. The range then
+  /// consists of slots of equal size, and a slot holds one copy at a time.
+  /// Example: the copies of up to three microbatches are needed at the same
+  /// time. The range has three slots.
   struct ValueStorage {
     /// Kind of memory: the arena (memory of intermediate values), a parameter,
     /// or the constants.
     program::Memory memory = program::Memory::Arena;
-    /// Index of the parameter that contains the bytes, if `memory` is
-    /// Parameter.
+    /// Index of a weight or optimizer state in the list parameters(). The bytes
+    /// of this storage belong to that weight or state. Unused if `memory` is
+    /// not Memory::Parameter.
     int32_t parameter = 0;
     /// Byte offset of this storage (range of bytes) in the arena (memory of
     /// intermediate values) or in the constants. 0 for a parameter.
     int64_t offset = 0;
     /// Size in bytes of the value of one microbatch, without padding.
     int64_t bytes = 0;
-    /// Number of microbatches whose values are live at a time. The value of
-    /// microbatch m is in slot m % slots.
+    /// Number of slots of this storage (range of bytes). A slot has room for
+    /// the value of one microbatch. If the values of up to n microbatches are
+    /// in use at the same time, the storage has n slots. The value of
+    /// microbatch m is in slot m % slots. Example: with 3 slots, the value of
+    /// microbatch 4 is in slot 1.
     int32_t slots = 1;
     /// Range from the first to the last instruction that uses a value in this
     /// storage (range of bytes).
@@ -181,8 +219,10 @@ private:
     /// Name of an ONNX node, for error messages: the node that computes the
     /// value.
     std::string name;
-    /// Returns the distance in bytes between the values of two successive
-    /// microbatches: `bytes`, rounded up to the alignment.
+    /// Returns the number of bytes from the start of one slot to the start of
+    /// the next slot. A slot is the part of the storage that holds the value of
+    /// one microbatch. The result is `bytes`, rounded up to a multiple of
+    /// runtime::kAlignment.
     int64_t stride() const;
   };
 
@@ -195,28 +235,35 @@ private:
     /// Indices of the storages (ranges of bytes) of gradients that are kept
     /// until the optimizer update.
     std::set<int> gradients;
-    /// Activations that backward functions read. The key is the index of an
-    /// activation's storage (range of bytes). The flag is false if the only
-    /// reader is the action I (input gradient).
+    /// Activations that the stage keeps. The forward function computes an
+    /// activation, and a backward function reads the activation later. The key
+    /// is the index of the activation's storage (range of bytes).
+    ///
+    /// The backward pass of a stage can be split into two functions. Function I
+    /// computes the gradients of the stage's inputs. Function W runs later, and
+    /// computes the gradients of the weights. The entry is false if only
+    /// function I reads the activation, so that its bytes are free after I.
+    /// Otherwise the entry is true.
     std::map<int, bool> activations;
   };
 
   /// Appends a new storage (range of bytes) for `value` in the arena (memory of
   /// intermediate values). Returns the storage's index.
   int newStorage(mlir::Value value);
-  /// Returns the index of the storage (range of bytes) of `value`, which an op
-  /// of `function` computes. The storage may be new. It may also be that of
-  /// another value: a reshape, for example, shares the storage of its operand.
+  /// Returns the index of the storage (range of bytes) of `value`, the result
+  /// of an op in `function`. Most values get a new storage. Some values share
+  /// the storage of another value. Example: the result of a reshape shares the
+  /// storage of the operand of the reshape.
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
   /// Returns the index of the storage (range of bytes) for the result of
   /// `collective`. The result shares the storage of the operand if the
   /// collective can work in place. Otherwise the storage is new.
   int storageForMoved(dist::CollectiveOp collective,
                       mlir::func::FuncOp function);
-  /// Returns the index of the storage (range of bytes) of the value that
-  /// `receive` receives from another stage. If the rank also runs the sending
-  /// stage, this is the storage of the sent value. Otherwise the storage is
-  /// new.
+  /// Returns the index of the storage (range of bytes) of a received value.
+  /// `receive` is an op of `function` that receives the value from another
+  /// stage. If the rank also runs the stage that sends the value, returns the
+  /// storage of the sent value. Otherwise creates a new storage.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
   /// Returns the graph.get_parameter ops of `block` that read parameter number
   /// `parameter` (see parameters()).
@@ -225,13 +272,17 @@ private:
   /// If `value` is a new weight that may overwrite the old one, returns the
   /// index of the old weight's storage (range of bytes). Otherwise returns -1.
   int storageOfUpdated(mlir::Value value);
-  /// Returns the index of the storage (range of bytes) of parameter number
-  /// `parameter` (see parameters()). `value` is an SSA value with the type of
-  /// the rank's shard of this parameter.
+  /// Returns the index of the storage (range of bytes) of a parameter. A
+  /// parameter is a weight or an optimizer state. `parameter` is the index of
+  /// the parameter in the list parameters(). `value` is an SSA value that is
+  /// read from the parameter or written to the parameter. If the storage does
+  /// not exist yet, creates the storage with the size of `value`.
   int storageOfParameter(int32_t parameter, mlir::Value value);
-  /// Returns the index of a new storage (range of bytes) for `constant`, within
-  /// the bytes that constants() returns. Appends the bytes of `constant` to
-  /// them, unless equal bytes are there already.
+  /// Returns the index of a new storage (range of bytes) for `constant`. All
+  /// constants of the program lie in one list of bytes, `constantBytes`.
+  /// Appends the bytes of `constant` to this list. If another constant with
+  /// equal bytes is already in the list, appends nothing, and the two constants
+  /// share the bytes.
   int constantStorage(graph::ConstantOp constant);
   /// Creates the storage (range of bytes) of a sum over microbatches, and
   /// returns its index. `argument` is the function argument that holds the sum
@@ -259,27 +310,39 @@ private:
   /// Returns whether a collective that reads `value` may write its result over
   /// `value`.
   bool mayReuse(mlir::Value value) const;
-  /// Returns the index of a buffer: the storage (range of bytes) number
-  /// `storage` as a tensor of type `type`. The first call with a given
-  /// `storage` and `type` adds the buffer to the program.
+  /// Returns the index of a buffer of the program. A buffer is a range of bytes
+  /// with a tensor type. `storage` is the index of the range of bytes in the
+  /// list `storages`, and `type` is the tensor type. If the program does not
+  /// have such a buffer yet, adds the buffer to the program. Example: the
+  /// operand and the result of a reshape have the same bytes but different
+  /// types, so they have two buffers.
   int bufferIn(int storage, mlir::RankedTensorType type);
-  /// Extends the live range of `storage` to the current instruction, which has
-  /// the number `line.now`.
+  /// Extends the live range of `storage` to the current instruction. The
+  /// instructions are numbered, and a live range is a range of these numbers.
+  /// Example: if the live range is [3, 6] and the current instruction has the
+  /// number 8, the live range becomes [3, 8].
   void touch(ValueStorage &storage);
-  /// Returns the live ranges of the value in the storage (range of bytes)
-  /// number `storage`, one per microbatch. If `isShared` is true, all
-  /// microbatches share one range. The first call for a storage creates empty
-  /// ranges.
+  /// Returns the live ranges of a value, which tell when the value is in use.
+  /// `storage` is the index of the storage (range of bytes) that holds the
+  /// value. The first call for a storage creates empty live ranges, and the
+  /// caller extends them.
+  ///
+  /// `isShared` matters only in the first call for a storage. If `isShared` is
+  /// false, each microbatch has its own copy of the value and its own live
+  /// range. If `isShared` is true, all microbatches share one copy and one live
+  /// range.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Records in `holdings` that one stage keeps a value until a later action
-  /// (run of a stage function). `storage` is the index of the value's storage
-  /// (range of bytes). `maker` computes the value, and `taker`, a function of
-  /// the stage, reads it.
+  /// Records in the field `holdings` that a stage must keep a value in memory.
+  /// `storage` is the index of the value's storage (range of bytes). The
+  /// function `maker` computes the value. The function `taker` runs later, and
+  /// reads the value. The stage of `taker` must keep the value until then.
+  /// Example: `maker` is a forward function, `taker` is a backward function,
+  /// and the value is an activation. Records only activations and gradients.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
-  /// Sets ValueStorage::slots (number of slots) of each storage (range of
-  /// bytes). If values of three microbatches are live at the same time, a
-  /// storage needs three slots.
+  /// Sets the number of slots of each storage (range of bytes). A slot has room
+  /// for the value of one microbatch. Example: if the values of three
+  /// microbatches are in use at the same time, the storage gets three slots.
   void setSlots();
   /// Returns the size and the live ranges of a storage (range of bytes) for the
   /// arena planner. The size is 0 if the storage needs no bytes in the arena.
@@ -291,8 +354,9 @@ private:
   ParameterList parameterList;
   /// Symbols of the module, set at the first look-up.
   std::optional<mlir::SymbolTable> symbols;
-  /// Ops that read a parameter, by their block, then by the index of the
-  /// parameter in `parameterList`.
+  /// Ops that read parameters (weights and optimizer state). The key of the
+  /// outer map is a block. The key of the inner map is the index of a
+  /// parameter. The entry lists the ops of this block that read this parameter.
   llvm::DenseMap<mlir::Block *,
                  std::map<int32_t, llvm::SmallVector<graph::GetParameterOp, 1>>>
       parameterReads;
@@ -301,9 +365,11 @@ private:
   /// bytes.
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<ValueStorage> storages;
-  /// Live ranges, per microbatch, of values that several actions (runs of stage
-  /// functions) use. The key is the index of the value's storage (range of
-  /// bytes).
+  /// Live ranges of the values that are in use longer than one run of one
+  /// function. Example: a forward function computes an activation, and a
+  /// backward function reads the activation later. Each microbatch usually has
+  /// its own copy of the value, and each copy has its own live range. The key
+  /// is the index of the value's storage (range of bytes).
   std::map<int, MicrobatchLiveness> outliving;
   /// Index of the storage (range of bytes) of each sum over microbatches. The
   /// key is the SSA value that holds the sum after the current microbatch.
@@ -320,9 +386,14 @@ private:
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
   /// Index of the storage (range of bytes) of each buffer of the program.
   std::vector<int> storageOfBuffer;
-  /// Indices of storages (ranges of bytes): of the model's inputs, of the
-  /// model's outputs, of the values that a stage sends, and of the values that
-  /// it receives. An entry is -1 if the rank does not use the value.
+  /// Indices of the storages (ranges of bytes) of the model's inputs and
+  /// outputs, and of the values that stages send to each other. `inputs` has
+  /// one entry per input of the model, and `outputs` has one entry per output
+  /// of the model. `sent` and `received` have one entry per transfer. A
+  /// transfer is a value that one stage sends to another. An entry of `sent` is
+  /// the storage from which the rank sends the value. An entry of `received` is
+  /// the storage into which the rank receives the value. An entry is -1 if the
+  /// rank does not use the value in this way.
   std::vector<int> inputs, outputs, sent, received;
   /// Types of one rank's shards of the model's inputs and outputs. The type of
   /// an input or output that the rank does not use is null.
@@ -330,8 +401,10 @@ private:
   /// Function that contains the current instruction. Null before
   /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
-  /// Numbering of the program's instructions and messages, which live ranges
-  /// refer to. `line.now` is the number of the current instruction.
+  /// Numbers of the events of the program. An event is an instruction, a start
+  /// of messages, or a wait for messages. A live range is a range of these
+  /// numbers, such as [3, 6]. `line.now` is the number of the current
+  /// instruction.
   InstantLine line;
 };
 

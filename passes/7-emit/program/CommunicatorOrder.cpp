@@ -34,8 +34,8 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
   return {};
 }
 
-/// Returns an error message if a group of `program` has ranks of several
-/// pipeline positions, and an empty string otherwise.
+/// Returns an error message if a group of `program` has ranks with different
+/// coordinates on the pipeline axis of the mesh, and an empty string otherwise.
 static std::string findWideGroup(const program::ProgramT &program) {
   const dist::Mesh mesh = runtime::meshOf(program);
   for (auto [i, group] : llvm::enumerate(program.groups))
@@ -69,9 +69,13 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
-/// Returns whether an action of a program equals a step of the simulated
-/// pipeline. Runs of functions must have equal stages. Posts (starts of
-/// messages) and waits must have equal messages.
+/// Returns whether `written`, an action of a program, equals `replayed`, a step
+/// of the simulated pipeline. There are three kinds of actions and steps, and
+/// both must have the same kind:
+///
+///   - A run of a stage function. Both must have the same stage.
+///   - A post (start of messages). Both must have the same messages.
+///   - A wait for messages. Both must have the same messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -82,9 +86,11 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Compares the actions of `program` with `replayed`, the steps that
-/// plan::replay() simulates for the same pipeline position. Returns an error
-/// message for the first difference, or an empty string.
+/// Compares the list of actions of `program` with the list of steps `replayed`.
+/// plan::replay() simulates these steps, for the same pipeline rank, to find
+/// deadlocks. The two lists must have the same length, and each action must
+/// equal the step with the same index. Returns an error message that names the
+/// first action that differs. Returns an empty string if the lists are equal.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -97,14 +103,17 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// Checks that sender and receiver expect the same size for all data in
-/// collectives. Checks equal collectives, such as those of repeated layers,
-/// only once.
+/// Checks the messages of collectives. Some collectives consist of messages
+/// between the ranks of a group. The sender and the receiver of each message
+/// must expect the same number of elements. Checks collectives with the same
+/// kind, group and layouts only once. Example: the collectives of twelve equal
+/// layers need one check.
 class CollectiveChecker {
 public:
-  /// Returns an error message for the first collective of `program` in which
-  /// sender and receiver expect different sizes. Returns an empty string if
-  /// there is none.
+  /// Returns an error message for the first collective of `program` with a
+  /// message that does not match. A message does not match if the sender and
+  /// the receiver expect different numbers of elements. Returns an empty string
+  /// if all messages match.
   std::string findFault(const program::ProgramT &program) {
     const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

@@ -9,28 +9,43 @@
 
 namespace pcc::emit {
 
-/// Checks that the ranks of a bundle cannot deadlock in communication.
-/// `programs` has one program per position (virtual pipeline rank). Returns an
-/// error message for the first condition that does not hold, or an empty
-/// string:
+/// Checks that the ranks of a bundle cannot deadlock in communication. A
+/// position is the set of pipeline stages that one rank runs. All ranks with
+/// the same position execute the same program. `programs` contains one program
+/// per position. Returns an error message if one of three conditions does not
+/// hold. Returns an empty string if all three hold:
 ///
-///   - All ranks create the same communicators in the same order: all programs
-///     list equal groups, and equal pairs of positions that exchange messages.
-///   - Every group lies within one position, whose ranks execute one program.
-///     In each collective, sender and receiver expect the same size.
-///   - Every program has the steps that `facts.pipeline` lists for its position:
-///     runs of functions, starts of messages, and waits. plan::replay()
-///     simulates these steps. The simulation ends even if every wait blocks.
+/// 1. All programs list the same groups of ranks in the same order. A group is
+///    a set of ranks that call collectives together. All programs also list the
+///    same messages between positions. All ranks therefore create the same
+///    communicators in the same order.
+/// 2. All ranks of a group are at one position. They execute the same program,
+///    so they call their collectives in the same order. Some collectives
+///    consist of messages between the ranks of a group. Both ranks of such a
+///    message expect the same number of elements.
+/// 3. Each program executes the steps that `facts.pipeline` lists for its
+///    position. A step runs a function, starts messages to or from other
+///    positions, or waits for such messages. plan::replay() simulates the steps
+///    of all positions. In the simulation, a wait blocks until both ranks have
+///    started the message. Every position reaches its last step.
 ///
-/// Proof that some rank can always advance: order all instructions as in the
-/// simulation. Let X be the first instruction that some rank has not executed.
-/// All ranks of X's group have executed everything before X, so they can run X
-/// together. If X waits for a message, its sender and its receiver have already
-/// started the message.
+/// Proof that some rank can always continue: sort the instructions of all ranks
+/// in the order in which the simulation executes them. Let X be the first
+/// instruction in this order that some rank has not executed.
 ///
-/// The proof assumes one communicator per pair of positions and direction. A
-/// waiting communicator must not occupy GPU resources that another one needs
-/// (NcclWorld.h).
+/// - X is a collective. All ranks of its group have executed all instructions
+///   before X. They can execute X together.
+/// - X waits for a message. The sender and the receiver have already started
+///   the message. The wait will end.
+/// - X is another instruction. X needs no other rank.
+///
+/// The proof makes two assumptions:
+///
+/// - The messages from one position to another have a communicator that only
+///   these messages use.
+/// - A call of one communicator that waits leaves enough GPU thread blocks for
+///   the calls of all other communicators. NcclWorld.cpp limits the thread
+///   blocks of each communicator for this purpose.
 std::string findDeadlock(const ModelFacts &facts,
                          std::span<const program::ProgramT *const> programs);
 

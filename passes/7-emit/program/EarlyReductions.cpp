@@ -64,11 +64,17 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Appends `collective`, an op of a backward function, to `found` if the
-  /// function uses the result for only one purpose:
+  /// Appends `collective` to `found` if `collective` can start right after the
+  /// op that computes its input. `collective` is an op of a backward function,
+  /// and reduces `gradient`. Two conditions must hold:
   ///
-  ///   one microbatch          to return it, or for example slices of it
-  ///   several microbatches    to add it to a sum over microbatches
+  /// 1. An op of the function computes the input of `collective`. The input is
+  ///    not an argument of the function.
+  /// 2. The function computes no other gradient from the result of
+  ///    `collective`. With one microbatch, the function may only return the
+  ///    result, or return a value such as a slice of it (see isForUpdate). With
+  ///    several microbatches, the function may only add the result to a sum
+  ///    over microbatches, and return the sum.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -77,8 +83,11 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  /// Appends an early reduction to `found`. The reduction runs for every
-  /// microbatch if `isOfAll` is true, else only for the last one.
+  /// Appends to `found` a reduction that can start during the backward pass.
+  /// `collective` is the op that reduces `gradient`. `readers` are the ops of
+  /// the backward function that read the result; they must run after the
+  /// reduction. If `isOfAll` is true, the reduction runs for every microbatch.
+  /// Otherwise it runs only for the last microbatch.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -87,29 +96,48 @@ private:
                      groups.of(facts.groupOf(collective))});
   }
 
-  /// Returns whether `value` is the result of another collective, possibly
-  /// reshaped. The other collective may finish late, so a reduction of `value`
-  /// cannot start early.
+  /// Returns whether a collective computes `value`, directly or through
+  /// reshapes. Example: an all_reduce computes `value`, and a reduce_scatter
+  /// reduces `value`. The caller then does not start the reduce_scatter during
+  /// the backward pass, because the all_reduce may itself run as two
+  /// instructions, a start and a finish. `value` is known only after the
+  /// finish.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. For a function argument,
-  /// this is the result that another function passes to the argument. Returns
-  /// null for an input of the model.
+  /// Returns the SSA value that `collective` reduces. This is usually the input
+  /// of `collective`. But the input can be an argument of the function, to
+  /// which the pipeline passes a result of another function. Then the returned
+  /// value is the operand of the other function's `return` op. Example:
+  /// `collective` reduces %a, and the result is %sum.
+  ///
+  ///     func @backward() { return %sum }
+  ///     func @update(%a) { all_reduce %a }
+  ///
+  /// Returns null if the pipeline passes no function result to the argument, as
+  /// for an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of `function`, can start as soon as
-  /// the backward pass has computed `gradient`. Three conditions must hold:
+  /// Returns whether `collective` can start before the update of the weights.
+  /// `collective` is an op of `function`, and reduces `gradient`. If the result
+  /// is true, the ranks start `collective` in the last run of the backward
+  /// function, right after the op that computes `gradient`. These conditions
+  /// must hold:
   ///
-  ///   - `function` is a part of the optimizer update.
-  ///   - `gradient` is a sum over microbatches, or there is one microbatch.
-  ///   - No other op reads `gradient`, except to add the next microbatch's.
+  /// - `function` is the optimizer update or a part of it.
+  /// - The input of `collective` is an argument of `function`. The pipeline
+  ///   passes `gradient` to this argument.
+  /// - A backward function computes `gradient`.
+  /// - `gradient` is a sum over microbatches, or a step has only one
+  ///   microbatch.
+  /// - `gradient` has no other reader, apart from the op that adds the gradient
+  ///   of the next microbatch to the sum.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -129,21 +157,34 @@ private:
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
-  /// Follows the reshapes that read `value`, and returns the result of the last
-  /// one. Stops at a value with several readers.
+  /// Returns the last value of a chain of reshapes that starts at `value`. A
+  /// reshape continues the chain if it is the only op that reads the value
+  /// before it. If `value` has several readers, or its reader is no reshape,
+  /// returns `value`. Example: for %a, the result is %c.
+  ///
+  ///     %b = reshape %a
+  ///     %c = reshape %b
+  ///     %d = add %c, %sum
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
   }
 
-  /// Returns whether every reader of `value` is of one of two kinds:
+  /// Returns whether the function that contains `value` uses `value` in only
+  /// two ways. Each op that reads `value`, directly or through reshapes, must
+  /// be one of these:
   ///
-  ///   - a `return` op,
-  ///   - an op such as a slice, but no collective or send, whose results only
-  ///     `return` ops read.
+  /// - A `return` op.
+  /// - An op such as a slice, but no collective and no send. The function must
+  ///   only return the results of the op, directly or through reshapes.
   ///
-  /// Appends the ops of the second kind to `readers`. Looks through reshapes.
+  /// Appends the ops of the second kind to `readers`. Example: `value` is %a.
+  ///
+  ///     %b = slice %a
+  ///     return %a, %b
+  ///
+  /// The result is true, and `readers` contains the slice.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -178,8 +219,10 @@ private:
     return true;
   }
 
-  /// Returns whether `op` adds to the sum over the earlier microbatches, and
-  /// only `return` ops read the new sum.
+  /// Returns whether `op` adds a value to a sum over microbatches, and the
+  /// function only returns the new sum. One operand of `op` must be the
+  /// function argument that holds the sum over the preceding microbatches. Only
+  /// `return` ops may read the result of `op`.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -189,12 +232,16 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient`, a result of the function `maker`, is final
-  /// after the last microbatch. Two conditions must hold:
+  /// Returns whether `gradient` can be reduced as soon as the backward function
+  /// `maker` has run for the last microbatch. `gradient` is a result of
+  /// `maker`. `reader` is an argument of the optimizer update, to which the
+  /// pipeline passes `gradient`. Two conditions must hold:
   ///
-  ///   - `gradient` is a sum over microbatches, or there is one microbatch.
-  ///   - `gradient` is passed only to `reader`, an argument of the optimizer
-  ///     update, and to the next run of `maker`, which adds to the sum.
+  /// - `gradient` is a sum over microbatches, or a step has only one
+  ///   microbatch. If `gradient` is a sum, the pipeline also passes `gradient`
+  ///   to `maker` itself. The next run of `maker` then adds the gradient of the
+  ///   next microbatch. The last run of `maker` completes the sum.
+  /// - The pipeline passes `gradient` to no other arguments.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -205,7 +252,9 @@ private:
     return isSum;
   }
 
-  /// Returns the last microbatch for which the pipeline position runs `maker`.
+  /// Returns the index of the last microbatch for which the pipeline schedule
+  /// runs the backward function `maker`. Example: the result is 3 if the
+  /// schedule runs `maker` for the microbatches 0, 1, 2 and 3, in this order.
   int lastMicrobatch(func::FuncOp maker) const {
     const auto stage = static_cast<size_t>(pipe::stageOf(maker));
     int last = 0;
@@ -218,9 +267,12 @@ private:
   }
 
   ModelFacts &facts;
-  /// Function arguments to which the pipeline passes a function's result, by
-  /// the result. Example: a sum of gradients goes to the optimizer update, and
-  /// to the next run of the function that computes it.
+  /// Arguments to which the pipeline passes the results of stage functions. The
+  /// key is a result of a function. The entry lists the arguments to which this
+  /// result is passed. Example: a backward function computes a sum of
+  /// gradients. The entry for the sum lists two arguments: an argument of the
+  /// optimizer update, and an argument of the backward function itself, which
+  /// receives the sum in its next run.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

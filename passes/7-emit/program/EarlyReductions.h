@@ -50,13 +50,25 @@ struct EarlyReduction {
   /// Index of the microbatch for which the reduction runs: the last one. -1 if
   /// it runs for every microbatch.
   int microbatch;
-  /// Index in ModelFacts::groups of the group of ranks that communicate. This
-  /// group has a communicator of its own (OverlapGroups).
+  /// Index of an entry of ModelFacts::groups. The entry is the set of mesh axes
+  /// along which the ranks communicate. The runtime creates separate
+  /// communicators for each entry. Only collectives that are split into a start
+  /// and a finish use this entry. The reduction can therefore run at the same
+  /// time as other collectives of the same ranks.
   int group;
 };
 
-/// Returns all reductions of gradients that can start during the backward pass,
-/// in program order. Adds the groups of ranks that reduce to `facts.groups`.
+/// Returns the reductions of gradients that can run while the backward pass
+/// computes other gradients. A reduction is an all_reduce or a reduce_scatter.
+/// The list is in program order.
+///
+/// Also appends entries to `facts.groups`. An entry of `facts.groups` is a set
+/// of mesh axes along which ranks communicate. The runtime creates new
+/// communicators for each entry, even for one of two equal entries. A reduction
+/// that runs at the same time as other collectives needs its own communicator.
+/// This function therefore appends a copy of the entry of each reduction.
+/// Reductions with the same entry share the copy.
+///
 /// Must be called after `facts.functions`, `facts.pipeline` and `facts.groups`
 /// are filled.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);

@@ -8,9 +8,13 @@
 
 namespace pcc::emit {
 
-/// Returns the name of an element type, such as `f32`. A cluster file lists the
-/// speed of `op` under this name. The type is that of the first result, or of
-/// the first operand if `op` has no results. Returns `f32` if `op` has neither.
+/// Returns the name of the element type in which `op` computes, such as `f32`.
+/// This is the element type of the first result of `op`, or of the first
+/// operand if `op` has no results. Returns `f32` if `op` has neither, or if the
+/// value is not a ranked tensor.
+///
+/// The cluster file lists the peak operations per second of a device under this
+/// name. A cluster file is a TOML file that describes the hardware.
 std::string typeNameOf(mlir::Operation &op);
 
 /// Counts the floating-point operations that one rank executes for ops of a

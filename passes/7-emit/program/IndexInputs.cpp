@@ -52,15 +52,22 @@ public:
   }
 
 private:
-  /// Follows `place` (an SSA value) back to its source, as long as one of these
-  /// cases applies:
+  /// Replaces `place.value`, an SSA value, by the value that a caller or a
+  /// kernel passes to it. Repeats the replacement as long as one of these cases
+  /// applies:
   ///
-  ///   place                           source
-  ///   argument of a kernel            operand of the launch
-  ///   argument of a stage function    function result that is passed to it
-  ///   result of a launch              value that the kernel yields
+  ///   `place.value`                  is replaced by
+  ///   argument of a kernel           operand of the launch of the kernel
+  ///   argument of a stage function   function result that is passed to it
+  ///   result of a launch             value that the kernel yields
   ///
-  /// Returns null for an argument of a kernel whose launch is unknown.
+  /// Returns the last value. Example: a stage function launches a kernel that
+  /// yields a slice. For the result of the launch, returns the slice in the
+  /// kernel.
+  ///
+  /// The first case needs the op that launches the kernel: `place.caller`. If
+  /// `place.value` is an argument of a kernel and `place.caller` is null,
+  /// returns null.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);

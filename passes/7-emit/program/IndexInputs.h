@@ -13,8 +13,10 @@ struct IndexInput {
   /// Argument of a stage function, to which the input of the model is passed.
   mlir::BlockArgument input;
   /// Size of the dim that the elements index, such as the vocabulary size of an
-  /// embedding table. For tuples of indices: the size of the smallest indexed
-  /// dim.
+  /// embedding table. An input can also hold tuples of indices: (2, 3) selects
+  /// row 2 and column 3 of a matrix. For such an input, `size` is the smallest
+  /// size of the indexed dims. Example: `size` is 4 for a matrix with 4 rows
+  /// and 5 columns.
   int64_t size;
 };
 

@@ -51,8 +51,11 @@ InstructionWriter::scratchElements(const void *key,
   return entry->second;
 }
 
-/// Returns the table of instruction builders for CPUs or for GPUs. Only CPUs
-/// have builders for pools, convolutions and ops that the host implements.
+/// Returns the table that maps the name of an op to a function. The function
+/// appends the instructions of the op to a program. If `isForProcessors` is
+/// true, the program runs on CPUs. Otherwise the program runs on GPUs, and the
+/// table has no functions for convolutions, pooling ops, and ops such as top-k
+/// that only the CPU device implements (see HostOps.cpp).
 static InstructionTable makeTable(bool isForProcessors) {
   InstructionTable made;
   addNoOpInstructions(made);
@@ -74,7 +77,11 @@ const InstructionTable &InstructionTable::get(StringRef target) {
   return target == "cpu" ? ofCpu : ofCuda;
 }
 
-/// A dim of size 0 counts as 1, so that no stride is 0.
+/// Returns the stride of each dim of `shape`, in elements. A stride is the
+/// distance between neighboring elements along a dim in a dense row-major
+/// tensor. A dim of size 0 counts as a dim of size 1, so that no stride is 0.
+/// Examples: shape [2, 3, 4] has the strides [12, 4, 1], and shape [2, 0, 4]
+/// has the strides [4, 4, 1].
 std::vector<int64_t> emit::denseStrides(ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;)

@@ -10,9 +10,9 @@
 namespace pcc::emit {
 
 /// Appends instructions to one program. A program is the list of instructions
-/// that all ranks at one position of the pipeline execute. The functions that
-/// build instructions get this object as an argument. Through it they read
-/// facts about the module, find the buffers of values, and number the kernels.
+/// for all ranks that run the same pipeline stages. The functions that build
+/// instructions get this object as an argument. Through it they read facts
+/// about the module, find the buffers of values, and number the kernels.
 class InstructionWriter {
 public:
   /// Assigns a number to each kernel of the module: first to the rank.kernel
@@ -30,9 +30,10 @@ public:
     target = &list;
   }
 
-  /// Returns the index of the buffer of `value` (see BufferPlan::bufferOf).
-  /// Must be called for each value that the current instruction reads or
-  /// writes.
+  /// Returns the index of the buffer of `value` in the program's list of
+  /// buffers. Must be called for each value that the current instruction reads
+  /// or writes. The call records that the current instruction uses the buffer,
+  /// so that BufferPlan gives the buffer's memory to no other value meanwhile.
   int32_t bufferOf(mlir::Value value) { return buffers.bufferOf(value); }
 
   /// Appends an instruction whose content is `body`, such as a
@@ -50,8 +51,11 @@ public:
     emit(graph::nodeName(op->getLoc()), std::move(body));
   }
 
-  /// Returns how many elements of temporary memory the collective `spec` needs.
-  /// Caches the result under `key` (see keyOf).
+  /// Returns how many elements of temporary memory the collective needs that
+  /// `spec` describes. The first call with a `key` computes the number and
+  /// stores it. Later calls with the same `key` return the stored number. `key`
+  /// is the result of keyOf() for the collective. It is equal for collectives
+  /// with the same kind, shardings and global shape.
   int64_t scratchElements(const void *key, const runtime::CollectiveSpec &spec);
 
   /// Returns the number of a kernel in this program. Kernels are numbered from
@@ -93,9 +97,11 @@ private:
   std::vector<std::unique_ptr<program::InstructionT>> *target = nullptr;
 };
 
-/// Function that appends the instructions of one op to a program. Returns false
-/// if the device cannot run the op. BufferPlan::addStages() must have run for
-/// this program.
+/// Function that appends the instructions of `op` to the program of `writer`.
+/// Returns false if the device cannot run `op`. The function asks `writer` for
+/// the buffers of the operands and results of `op`. BufferPlan::addStages()
+/// must therefore have run for this program: it assigns a range of bytes to
+/// each value.
 using BuildInstruction = bool (*)(mlir::Operation *op,
                                   InstructionWriter &writer);
 
@@ -123,8 +129,10 @@ private:
   llvm::StringMap<BuildInstruction> builders;
 };
 
-// Each of these functions adds the instruction builders of one family of ops to
-// `table`. They are defined in passes/7-emit/instructions.
+// Each of these functions makes `table` support one kind of ops, such as
+// collectives. `table` maps the name of an op to a function that appends the
+// instructions of the op to a program. The definitions are in
+// passes/7-emit/instructions.
 void addNoOpInstructions(InstructionTable &table);
 void addContractionInstructions(InstructionTable &table);
 void addWindowInstructions(InstructionTable &table);

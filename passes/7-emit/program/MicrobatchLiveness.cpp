@@ -85,18 +85,23 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// Returns a range of instants. Each post (start of messages), each wait for
-/// messages and each instruction of a program has a number, its instant. If
-/// step `step` is a post or a wait, the range contains only the instant of the
-/// step. If the step runs a function, the range contains the instants of the
-/// function's instructions. The range is smaller in two cases:
+/// Returns the instants at which the value is live during step number `step` of
+/// the program. An instant is the number of an instruction, a post (start of
+/// messages) or a wait for messages. A step is a post, a wait, or a run of a
+/// function.
 ///
-///  - `step` is the first step that uses the value, and the function contains
-///    the first instruction that uses the value. The range then begins at this
-///    instruction.
-///  - `step` is the last step that uses the value, and the function contains
-///    the last instruction that uses the value. The range then ends at this
-///    instruction.
+/// If the step is a post or a wait, the result is its own instant. If the step
+/// runs a function, the result is the range of the instants of the function's
+/// instructions. The range is shorter in two cases:
+///
+/// - The step is the first step of the live range `span`, and the function
+///   contains the first instruction that uses the value. The range then begins
+///   at this instruction.
+/// - The step is the last step of `span`, and the function contains the last
+///   instruction that uses the value. The range then ends at this instruction.
+///
+/// Example: the function has the instructions 5 to 9, and the instructions 7 to
+/// 12 use the value. For the first step of `span`, the result is [7, 9].
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -144,9 +149,10 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // A slot holds one copy of the value, and a piece is a range of bytes. If
-    // this slot is live at exactly the same instants as the previous slot, add
-    // no piece. Extend each piece of the previous slot to the end of this slot.
+    // If this slot is live at the same instants as the previous slot, do not
+    // add byte ranges for this slot. Extend the byte ranges of the previous
+    // slot instead. Example: slot 0 has the bytes [0, 64). The extended range
+    // [0, 128) also covers slot 1.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

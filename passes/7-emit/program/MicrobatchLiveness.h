@@ -1,8 +1,8 @@
 //===- MicrobatchLiveness.h - liveness across actions ---------------------===//
 //
 // A value that several actions of a step use has one live range per microbatch:
-// from the first step of its pipeline position's program that uses the value to
-// the last. Microbatches whose ranges overlap need slots of their own. For an
+// from the first step of its pipeline rank's program that uses the value to the
+// last. Microbatches whose ranges overlap need slots of their own. For an
 // activation that the forward pass leaves to the backward pass, under 1F1B on
 // the first of two stages:
 //
@@ -36,22 +36,22 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// Numbers the events of one program. The number of an event is its instant.
-/// The live range of a value is given in instants, such as [3, 6]. An
-/// instruction has one instant, even if it runs again for each microbatch. The
-/// instants are, in this order:
+/// Gives a number, the instant, to each of these parts of a program: each post
+/// (start of messages), each wait for messages, and each instruction. A live
+/// range is a range of instants, such as [3, 6]. An instruction has only one
+/// instant, even if it runs once per microbatch. The instants are:
 ///
-///   - 0: the beginning of the program,
-///   - 1, 2, ...: each post (start of messages) and each wait for messages, in
-///     program order,
-///   - the following numbers: each instruction of each function.
+/// - 0 for the beginning of the program.
+/// - 1 to n for the posts and waits, in program order.
+/// - n + 1 and all larger numbers for the instructions of all functions, one
+///   function after another.
 ///
 /// Example: a program has 4 posts and waits, and one function with 3
-/// instructions. The posts and waits are the instants 1 to 4, and the
-/// instructions are the instants 5 to 7.
+/// instructions. The posts and waits have the instants 1 to 4. The instructions
+/// have the instants 5 to 7.
 struct InstantLine {
-  /// Creates the instants (points in time) of posts (starts of messages) and
-  /// waits. BufferPlan adds the instants of instructions later.
+  /// Numbers the steps of a program that start messages or wait for messages:
+  /// 1, 2, 3 and so on. BufferPlan later continues with the instructions.
   explicit InstantLine(const plan::PositionProgram &steps);
 
   /// For each function of the program: the range of the numbers (instants) of
@@ -59,37 +59,44 @@ struct InstantLine {
   /// 5, 6 and 7. BufferPlan extends the range when it adds an instruction to
   /// the function.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// For each step of the program: the number (instant) of the step if the step
-  /// starts messages or waits for messages; 0 if the step runs a function.
-  /// Example: [0, 1, 2, 0] if only the second and the third step start messages
-  /// or wait for messages.
+  /// Numbers (instants) of the steps that start messages or wait for messages.
+  /// The first of these steps has the instant 1, the second has the instant 2,
+  /// and so on. The list has one entry per step of the program. The entry of a
+  /// step that runs a function is 0, because the instructions of the function
+  /// have instants instead. Example: [0, 1, 2, 0] if only the second and the
+  /// third step start messages or wait for messages.
   std::vector<size_t> exchanges;
-  /// Largest instant so far. An instant is the number of a post (start of
-  /// messages), a wait for messages or an instruction. The constructor sets
-  /// `now` to the count of posts and waits. BufferPlan adds 1 to `now` when it
-  /// adds an instruction; the new `now` is the instant of this instruction.
+  /// Largest instant so far. An instant is the number of a start of messages, a
+  /// wait for messages, or an instruction. The constructor numbers the starts
+  /// and waits from 1 to n, and sets `now` to n. BufferPlan adds 1 to `now` for
+  /// each new instruction, and the new `now` is the instant of the instruction.
+  /// Example: with n = 4, the first instruction has the instant 5.
   size_t now = 0;
 };
 
 /// Live ranges of one value that several steps of a program use, such as an
 /// activation. A step of a program runs a function of a pipeline stage, starts
-/// messages, or waits for messages. The live range of microbatch m goes from
-/// the first step that uses the value of microbatch m to the last.
+/// messages, or waits for messages. Each microbatch has its own live range:
+/// from the first step that uses the value of this microbatch to the last.
+/// Example: step 1 runs the forward pass of microbatch 1, and step 5 runs its
+/// backward pass. The live range is [1, 5].
 ///
 /// addRuns(), addReceives(), addSends() and addEnd() extend the live ranges.
-/// count() and pieces() read the live ranges, and must be called afterwards.
-/// count() returns how many copies of the value must be stored. pieces()
-/// returns when the bytes of each copy are in use.
+/// Call them first. count() and pieces() then read the live ranges.
+/// Microbatches with live ranges that do not overlap may share memory. count()
+/// returns for how many microbatches there must be memory. pieces() returns
+/// when each range of bytes is in use.
 class MicrobatchLiveness {
 public:
-  /// Creates empty live ranges for a value in the memory of pipeline position
+  /// Creates empty live ranges for a value in the memory of pipeline rank
   /// number `position`. There is one live range per microbatch. If `isShared`
   /// is true, all microbatches share one copy of the value, and there is only
   /// one live range. `facts` must outlive this object.
   MicrobatchLiveness(const ModelFacts &facts, int position, bool isShared);
 
-  /// Adds each run of `function` to the live ranges. The function reads or
-  /// writes the value.
+  /// Extends the live ranges by the steps that run `function`, which reads or
+  /// writes the value. Example: step 4 runs `function` for microbatch 1. The
+  /// live range of microbatch 1 then contains step 4.
   void addRuns(mlir::func::FuncOp function);
   /// Records that transfer number `transfer` receives the value from another
   /// stage. The value is live from the start of the receive to the wait for its
@@ -108,17 +115,23 @@ public:
   /// share a slot.
   int32_t count() const;
 
-  /// Returns which bytes of the value's buffer are live, and when. The buffer
-  /// consists of `slots` slots of `stride` bytes. Each slot holds one copy of
-  /// the value: microbatch m uses slot m % `slots`. Each element of the result
-  /// is a range of bytes with a range of instants at which the bytes are live.
-  /// An instant is the number of an instruction, a post (start of messages) or
-  /// a wait in `line`. `touched` goes from the instant of the first instruction
-  /// that uses the value to the instant of the last.
+  /// Returns when each byte of the value's buffer is live. Each element of the
+  /// result is a range of bytes with a range of instants at which the bytes are
+  /// live. An instant is the number of an instruction, a start of messages, or
+  /// a wait for messages. The numbers come from `line`.
   ///
-  /// Example: there are two slots of 64 bytes. The bytes [0, 64) are live at
-  /// the instants 5 to 9, and the bytes [64, 128) at the instants 7 to 9. The
-  /// result has these two elements.
+  /// - `touched`: range of instants from the first instruction that uses the
+  ///   value to the last.
+  /// - `slots`: number of slots of the buffer. A slot holds the value of one
+  ///   microbatch at a time. Microbatch m uses slot m % `slots`.
+  /// - `stride`: bytes of one slot.
+  ///
+  /// Example: there are two slots of 64 bytes. Slot 0 is live at the instants 5
+  /// to 9, and slot 1 is live at the instants 7 to 9. The result has two
+  /// elements:
+  ///
+  ///   bytes [0, 64)     instants [5, 9]
+  ///   bytes [64, 128)   instants [7, 9]
   ///
   /// A slot is live during the live range of each microbatch that uses the
   /// slot. A live range is a range of steps of the program. It contains these
@@ -144,42 +157,56 @@ private:
   /// Returns the live range of `microbatch`, or the one range that all
   /// microbatches share.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Extends the live ranges by the steps that send or receive the value. The
-  /// value is transfer number `transfer` (an index in ModelFacts::transfers).
-  /// Each message of the transfer carries the value of one microbatch m. The
-  /// message extends the live range of microbatch m so that it contains two
-  /// steps: the step that starts the message, and the step that waits for the
-  /// end of the message. `side` is the member `sends` or the member `receives`
-  /// of plan::ProgramStep.
+  /// Extends the live ranges by the steps that start messages with the value,
+  /// and by the steps that wait for these messages. The value is transfer
+  /// number `transfer` (an index in ModelFacts::transfers). A message contains
+  /// the value of one microbatch. Example: step 3 starts the message of
+  /// microbatch 0, and step 6 waits for it. The live range of microbatch 0 then
+  /// contains the steps 3 to 6.
+  ///
+  /// `side` is `&plan::ProgramStep::sends` for messages that the rank sends.
+  /// For messages that the rank receives, `side` is
+  /// `&plan::ProgramStep::receives`.
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   /// Returns whether, with `slots` slots (copies of the value), two
   /// microbatches that are live at the same time share a slot.
   bool collides(int32_t slots) const;
-  /// Returns the instants at which slot number `slot` is live. An instant is
-  /// the number of an instruction, a post (start of messages) or a wait in
-  /// `line`. A slot holds one copy of the value. There are `slots` slots, and
-  /// microbatch m uses slot m % `slots`. `touched` goes from the instant of the
-  /// first instruction that uses the value to the instant of the last. The
-  /// result is a list of ranges that ascend and do not overlap. Example:
-  /// [1, 1] and [5, 9].
+  /// Returns the instants at which slot number `slot` is in use. A slot holds
+  /// the value of one microbatch at a time. There are `slots` slots, and
+  /// microbatch m uses slot m % `slots`. Slot 0 of 2 slots is in use while the
+  /// value of microbatch 0, 2, 4 and so on is live. An instant is the number of
+  /// an instruction, a start of messages, or a wait for messages. The numbers
+  /// come from `line`.
+  ///
+  /// `touched` is the range of instants from the first instruction that uses
+  /// the value to the last.
+  ///
+  /// The result is a list of ranges in ascending order that do not overlap.
+  /// Example: [1, 1] and [5, 9].
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants of step number `step` at which the value is live. An
-  /// instant is the number of an instruction, a post (start of messages) or a
-  /// wait in `line`. A step that runs a function has one instant per
-  /// instruction. `span` is the live range (a range of steps) that contains the
-  /// step. `touched` goes from the instant of the first instruction that uses
-  /// the value to the instant of the last. Example: a step runs the
-  /// instructions 5 to 9. The step is the first of `span`, and instruction 7 is
-  /// the first that uses the value. The result is [7, 9].
+  /// Returns the instants at which the value is live during step number `step`.
+  /// A step runs a function, starts messages, or waits for messages. An instant
+  /// is the number of an instruction, a start of messages, or a wait. The
+  /// numbers come from `line`. A step that runs a function has one instant per
+  /// instruction, so the result is a range.
+  ///
+  /// - `span`: range of steps that contains the step. The value is live from
+  ///   the first step of `span` to the last.
+  /// - `touched`: range of instants from the first instruction that uses the
+  ///   value to the last.
+  ///
+  /// Example: the step runs the instructions 5 to 9, and `touched` is [7, 12].
+  /// If the step is the first of `span`, the result is [7, 9]. If the step is
+  /// neither the first nor the last, the result is [5, 9].
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
   /// Facts that all programs of the module share. Not owned.
   const ModelFacts *facts;
-  /// Program of the pipeline position: actions (runs of stage functions), posts
+  /// Program of the pipeline rank: actions (runs of stage functions), posts
   /// (starts of messages) and waits. Not owned.
   const plan::PositionProgram *steps;
   /// Live range of each microbatch, or one range if all microbatches share a

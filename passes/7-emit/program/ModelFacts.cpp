@@ -193,9 +193,14 @@ private:
     return {};
   }
 
-  /// Appends the inputs or outputs in the module attribute `list` to `ports`.
-  /// Returns false if the attribute is missing or malformed. Sets
-  /// `facts.samples` to the size of the batch dim.
+  /// Reads the inputs or the outputs of the model from the module attribute
+  /// with the name `list`, and appends them to `ports`. If an input or output
+  /// has a batch dim, sets `facts.samples` to the size of the batch dim.
+  /// Returns false in two cases:
+  ///
+  /// - The attribute is missing.
+  /// - An input or output in the attribute has no name or no ranked tensor
+  ///   type.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)

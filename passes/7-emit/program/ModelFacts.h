@@ -39,8 +39,11 @@ struct StageTransfer {
   int fromStage = 0, toStage = 0;
   /// Type of the shard that each rank of the sending stage sends.
   mlir::RankedTensorType type;
-  /// Kind of the action (run of a stage function) that sends the value:
-  /// forward, backward or a part of the optimizer update.
+  /// Kind of the stage function that sends the value. The kind is forward,
+  /// backward or update. An update function runs the optimizer. A stage can
+  /// have several update functions: U0, U1 and so on. For an update function,
+  /// this member also contains the number of the function. Example: {Update, 1}
+  /// means that U1 sends the value.
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step, not once per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
@@ -50,9 +53,11 @@ struct StageTransfer {
   }
 };
 
-/// Facts about a module that all its programs share. There is one program per
-/// position (virtual pipeline rank). An index into a list of facts, such as
-/// `transfers`, means the same object in every program.
+/// Facts about a module that are the same for all ranks. The compiler writes
+/// one program per pipeline position. A position is a place in the pipeline:
+/// all ranks at a position run the same stages. The compiler writes all
+/// programs from one ModelFacts object. The programs therefore agree on
+/// indices: entry 5 of `transfers` is the same value in every program.
 struct ModelFacts {
   /// Stores `module` and `mesh`. readFacts() sets all other members.
   ModelFacts(mlir::ModuleOp module, RankMesh mesh)
@@ -72,47 +77,85 @@ struct ModelFacts {
   std::string model;
   /// Seed of the random numbers that fill weights without a file.
   uint64_t randomSeed = 0;
-  /// Functions of each stage in execution order: one for values that all
-  /// microbatches share, then forward, backward and update.
+  /// Functions of each stage, in the order in which the module defines them.
+  /// The outer list has one entry per stage. A stage has a forward function and
+  /// can have three other kinds of functions:
+  ///
+  ///   - One function computes values that all microbatches use, such as
+  ///     all-gathered weights. It runs once per training step.
+  ///   - Backward functions compute gradients.
+  ///   - Update functions compute new weights.
   std::vector<std::vector<mlir::func::FuncOp>> functions;
-  /// Index of the pipeline position that runs each stage.
+  /// Pipeline positions, one per stage: entry s is the position that runs stage
+  /// s. A position is a place in the pipeline: all ranks at a position run the
+  /// same stages. Example: {0, 1, 0, 1} means that position 0 runs the stages 0
+  /// and 2, and position 1 runs the stages 1 and 3.
   std::vector<int> positionOfStage;
-  /// Actions (runs of stage functions) of each pipeline position in one step.
-  /// Example: `0F3` is the forward pass of stage 0 for microbatch 3.
+  /// Names of the actions that each position runs in one training step. A
+  /// position is a place in the pipeline: all ranks at a position run the same
+  /// stages. An action is one run of a stage function. Example: `0F3` is the
+  /// forward pass of stage 0 for microbatch 3. The outer list has one entry per
+  /// position. Each inner list is in execution order.
   std::vector<std::vector<std::string>> actionsOfPosition;
   /// Inputs and outputs of the model, in the model's order.
   std::vector<Port> inputs, outputs;
-  /// Index of each name in `inputs` or `outputs`.
+  /// Two maps from names to indices. `inputNumbers` maps the name of each model
+  /// input to its index in the list `inputs`. `outputNumbers` maps the name of
+  /// each model output to its index in the list `outputs`. Example: if the
+  /// first model input is `ids`, `inputNumbers` maps "ids" to 0.
   llvm::StringMap<int> inputNumbers, outputNumbers;
   /// Values that stages send to each other, ordered by the sending stage.
   std::vector<StageTransfer> transfers;
-  /// Indices in `transfers`, by name of the value.
+  /// Map from the name of a value to indices in the list `transfers`. The list
+  /// has one entry for each value that one stage sends to one other stage. A
+  /// value that a stage sends to two other stages has two entries in the list,
+  /// so the map contains two indices for its name.
   llvm::StringMap<llvm::SmallVector<int, 1>> transfersOfValue;
-  /// Steps of each pipeline position: actions (runs of stage functions), posts
-  /// (starts of messages) and waits.
+  /// Pipeline schedule, with the messages between stages. A position is a place
+  /// in the pipeline: all ranks at a position run the same stages. The schedule
+  /// has one list of steps per position. There are three kinds of steps:
+  ///
+  ///   - An action runs a function of a stage, such as the forward function.
+  ///   - A post starts sends and receives without waiting for them.
+  ///   - A wait blocks until sends and receives of earlier posts are complete.
   plan::PipelineProgram pipeline;
-  /// Groups of ranks within which collectives communicate. An entry lists the
-  /// mesh axes along which the ranks of a group differ. Collectives with a
-  /// separate start and finish have entries of their own (OverlapGroups).
+  /// Sets of mesh axes along which collectives communicate. Each set divides
+  /// the ranks into groups: the coordinates of two ranks of one group differ
+  /// only along these axes. Example: on the mesh {dp = 2, tp = 4}, the set {tp}
+  /// gives two groups of four ranks. For each entry, the runtime creates one
+  /// communicator per group. Two entries may be equal. The second entry then
+  /// gives the same ranks a second communicator. Collectives that overlap other
+  /// collectives use the second communicator (see OverlapGroups).
   std::vector<dist::SubAxes> groups;
-  /// Index in `groups` of the group of ranks of each collective; -1 if the
-  /// ranks exchange no data. The key of the map is keyOf() of the collective.
+  /// Map from collectives to indices in `groups`. The entry of `groups` lists
+  /// the mesh axes along which the collective communicates. The index is -1 if
+  /// ranks exchange no data, for example because each rank only slices its own
+  /// shard. The key of a collective is the result of keyOf(), which is the same
+  /// for collectives with equal kind, shardings and global shape.
   std::map<const void *, int> groupOfKind;
   /// Reductions of gradients that start during the backward pass, in program
   /// order.
   std::vector<EarlyReduction> earlyReductions;
-  /// Index in `earlyReductions` of each reduction that starts early, by its op.
+  /// Map from collective ops to indices in the list `earlyReductions`. The keys
+  /// are all_reduce and reduce_scatter ops that reduce gradients during the
+  /// backward pass. While such an op communicates, the ranks compute further
+  /// gradients. The list has one entry per op of this kind.
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
   /// All-gathers of weights that start before the weight is used, in program
   /// order.
   std::vector<Prefetch> prefetches;
 
-  /// Returns the number of positions (virtual pipeline ranks).
+  /// Returns the number of pipeline positions. A position is a place in the
+  /// pipeline: all ranks at a position run the same stages. Example: if
+  /// position 0 runs the stages 0 and 2, and position 1 runs the stages 1 and
+  /// 3, the result is 2.
   int numPositions() const {
     return static_cast<int>(actionsOfPosition.size());
   }
-  /// Returns the indices of the stages that `position` runs, in ascending
-  /// order.
+  /// Returns the indices of the stages that the ranks at `position` run, in
+  /// ascending order. A position is a place in the pipeline: all ranks at a
+  /// position run the same stages. Example: the result for position 0 can be
+  /// {0, 2}.
   std::vector<int> stagesOf(int position) const;
   /// Returns the number of stages of the model.
   int numStages() const { return static_cast<int>(functions.size()); }
@@ -122,16 +165,24 @@ struct ModelFacts {
   /// Returns the index in `transfers` of the value named `value` that stage
   /// `from` sends to stage `to`; -1 if there is no such value.
   int findTransfer(llvm::StringRef value, int from, int to) const;
-  /// Returns the index in `groups` of the group of `collective`; -1 if ranks
-  /// exchange no data.
+  /// Returns an index in `groups`. The entry at this index lists the mesh axes
+  /// along which `collective` communicates. Example: an all_reduce within each
+  /// tensor-parallel group communicates along {tp}. Returns -1 if ranks
+  /// exchange no data, for example because each rank only slices its own shard.
   int groupOf(dist::CollectiveOp collective) const;
-  /// Returns the early reduction (of a gradient, during the backward pass) with
-  /// the op `collective`; null if there is none.
+  /// Returns the entry of `earlyReductions` for the op `collective`. The list
+  /// `earlyReductions` contains the reductions of gradients that start during
+  /// the backward pass. Returns null if `collective` is not one of them.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
-  /// Sets `inputNumbers` and `outputNumbers` from `inputs` and `outputs`.
+  /// Fills the maps `inputNumbers` and `outputNumbers`. `inputNumbers` maps the
+  /// name of each model input to its index in `inputs`. `outputNumbers` maps
+  /// the name of each model output to its index in `outputs`.
   void numberPorts();
-  /// Returns the index in `outputs` for a function result with `attributes`; -1
-  /// if the result is no output of the model.
+  /// Returns the index of a model output in the list `outputs`. `attributes`
+  /// are the MLIR attributes of one result of a stage function. One of these
+  /// attributes can be the name of a model output. Returns -1 if the attributes
+  /// contain no name of a model output: the function result is then not an
+  /// output of the model.
   int findOutput(mlir::DictionaryAttr attributes) const;
   /// Returns the index in `inputs` for a function argument; -1 if the argument
   /// is no input of the model.
@@ -144,18 +195,23 @@ struct ModelFacts {
 /// same ranks, but a communicator of its own.
 class OverlapGroups {
 public:
-  /// Prepares an empty set of copies of groups. of() appends the copies to
-  /// `facts.groups`. `facts` must outlive this object.
+  /// Stores a reference to `facts`, which must outlive this object. Copies no
+  /// entry of `facts.groups` yet. The method of() makes the copies, and appends
+  /// them to `facts.groups`.
   explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
-  /// Returns the index in ModelFacts::groups of the copy of group number
-  /// `group`. Makes the copy at the first call for this group.
+  /// Returns the index of a copy of entry number `group` of ModelFacts::groups.
+  /// The copy is another entry of ModelFacts::groups. It has the same ranks as
+  /// the original, but a communicator of its own. The first call for a value of
+  /// `group` appends the copy to the list. Later calls return the same index.
   int of(int group);
 
 private:
   ModelFacts &facts;
-  /// Index of the copy of each group, by the index of the group. Both are
-  /// indices into ModelFacts::groups.
+  /// Map from entries of ModelFacts::groups to their copies. A copy has the
+  /// same ranks as the original entry, but a communicator of its own. Keys and
+  /// values of the map are indices in ModelFacts::groups. Example: {2: 7} means
+  /// that entry 7 is the copy of entry 2.
   std::map<int, int> known;
 };
 
@@ -163,8 +219,12 @@ private:
 /// with equal kind, shardings and global shape.
 const void *keyOf(dist::CollectiveOp collective);
 
-/// Reads the facts of a module after phase 6-schedule. Returns an error if a
-/// fact is missing.
+/// Reads the stages, the pipeline schedule, the inputs and outputs, and the
+/// collectives of `module`, and returns them as one ModelFacts object. `module`
+/// must be the output of the compiler phase 6-schedule: each stage consists of
+/// functions, and the module lists the actions (runs of these functions).
+/// Returns an error if the module is incomplete, for example if the module does
+/// not list the inputs of the model.
 StatusOr<ModelFacts> readFacts(mlir::ModuleOp module);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- ParameterList.cpp - parameters of the program of one position ------===//
+//===- ParameterList.cpp - parameters of a pipeline rank's program --------===//
 
 #include "passes/7-emit/program/ParameterList.h"
 #include "dialects/dist/ParameterPlacement.h"
@@ -87,11 +87,15 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// Describes a new parameter by
+/// Returns the index of the entry for the weight `name` with the sharding
+/// `placement` in the program's list of weights. Appends the entry if the list
+/// does not have it yet. The new entry tells each rank how to load its shard:
 ///
-///   - the source of its elements: a file, a seed or a fill value,
-///   - the steps that convert the stored tensor,
-///   - the layout of the converted tensor over ranks.
+///   - The elements come from a file or a random generator, or are all equal to
+///     one fill value.
+///   - Transforms, such as a transpose, convert the tensor in the file to the
+///     tensor that the module uses.
+///   - A layout tells which elements of the converted tensor each rank holds.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

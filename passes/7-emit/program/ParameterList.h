@@ -1,4 +1,4 @@
-//===- ParameterList.h - parameters of the program of one position --------===//
+//===- ParameterList.h - parameters of a pipeline rank's program ----------===//
 
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_PARAMETERLIST_H
 #define PCC_PASSES_7_EMIT_PROGRAM_PARAMETERLIST_H
@@ -10,25 +10,35 @@
 
 namespace pcc::emit {
 
-/// List of the parameters in the program of one position (virtual pipeline
-/// rank). Each rank loads its shards of weights by this list. There is one
-/// entry per weight and sharding: a weight that is read with two shardings
-/// occupies memory twice.
+/// List of the weights and optimizer states that the ranks at one pipeline
+/// position hold. A position is a place in the pipeline: all ranks at a
+/// position run the same program. An entry of the list is called a parameter. A
+/// parameter is one weight or state in one sharding. A weight that is read in
+/// two shardings has two entries, and each rank stores two shards of the
+/// weight. The list is part of the program. At startup, each rank loads or
+/// initializes one shard per entry.
 class ParameterList {
 public:
-  /// Prepares an empty list. The methods add parameters to `program`. `facts`
-  /// and `program` must outlive this object.
+  /// Stores references to `facts` and `program`. Both must outlive this object.
+  /// Adds nothing to `program` yet. The methods add() append entries to the
+  /// list `program.parameters`. An entry is one weight in one sharding.
   ParameterList(const ModelFacts &facts, program::ProgramT &program);
 
-  /// Returns the index of the parameter that `get` reads. Adds the parameter at
-  /// the first call.
+  /// Returns the index of the list entry for the weight that `get` reads. A
+  /// list entry is one weight in one sharding: a weight that is read in two
+  /// shardings has two entries. Appends the entry if the list does not have it
+  /// yet.
   int32_t add(graph::GetParameterOp get);
-  /// Returns the index of the parameter that `set` writes. `set` names a weight
-  /// and a sharding. There are three cases:
+  /// Returns the index of the list entry for the weight that `set` writes. A
+  /// list entry is one weight in one sharding. `set` names a weight and a
+  /// sharding. There are three cases:
   ///
-  ///   the list has a parameter for both       its index
-  ///   no op of the module reads the weight    index of a new parameter
-  ///   otherwise                               -1
+  ///   - The list has an entry for this weight and sharding. The result is the
+  ///     index of this entry.
+  ///   - The list has no such entry, and no op of the whole module reads the
+  ///     weight. The method appends an entry and returns its index.
+  ///   - The list has no such entry, but some op of the module reads the
+  ///     weight. The result is -1, and the compilation fails.
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the
@@ -38,19 +48,23 @@ public:
   }
 
 private:
-  /// Returns the index of the parameter for the weight `name` with sharding
-  /// `placement`; null means unsharded. Adds the parameter at the first call.
+  /// Returns the index of the list entry for the weight named `name` with the
+  /// sharding `placement`. A null `placement` means that each rank holds the
+  /// whole weight. Appends the entry if the list does not have it yet.
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
-  /// Returns the index of the weight file with path `file`. Adds the file at
-  /// the first call.
+  /// Returns the index of a weight file in the list `program.files`. `file` is
+  /// the path of the weight file. If the list does not contain this path yet,
+  /// appends it.
   int32_t fileIndex(llvm::StringRef file);
 
   const ModelFacts &facts;
   program::ProgramT &program;
   /// Declarations of all weights of the module, by name.
   llvm::StringMap<graph::ParameterOp> declarations;
-  /// Index of each parameter, by weight name and key of the sharding
-  /// (dist::placementKey).
+  /// Map that contains the index of each entry in the list
+  /// `program.parameters`. An entry is one weight in one sharding. A key of the
+  /// map is a pair of two texts: the name of the weight, and the text of the
+  /// sharding. dist::placementKey() makes the text of the sharding.
   std::map<std::pair<std::string, std::string>, int32_t> known;
   /// Index of each weight file in the program's list, by path.
   llvm::StringMap<int32_t> files;

@@ -1,4 +1,4 @@
-//===- ProgramWriter.cpp - writes the program of one position -------------===//
+//===- ProgramWriter.cpp - writes the program of one pipeline rank --------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "dialects/dist/DistDialect.h"
@@ -24,32 +24,43 @@ static Operation *writerOf(Value value) {
   return op;
 }
 
-/// Appends a new, empty table to `list`. Returns the new table.
+/// Appends a new, empty struct to `list`, and returns the new struct. `Table`
+/// is the C++ type of a table in the FlatBuffers schema of the program file.
 template <typename Table>
 static Table &append(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>());
 }
 
 namespace {
-/// Early reduction (of a gradient, during the backward pass) that has started,
-/// but not finished.
+/// Reduction of a gradient that is written as two instructions, a start and a
+/// finish. The ranks compute other gradients between the two instructions. The
+/// program already contains the start, but not yet the finish.
 struct PendingReduction {
   const EarlyReduction *early;
-  /// Instruction that finishes the reduction `early`. Another instruction has
-  /// already started it.
+  /// Instruction that finishes the reduction of a gradient. `early` describes
+  /// the reduction. Two instructions execute the reduction. The first one
+  /// starts the communication, and the program already contains it. The second
+  /// one finishes the communication. `collective` is the second instruction.
   program::CollectiveT collective;
-  /// Ops that read the result of the reduction `early`. They are written after
-  /// the instruction that finishes the reduction.
+  /// Ops that read the result of the reduction that `early` describes. The
+  /// program gets the instructions of these ops after the instruction that
+  /// finishes the reduction.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
-/// Writes the program of one position (virtual pipeline rank). Instructions are
-/// in the order of the ops, except for two kinds of collectives:
+/// Writes the program of one pipeline position. A position is a place in the
+/// pipeline: all ranks at a position execute the same program. The program has
+/// one list of instructions per stage function. In each list, the instructions
+/// have the order of the ops in the function. Collectives that run while other
+/// ops compute are exceptions. The writer replaces each of these collectives by
+/// two instructions, a start and a finish. There are two kinds:
 ///
-///   - The gather of a weight, with the ops that compute its input, starts
-///     earlier (WeightPrefetches.h).
-///   - The reduction of a gradient starts right after the gradient is computed,
-///     and finishes later (EarlyReductions.h).
+///   - All-gather of a sharded weight: the start comes before the instructions
+///     of ops that precede the all-gather. The finish stays at the place of the
+///     all-gather (WeightPrefetches.h).
+///   - Reduction of a gradient: the start comes right after the instructions
+///     that compute the gradient. The finish comes later, in the same list
+///     (EarlyReductions.h).
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -88,8 +99,9 @@ public:
   }
 
 private:
-  /// Writes the parts of the program that do not depend on instructions, such
-  /// as target, mesh and groups.
+  /// Writes the parts of the program that are known before the first
+  /// instruction is written. Examples are the target device, the mesh of ranks,
+  /// and the groups of ranks within which collectives communicate.
   void writeHead() {
     program.format = runtime::kFormatVersion;
     program.target = dist::targetOf(facts.module).str();
@@ -123,8 +135,11 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Writes the floating-point operations and the memory of each stage that
-  /// this program runs. Reports show these numbers.
+  /// Stores numbers about each stage in the program, for reports. The numbers
+  /// are the floating-point operations of one step, and the bytes of weights,
+  /// gradients and activations that each rank keeps in memory. A program
+  /// contains the numbers of the stages that it runs. Also stores the peak
+  /// speed of the device.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -192,9 +207,11 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
-  /// Lists the all-gathers of weights in `body` that start before the weight is
-  /// used, and starts the first one. Each further gather starts when the gather
-  /// before it has finished.
+  /// Collects the all-gathers of weights in `body`, a stage function, that the
+  /// ranks start before they need the weight. Each of these all-gathers becomes
+  /// two instructions, a start and a finish. This method appends the start of
+  /// the first all-gather, if any. finishGather() later appends the finish of
+  /// an all-gather, and then the start of the next all-gather.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -202,8 +219,12 @@ private:
     startGatherOfNext();
   }
 
-  /// Writes the start of the next prefetched gather, after the ops that compute
-  /// its input. Writes nothing if there is no further gather.
+  /// Appends the instruction that starts the next all-gather of a sharded
+  /// weight. The all-gather runs while other ops compute, and another
+  /// instruction finishes it later. Before the start, this method appends the
+  /// instructions of the ops that compute the input of the all-gather, such as
+  /// a cast of the shard. Appends nothing if the current stage function has no
+  /// further all-gather of this kind.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -223,8 +244,12 @@ private:
     startGatherOfNext();
   }
 
-  /// Appends `collective`, the instruction that finishes `op`. Keeps the
-  /// collective's buffers live until this instruction.
+  /// Appends `collective`, the second of two instructions that execute the op
+  /// `op`. The first instruction starts the communication, and the second one
+  /// finishes it. Tells the memory planner that the second instruction uses the
+  /// input, output and scratch buffers of `collective`. The planner then gives
+  /// the memory of these buffers to no other value between the two
+  /// instructions.
   void finish(dist::CollectiveOp op, program::CollectiveT collective) {
     buffers.beginInstruction();
     buffers.useAgain(collective);
@@ -240,8 +265,12 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Appends the instructions of `op`. Then starts the early reductions of the
-  /// gradients that `op` computes.
+  /// Appends the instructions of `op`. If `op` computes a gradient that the
+  /// ranks reduce during the backward pass, also appends the instruction that
+  /// starts the reduction. The instruction that finishes the reduction is
+  /// appended later. At most two reductions may be unfinished. If there are
+  /// two, this method first appends the instruction that finishes the older
+  /// one.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
@@ -317,8 +346,10 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// For each parameter that a GPU kernel fills with random numbers, stores the
-  /// index of this kernel in the parameter.
+  /// Completes the entries of the program's list of weights. On a GPU, a kernel
+  /// generates random elements for weights without a file and without a fill
+  /// value. The entry of each of these weights gets the index of its kernel in
+  /// the program's list of kernels.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -344,10 +375,18 @@ private:
     return made;
   }
 
-  /// Writes the actions of one step: runs of stage functions, posts (starts of
-  /// messages) and waits. An optimizer update runs once per step, and reads
-  /// values of the last microbatch. Its action therefore has the index of this
-  /// microbatch.
+  /// Writes the actions that this pipeline rank executes in one step. There are
+  /// three kinds of actions:
+  ///
+  ///   - run a function of a stage, such as the forward function,
+  ///   - start sends and receives,
+  ///   - wait until sends and receives are complete.
+  ///
+  /// An action of the first kind contains the index of a microbatch. A buffer
+  /// may have several copies for several microbatches. The index selects the
+  /// copy that the function uses. An optimizer update runs only once per step,
+  /// and uses the copies of the last microbatch. The action of the update
+  /// therefore contains the index of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -371,8 +410,12 @@ private:
     }
   }
 
-  /// Sets the stage and the microbatch of a post (start) or wait to those of
-  /// its first message. Error messages name them.
+  /// Sets `action.stage` and `action.microbatch`. `action` starts messages
+  /// between stages, or waits for messages. An action may have several
+  /// messages, but only one stage and microbatch, which error messages show.
+  /// This method takes the stage and the microbatch from one message: the first
+  /// receive, or the first send if there is no receive. The stage is the
+  /// receiving stage of a receive, and the sending stage of a send.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -392,28 +435,48 @@ private:
   InstructionWriter instructions;
   /// Index of each function in the list of functions of the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
-  /// Early reductions of gradients, by the op that computes the gradient. They
-  /// start right after this op.
+  /// Map from an op that computes a gradient to the reductions of this gradient
+  /// that start during the backward pass. Each reduction becomes two
+  /// instructions, a start and a finish. The start directly follows the
+  /// instructions of the op. The finish comes later.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
-  /// Largest number of unfinished reductions, each of which occupies memory.
+  /// Largest number of gradient reductions that are in progress at the same
+  /// time. A reduction is an all_reduce or reduce_scatter. A reduction is in
+  /// progress between its start instruction and its finish instruction. During
+  /// this time, the reduction occupies its input and output buffers.
   static constexpr size_t mostPending = 2;
-  /// Reductions that have started, but not finished, oldest first.
+  /// Gradient reductions for which the program contains the start instruction,
+  /// but not yet the finish instruction. A reduction is an all_reduce or
+  /// reduce_scatter. The list is in the order of the start instructions.
   std::deque<PendingReduction> pending;
-  /// Prefetched gathers of each function, in program order.
+  /// Map from each stage function to its all-gathers of sharded weights that
+  /// run while other ops compute. Each list is in program order. Each of these
+  /// all-gathers becomes two instructions: one starts the communication, the
+  /// other finishes it right before the weight is used.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// Weight gathers that the current function has still to start, in reverse
-  /// order: the last entry starts next.
+  /// All-gathers of sharded weights that still need a start instruction in the
+  /// current stage function. Each all-gather becomes two instructions, a start
+  /// and a finish. The list is in reverse order: the writer next appends the
+  /// start of the last entry.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  /// Ops of the current function that were written ahead of their turn, because
-  /// a weight gather that starts early needs their results.
+  /// Ops of the current stage function that compute the input of an all-gather
+  /// of a sharded weight. Example: a cast of the shard. The all-gather starts
+  /// before the weight is used. The writer therefore appends the instructions
+  /// of these ops before the start of the all-gather. When the writer later
+  /// reaches these ops in the function, it skips them.
   llvm::DenseSet<Operation *> isWritten;
-  /// Gather of a weight that has started, but not finished.
+  /// All-gather of a sharded weight. Two instructions execute the all-gather: a
+  /// start and a finish. The program already contains the start, but not yet
+  /// the finish.
   struct PendingGather {
     const Prefetch *prefetch;
-    /// Instruction that finishes the weight gather `prefetch`. Another
-    /// instruction has already started it.
+    /// Instruction that finishes an all-gather of a sharded weight. `prefetch`
+    /// describes the all-gather. Two instructions execute the all-gather: the
+    /// first one starts the communication, and the second one finishes it. The
+    /// program already contains the first instruction. `collective` is the
+    /// second one.
     program::CollectiveT collective;
   };
   /// Weight gather that has started, but not finished. There is at most one.

@@ -1,4 +1,4 @@
-//===- ProgramWriter.h - writes the program of one position ---------------===//
+//===- ProgramWriter.h - writes the program of one pipeline rank ----------===//
 
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_PROGRAMWRITER_H
 #define PCC_PASSES_7_EMIT_PROGRAM_PROGRAMWRITER_H
@@ -8,8 +8,9 @@
 
 namespace pcc::emit {
 
-/// Program that all ranks of one position (virtual pipeline rank) execute, with
-/// its constants and kernels.
+/// Program that all ranks at one position execute, with the constants and the
+/// kernels of the program. A position is a place in the pipeline: all ranks at
+/// a position run the same stages.
 struct PositionProgram {
   /// Instructions, buffers and other tables of the program, as structs of the
   /// FlatBuffers schema runtime/program/Program.fbs.
@@ -26,15 +27,28 @@ struct PositionProgram {
   int64_t gradientBytes = 0;
 };
 
-/// Writes the program of one position (virtual pipeline rank), without hashes
-/// and without facts about weight files. Returns exit code 4 if the device
-/// cannot run an op, and 1 if the check of the memory plan fails.
+/// Writes the program of the pipeline position `position` to `written`. A
+/// position is a place in the pipeline: all ranks at a position execute the
+/// same program. Leaves some members of the program unset:
+///
+///   - sizes, modification times and hashes of the weight files,
+///   - hash of the kernels, and hash of the whole bundle,
+///   - id of the compiler version.
+///
+/// The code that writes the bundle sets these members later. Returns exit code
+/// 4 if the device cannot run an op. Returns exit code 1 if the check of the
+/// memory plan fails. The check fails, for example, if two values that are live
+/// at the same time overlap in memory.
 Status writeProgram(const ModelFacts &facts, int position,
                     PositionProgram &written);
 
-/// Reads the facts of `module`, and writes the programs of all pipeline
-/// positions in order. Phase 7-emit must have run. Returns exit code 3 if the
-/// module lacks a fact. Other exit codes are those of writeProgram().
+/// Writes the programs of all pipeline positions to `programs`. A position is a
+/// place in the pipeline: all ranks at a position execute the same program.
+/// Entry p of `programs` is the program of position p. Also sets `facts` to the
+/// facts about `module` that all programs share, such as the list of model
+/// inputs. Phase 7-emit must have run on `module`. Returns exit code 3 if a
+/// fact, such as the list of model inputs, is missing in `module`. Returns the
+/// exit code of writeProgram() if writeProgram() fails.
 Status writePrograms(mlir::ModuleOp module, std::optional<ModelFacts> &facts,
                      std::vector<PositionProgram> &programs);
 

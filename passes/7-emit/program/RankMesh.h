@@ -12,14 +12,20 @@
 
 namespace pcc::emit {
 
-/// Mesh of all ranks of a bundle, with one more axis for the microbatches. The
-/// first axis is "pp" (pipeline), and the last is "mb" (microbatches). In
-/// between are the other axes of the module's mesh. A sharding over the
-/// module's mesh is also valid over this mesh. Example, for module mesh {mb=4,
-/// dp=2, tp=8} and two positions (virtual pipeline ranks):
+/// Two meshes: the mesh of an MLIR module, and the mesh of all ranks. The mesh
+/// of the module has no axis for the pipeline. The mesh of all ranks has these
+/// axes, in this order:
 ///
-///   axis    pp  dp  tp  mb
-///   size     2   2   8   4
+///   - pp, the axis of the pipeline. Ranks with equal coordinates on this axis
+///     run the same stages.
+///   - The axes of the module's mesh except mb, such as dp and tp.
+///   - mb, the axis of the microbatches. A coordinate on this axis is the
+///     number of a microbatch. This axis does not change the number of ranks.
+///
+/// Example: the module's mesh is {mb=4, dp=2, tp=8}, and the pipeline axis has
+/// size 2. The mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}, and there are 2 ·
+/// 2 · 8 = 32 ranks. A sharding over the module's mesh is also valid over the
+/// mesh of all ranks, because the axis names are the same.
 class RankMesh {
 public:
   /// Makes the mesh of ranks from `mesh`, the module's mesh. The axis "pp"
@@ -27,8 +33,10 @@ public:
   /// the size `numMicrobatches`. Both sizes must be at least 1.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
-  /// Returns the mesh with the axis "pp" (pipeline) first and the axis "mb"
-  /// (microbatches) last.
+  /// Returns the mesh of all ranks of the job. The first axis is "pp", the axis
+  /// of the pipeline. The last axis is "mb", the axis of the microbatches.
+  /// Example: {pp=2, dp=2, tp=8, mb=4}. The axis mb does not change the number
+  /// of ranks, so this mesh has 2 · 2 · 8 = 32 ranks.
   const dist::Mesh &ranks() const { return rankMesh; }
   /// Returns the module's mesh, which has no axis for the pipeline.
   const dist::Mesh &shardingMesh() const { return mesh; }
@@ -38,10 +46,13 @@ private:
   dist::Mesh rankMesh;
 };
 
-/// Returns the layout of a tensor with global shape `shape`: which elements
-/// each rank holds. A dim of the layout is a product of factors, such as 192 =
-/// 3 · 64, each of which may be split over mesh axes. The layout omits axes
-/// over which the tensor is a partial sum.
+/// Returns the layout of a tensor with global shape `shape` and the sharding
+/// `sharding`. A layout tells which elements each rank holds. A layout divides
+/// each dim into factors, and may split each factor over mesh axes. Example: a
+/// dim of 192 elements has the factors 3 and 64, because 192 = 3 · 64. The dim
+/// consists of 3 blocks of 64 elements. If the axis tp=2 splits the factor 64,
+/// each rank holds one half of each block. A sharding may contain axes over
+/// which the tensor is a partial sum. The layout does not contain these axes.
 runtime::Layout layoutOf(const dist::Sharding &sharding,
                          llvm::ArrayRef<int64_t> shape);
 

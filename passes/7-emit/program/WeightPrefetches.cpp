@@ -9,9 +9,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends to `makers` the ops that compute `value`, in execution order.
-/// Returns false unless these are reshapes and kernels that read only weights
-/// and constants.
+/// Appends to `makers` the ops that compute `value` from weights and constants.
+/// The ops are in execution order. Example: a cast of a weight. Returns true if
+/// each of these ops is a reshape or a kernel call, and `value` depends only on
+/// weights and constants. Otherwise returns false. `makers` may then contain
+/// only some of the ops.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)

@@ -28,17 +28,27 @@ struct ModelFacts;
 struct Prefetch {
   /// The all-gather op. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// Ops that compute the gather's input from the weight, such as a cast of the
-  /// shard. They run just before the gather starts.
+  /// Ops that compute the input of the all-gather from the shard of the weight,
+  /// such as a cast of the shard. The ops are in execution order, and run right
+  /// before the start of the all-gather.
   std::vector<mlir::Operation *> makers;
-  /// Index in ModelFacts::groups of the group of ranks that communicate. This
-  /// group has a communicator of its own (OverlapGroups).
+  /// Index of an entry of the list ModelFacts::groups. An entry is a set of
+  /// mesh axes. The all-gather communicates along these axes: for the set {dp},
+  /// two ranks communicate if only their coordinates on the axis dp differ. For
+  /// each entry, the runtime creates separate communicators. Other collectives
+  /// may run between the start and the finish of this all-gather, and must not
+  /// use its communicator. Only all-gathers that are split into a start and a
+  /// finish therefore use this entry (see OverlapGroups).
   int group;
 };
 
 /// Returns all all-gathers of weights that can start before the weight is used,
-/// in program order. Adds the groups of ranks that gather to `facts.groups`.
-/// Must be called after `facts.functions` and `facts.groups` are filled.
+/// in program order. Other collectives may run while one of these all-gathers
+/// is in progress. The all-gathers therefore need communicators that other
+/// collectives do not use. For each entry of `facts.groups`, the runtime
+/// creates communicators. This function appends entries to `facts.groups` for
+/// the all-gathers. Must be called after `facts.functions` and `facts.groups`
+/// are filled.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

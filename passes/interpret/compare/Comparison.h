@@ -31,9 +31,16 @@ struct Difference {
 ///    number.
 class Comparison {
 public:
-  /// Prepares to compare with the global tensor `expected`. An element counts
-  /// as equal if its error is at most `tolerance`, or if it differs by at most
-  /// `noise` from the expected element.
+  /// Prepares a comparison with the global tensor `expected`. An element counts
+  /// as equal if one of these conditions is true:
+  ///
+  ///  - |expected − got| ≤ `tolerance` · m
+  ///  - |expected − got| ≤ `noise`
+  ///
+  /// Here, m is the largest finite magnitude of an element of `expected`; if it
+  /// is 0, m is 1. Example: m is 10, `tolerance` is 0.01 and `noise` is 0.2. An
+  /// element with a difference of 0.15 exceeds the tolerance of 0.1, but counts
+  /// as equal because of `noise`.
   Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
 
   /// Compares `shard`, which the rank `rank` holds. `indices` are the global

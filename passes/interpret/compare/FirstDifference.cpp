@@ -38,11 +38,15 @@ public:
     return runUnpartitioned(whole, inputs, numerics, keep).status();
   }
 
-  /// Compares one value of the simulated ranks with the value of equal name in
-  /// the unpartitioned model. Does nothing in three cases:
-  ///  - An earlier value differs.
-  ///  - The unpartitioned model has no value of this name.
-  ///  - The value's tensors are not plain shards; see isShardOf().
+  /// Compares `stageValue`, which is an op result on all simulated ranks, with
+  /// the op result of the same name in the unpartitioned model. If an element
+  /// differs, stores the comparison in `first`. Does nothing in three cases:
+  ///
+  ///  - An earlier call has already set `first`.
+  ///  - The unpartitioned model has no op result of this name.
+  ///  - The tensors of the ranks are not shards whose elements can be compared.
+  ///    For example, each rank holds one summand of a sum that an all-reduce
+  ///    has yet to compute.
   void check(const StageValue &stageValue) {
     auto found = expected.find(nameOf(stageValue.value));
     if (first || found == expected.end() ||
@@ -65,11 +69,19 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the tensors of `stageValue` on the ranks are plain shards
-  /// of `tensor`. Returns false for:
-  ///  - partial sums;
-  ///  - windowed reads (such as halo exchanges);
-  ///  - tensors with another shape than the sharding gives.
+  /// Returns whether each rank holds a shard of the global tensor `tensor`, so
+  /// that the elements of `stageValue` can be compared with the elements of
+  /// `tensor`. `stageValue` is an op result on all ranks. Returns false in
+  /// three cases:
+  ///
+  ///  - The op result is partial: the ranks must still reduce their tensors,
+  ///    for example by an all-reduce that computes a sum.
+  ///  - The op result is a windowed read: a rank holds other elements than its
+  ///    own part of a dim. For example, a rank also holds the rows of its
+  ///    neighbors that a convolution needs.
+  ///  - The tensors on the ranks do not have the shape of a shard. For example,
+  ///    if `tensor` has 8 rows and the sharding splits the rows over 2 ranks, a
+  ///    shard has 4 rows.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

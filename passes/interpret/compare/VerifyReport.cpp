@@ -73,9 +73,23 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns two errors for each entry of `values` as a JSON object: that of the
-/// simulated ranks, and that of one rank. The object also has the largest error
-/// of each kind.
+/// Returns the errors of `values` as a JSON object. Each entry of `values` is a
+/// model output or a trained parameter, and has two errors:
+///
+/// - "max_relative_error" is the error of the partitioned model on the
+///   simulated ranks.
+/// - "one_rank_max_relative_error" is the error of the unpartitioned model on
+///   one rank.
+///
+/// In both cases, op results are rounded to the element types of the model,
+/// such as bf16. An error is the largest difference from the unpartitioned
+/// model in f64. Example:
+///
+///   {"max_relative_error": 0.02, "one_rank_max_relative_error": 0.01,
+///    "values": [{"name": "logits", "max_relative_error": 0.02,
+///                "one_rank_max_relative_error": 0.01}]}
+///
+/// The two errors outside of the list "values" are the largest in the list.
 static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
   double ofRanks = 0, ofOneRank = 0;
   json::Array list;
@@ -93,12 +107,20 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns all findings as a JSON object. Its entry "first_difference" is the
-/// first of these that exists:
-///  - an intermediate value that differs on the simulated ranks;
-///  - an output that differs on the simulated ranks;
-///  - an output that is too inexact in the model's own types, such as bf16;
-///  - an output that differs on the executables.
+/// Returns all findings as a JSON object. The entry "first_difference" of the
+/// object describes one wrong value, or is null if no value is wrong. If
+/// several values are wrong, the function chooses one in this order:
+///
+///  - the first op result inside the model that is wrong on the simulated
+///    ranks;
+///  - the first model output that is wrong on the simulated ranks;
+///  - the first model output that is much less accurate on the simulated ranks
+///    than on one rank, when op results are rounded to the element types of the
+///    model, such as bf16;
+///  - the first model output of the compiled executables that is wrong.
+///
+/// A value is wrong if its difference from the value of the unpartitioned model
+/// exceeds a tolerance.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

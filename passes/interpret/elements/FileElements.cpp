@@ -15,7 +15,8 @@ std::optional<ElementType> interpret::fileTypeOf(Type elementType) {
     return ElementType::Bool;
   std::string name;
   llvm::raw_string_ostream(name) << elementType;
-  // MLIR writes ui8 where the runtime writes u8.
+  // The name of an unsigned type is, for example, "ui8" in MLIR, but "u8" in
+  // the runtime. Remove the letter "i", which has the index 1.
   if (elementType.isUnsignedInteger())
     name.erase(1, 1);
   return runtime::parseElementType(name);

@@ -22,10 +22,15 @@ WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
     seed = given.getInt();
 }
 
-/// Returns a dense copy of a strided part of `tensor`. `shape` is the shape of
-/// the part, `offset` the row-major position of its first element in `tensor`.
-/// strides[d] is the distance, in elements of `tensor`, of neighbors along dim
-/// d.
+/// Copies some elements of `tensor` to a new dense tensor of shape `shape`, and
+/// returns the new tensor. If the new tensor has two dims, element [i, j] of
+/// the new tensor is the element of `tensor` with this row-major index:
+///
+///   offset + i * strides[0] + j * strides[1]
+///
+/// For example, `tensor` is a 2x4 tensor with the elements 0 to 7, `shape` is
+/// {2, 2}, `offset` is 1, and `strides` is {4, 2}. The result is the tensor
+/// {{1, 3}, {5, 7}}.
 static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
                             int64_t offset, Strides strides) {
   HostTensor result = HostTensor::zeros(shape, tensor.kind);
@@ -48,9 +53,11 @@ static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   return restrided(tensor, shape, 0, strides);
 }
 
-/// Returns a copy of a part of `tensor`. Along one dim, the part has every n-th
-/// element from a start index on. `slice` gives the dim, the start, the size
-/// and n.
+/// Returns a copy of the part of `tensor` that `slice` selects. `slice` has
+/// four numbers: the dim to slice, the first index to copy along this dim, the
+/// number of indices to copy, and the step from one copied index to the next.
+/// For example, the dim 0, the first index 1, the number 3 and the step 2
+/// select the rows 1, 3 and 5 of a matrix.
 static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   SmallVector<int64_t> shape(tensor.shape), strides = rowMajor(tensor.shape);
   int64_t offset = slice.getStart() * strides[slice.getDim()];
@@ -59,8 +66,15 @@ static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   return restrided(tensor, shape, offset, strides);
 }
 
-/// Returns `tensor` after one transform of the weight. A cast between float
-/// types changes nothing, because elements are held as f64.
+/// Returns the result of applying `transform` to `tensor`. A transform changes
+/// a weight after the weight has been read from a file. There are four kinds of
+/// transforms: a permutation of the dims, a slice, a reshape, and a cast from
+/// one float type to another.
+///
+/// A cast does not change `tensor`, because a HostTensor stores floats of every
+/// type as f64. The elements are not rounded here. If the simulation rounds
+/// tensors to their element types, the caller of WeightSource::read() rounds
+/// the elements.
 static HostTensor transformed(HostTensor tensor, Attribute transform) {
   return llvm::TypeSwitch<Attribute, HostTensor>(transform)
       .Case([&](PermuteAttr permute) {
@@ -101,10 +115,16 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// Sets `tensor` to the elements of the parameter `name`:
-///  - The parameter has a fill value: all elements have this value.
-///  - If not: reads the elements from a file, or draws random elements if the
-///    weight is absent. Applies the weight's transforms, such as a transpose.
+/// Sets `tensor` to the global tensor of the parameter `name`. There are three
+/// kinds of parameters:
+///
+///  - A parameter with a fill value: all elements of `tensor` are the fill
+///    value.
+///  - A parameter with a file: the function reads the elements from the file.
+///  - A parameter with neither: the elements are random.
+///
+/// A parameter may have transforms, such as a transpose. The function applies
+/// the transforms to elements from a file and to random elements.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -53,8 +53,11 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
-/// Returns the sub-axes (parts of mesh axes) in `axes` that `others` does not
-/// cover. If a sub-axis is covered in part, returns its rest.
+/// Returns `axes` without the axes in `others`. Both lists contain mesh axes or
+/// parts of mesh axes. For example, the axis tp of size 8 is the product of a
+/// major part of size 2 and a minor part of size 4. If `axes` contains the
+/// whole axis tp, and `others` contains the major part, the result contains the
+/// minor part.
 static dist::SubAxes lacking(const dist::SubAxes &axes,
                              const dist::SubAxes &others) {
   dist::SubAxes rest = axes;
@@ -70,10 +73,16 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Decides which rows of a tensor a collective moves, such as the tokens for
-/// one expert. A row moves between its owner (the rank whose shard contains the
-/// row) and another rank. The masks of both ranks say whether it moves, and
-/// must agree. Without masks, all rows move.
+/// Tells which rows of a tensor a collective moves between two ranks. A row is,
+/// for example, the features of one token in a tensor [tokens, features]. One
+/// of the two ranks is the owner of the row: the shard of the owner contains
+/// the row. In an all_gather, the owner sends the row to the other rank. In a
+/// reduce_scatter, the other rank sends its summand of the row to the owner.
+///
+/// Each rank may have boolean masks, which select the rows that the rank sends
+/// and receives. For example, a rank receives only the tokens for its experts.
+/// The masks of the owner and of the other rank must agree about each row. If
+/// the ranks have no masks, all rows move.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -108,11 +117,18 @@ public:
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether the masks let one element move between the ranks `owner`
-  /// and `other`. `owner` holds the element in its shard, at the row-major
-  /// position `ownerPlace`. `other` holds it in its gathered tensor, at the
-  /// row-major position `otherPlace`. Sets `fault` if the masks of the two
-  /// ranks disagree.
+  /// Returns whether the collective moves one element between the ranks `owner`
+  /// and `other`. The shard of `owner` contains the element. `ownerPlace` is
+  /// the row-major index of the element in this shard. The tensor of `other` is
+  /// larger, because it is not split over the ranks that communicate.
+  /// `otherPlace` is the row-major index of the element in this tensor.
+  ///
+  /// If the collective has no masks, or if both ranks are the same rank, the
+  /// function returns true. If not, it looks up the row of the element in the
+  /// mask of each rank. A mask tells whether the rank sends or receives the
+  /// row. The function returns the entry in the mask of `other`. If the entry
+  /// in the mask of `owner` is different, the function stores an error message
+  /// in the member `fault`.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -193,9 +209,14 @@ private:
     return product;
   }
 
-  /// Returns the reductions that are still to be done in the sharding `one`,
-  /// along axes over which `other` needs no reduction. Leaves out the time axis
-  /// (the mesh axis that counts microbatches).
+  /// Returns the reductions that a tensor with the sharding `one` still needs,
+  /// but a tensor with the sharding `other` does not need. For example, a
+  /// tensor with the sharding `one` must still be summed over the axes dp and
+  /// tp, and a tensor with the sharding `other` must still be summed over dp.
+  /// The result then has one entry, which is the sum over tp.
+  ///
+  /// One axis of the mesh counts the microbatches. Reductions over this axis
+  /// are not in the result.
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -263,12 +284,18 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks from which `rank` may copy elements. The nearest is
-  /// first: it differs in the fewest mesh coordinates. Leaves out two kinds of
-  /// ranks:
-  ///  - ranks with another partial value: their coordinates differ along an
-  ///    axis over which the operand is partial;
-  ///  - if there are row masks: ranks that do not communicate with `rank`.
+  /// Returns the ranks from which the rank `rank` may copy elements in a
+  /// collective without a reduction, such as an all_gather. The nearest rank is
+  /// first. The distance of two ranks is the number of mesh axes along which
+  /// their coordinates differ, so the first rank is `rank` itself. Leaves out
+  /// two kinds of ranks:
+  ///
+  ///  - A rank that holds other summands than `rank`. For example, the operand
+  ///    is a sum over the axis tp that no all-reduce has computed yet. Then two
+  ///    ranks with different coordinates along tp hold different summands, and
+  ///    must not copy from each other.
+  ///  - A rank that does not communicate with `rank`. The function checks this
+  ///    only if the collective has masks, which select the rows to move.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -331,9 +358,15 @@ private:
   }
 
   /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`.
-  /// Reduces each element over a group (the ranks that communicate). Subtracts
-  /// the number of complete elements from `missing`. An element is complete if
-  /// every rank of the group holds it.
+  /// The ranks that communicate with `rank` form a group. An element of
+  /// `result` is, for example, the sum of the summands that the ranks of the
+  /// group hold for this element. If masks select the rows to move, the summand
+  /// of a rank that does not send the row is 0.
+  ///
+  /// Before the call, the member `missing` is the number of elements that
+  /// `result` needs. The function subtracts the number of elements for which
+  /// every rank of the group holds a summand. If `missing` is not 0 after the
+  /// call, the collective is wrong, and run() returns an error.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())

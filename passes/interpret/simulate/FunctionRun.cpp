@@ -110,9 +110,18 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// Selects rounding to the model's element types for an op whose operands are
-/// all constants. The compiler rounds in this way when it folds the op to a
-/// constant.
+/// Returns Numerics::Model if the results of `op` must be rounded to their
+/// element types, and Numerics::Exact if the results stay f64. There are two
+/// cases:
+///
+///  - All operands of `op` are constants, and the compiler can fold `op` to a
+///    constant. The results are rounded, because the compiler also rounds the
+///    constant to its element type.
+///  - For any other op, the function returns the member `numerics`, which is
+///    the precision that the user of this class has chosen.
+///
+/// If the results of `op` are constants, also adds the results to the member
+/// `constants`. Later calls use this set to find ops with constant operands.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -123,8 +132,12 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
   return folds ? graph::Numerics::Model : numerics;
 }
 
-/// Evaluates `op` once for all ranks whose operands are pointers to the same
-/// tensors.
+/// Evaluates `op` on all ranks. Each rank has pointers to its tensors, and
+/// ranks with equal tensors may have pointers to one tensor object. If two
+/// ranks have the same pointers for all operands of `op`, the results on the
+/// two ranks are equal. The function then evaluates `op` only on the first of
+/// the two ranks, and the second rank gets pointers to the same results. For
+/// example, an op on a replicated weight is evaluated once for all ranks.
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   const graph::Numerics precision = numericsOf(op);
   SmallVector<RankTensors> results(op->getNumResults());
@@ -152,7 +165,13 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   return results;
 }
 
-/// The padding of a weight's shard is 0, as in a shard that the runtime loads.
+/// Returns the value of a parameter on all ranks. If an earlier training step
+/// has written the parameter, returns the written value. If not, reads the
+/// whole weight, and cuts out the shard of each rank.
+///
+/// All ranks have buffers of equal size. If a shard is smaller than the buffer,
+/// the rest of the buffer is padding. The padding of a weight is 0 here,
+/// because the padding is also 0 when an executable loads a weight.
 FunctionRun::Results FunctionRun::readWeight(Operation *op) {
   if (hooks.read)
     if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));
@@ -234,9 +253,12 @@ FunctionRun::Results FunctionRun::receive(Operation *op) {
   return Status::error(Defect, "waits for a value that was not sent");
 }
 
-/// Skips a graph.check_indices, which checks the range of indices. The
-/// unpartitioned run reports an index out of range: there, the ops that read
-/// the indices check them.
+/// Does nothing for a graph.check_indices. In a compiled executable, this op
+/// returns an error if an index, such as a token id, is out of range. The
+/// simulation needs no such op. Before the partitioned model is executed on
+/// simulated ranks, the unpartitioned model is executed with the same inputs.
+/// If an index is out of range, an op of the unpartitioned model that reads the
+/// index returns an error.
 FunctionRun::Results FunctionRun::leaveOut(Operation *) {
   return SmallVector<RankTensors>();
 }

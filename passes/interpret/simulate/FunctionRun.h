@@ -50,8 +50,12 @@ public:
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
 
-  /// Adds the errors of `random` to the results. Must be called before run();
-  /// `random` must outlive this object.
+  /// Makes run() add random rounding errors to the results of ops that combine
+  /// many elements, such as a matrix product or a softmax. run() multiplies
+  /// each element of the result by 1 + e or by 1 − e, chosen at random. The
+  /// number e is the size of one rounding error. The object `random` generates
+  /// the errors, and must outlive this object. addErrors() must be called
+  /// before run().
   void addErrors(RandomRounding &random) { rounding = &random; }
 
   /// Executes the function and returns, for each result, its tensors on all

@@ -72,9 +72,21 @@ static std::string placementOf(graph::SetParameterOp set) {
       graph::tensorType(set.getValue()).getRank());
 }
 
-/// Lets a function read parameters from `written` and store new values in
-/// `pending`. All microbatches of a step therefore read the values from before
-/// the step.
+/// Returns four callbacks for one execution of a function of the stage `stage`.
+/// `position` is the pipeline position (the stages that one rank runs) that
+/// runs this stage. `microbatch` is the number of the microbatch that the
+/// function processes.
+///
+///  - The callback `send` stores a message in the map `inFlight`.
+///  - The callback `receive` takes a message out of the map `inFlight`.
+///  - The callback `read` returns the value of a parameter from the map
+///    `written`.
+///  - The callback `write` stores the new value of a parameter in the map
+///    `pending`, and also passes the value to `listener.onWrite`.
+///
+/// After all microbatches of a training step, run() moves the new values from
+/// `pending` to `written`. Therefore all microbatches of a step read the values
+/// that the parameters had before the step.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -105,13 +117,23 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Looks up result number `from.result` of the function `from.by` in `held`.
-/// The microbatch of the entry depends on the result:
-///  - a result that all microbatches share: -1;
-///  - any other result: the current microbatch. If `taker` runs once per step,
-///    it is the last microbatch.
-/// A sum over the microbatches has no entry in the first microbatch. In this
-/// case, returns zeros.
+/// Returns the value of the argument with the index `argument` of the function
+/// `taker`, on all ranks. The value is a result of the function that has the
+/// symbol name `from.by`. `from.result` is the index of the result. Both
+/// functions belong to the same pipeline stage. The member `held` is a map with
+/// the results of these functions. A key of the map contains a microbatch:
+///
+///  - The function first looks for an entry with the microbatch -1. The entry
+///    has a value for all microbatches, such as a gathered weight.
+///  - If there is no such entry, the function looks for an entry with the
+///    current microbatch, which is `ranks.microbatch`. If `taker` runs once per
+///    step and not once per microbatch, the function looks for an entry with
+///    the last microbatch.
+///
+/// If `from.by` is the name of `taker` itself, the value is a sum over the
+/// microbatches, such as the gradient of a weight. For the first microbatch,
+/// the map has no entry, and the function returns zeros. If an entry is missing
+/// for any other reason, the function returns an empty list.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -133,10 +155,20 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Stores each result of `function` in `held`, under the current microbatch.
-/// Two kinds of results get microbatch -1, which stands for all microbatches:
-///  - results of a function that runs once per step;
-///  - sums over the microbatches.
+/// Stores the results of `function` in the map `held`. `function` belongs to a
+/// pipeline stage. Other functions of the same stage read the results from the
+/// map. For example, the backward pass reads activations of the forward pass.
+/// `results` has the tensors of each result on all ranks. `microbatch` is the
+/// number of the microbatch that the function has processed.
+///
+/// A key of the map contains the number of a microbatch. The key of most
+/// results contains `microbatch`. Two kinds of results do not belong to one
+/// microbatch, and their keys contain -1:
+///
+///  - a result of a function that runs once per step, such as a gathered weight
+///    that all microbatches read;
+///  - a sum over the microbatches, such as the gradient of a weight. Each
+///    microbatch replaces the sum by a new sum.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -207,9 +239,15 @@ Status PipelineRun::runAction(const Position &position,
   return Status::success();
 }
 
-/// The pipeline positions (each the stages that one rank runs) take turns. A
-/// position executes actions until one has to wait for a message. The loop ends
-/// when no position can continue: all actions are done, or there is a deadlock.
+/// Executes the actions of all pipeline positions. A pipeline position is the
+/// set of stages that one rank runs. An action is, for example, the forward
+/// pass of one stage on one microbatch. The function goes through the positions
+/// again and again. At each position, the function executes actions in order
+/// until an action needs a message that has not been sent yet.
+///
+/// The loop ends when no position can execute another action. If some actions
+/// have not been executed, they wait for each other (deadlock), and the
+/// function returns an error.
 Status PipelineRun::run(const Inputs &wholeInputs, PipelineListener told) {
   inputs = &wholeInputs;
   listener = std::move(told);

@@ -13,8 +13,11 @@ namespace pcc::interpret {
 /// Callbacks that receive values while a pipeline is executed. Each callback
 /// may be null. The tensors of a StageValue are valid during the call only.
 struct PipelineListener {
-  /// Called with the name and the value of a model output, once per microbatch.
-  /// An output that is computed once per step is passed once.
+  /// Called when a function of the module has computed an output of the model.
+  /// The arguments are the name and the value of the output. Most functions are
+  /// executed once per microbatch, and then the callback is called once per
+  /// microbatch. Some functions are executed once for all microbatches. For an
+  /// output of such a function, the callback is called once.
   std::function<void(llvm::StringRef, const StageValue &)> onOutput;
   /// Called with every result of every op.
   std::function<void(const StageValue &)> onResult;
@@ -65,15 +68,21 @@ private:
   /// Returns whether `action` can start: other stages have sent all values that
   /// its function receives.
   bool isReady(const plan::Action &action);
-  /// Executes one action on all ranks of its pipeline position.
+  /// Executes one action on all ranks that run the stage of the action.
   Status runAction(const Position &position, const plan::Action &action);
   /// Returns the value of a function's argument on all ranks: shards of a model
   /// input, or a value that another function of the stage has computed.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns the value of argument number `argument` of the function `taker` on
-  /// all ranks. `from` names the source of the value: a result of a function of
-  /// the same stage.
+  /// Returns the value of one argument of the function `taker`, as one tensor
+  /// per rank. `argument` is the number of the argument, counted from 0. The
+  /// value is a result that a function of the same stage has returned before.
+  /// `from` contains the name of this function and the number of the result.
+  /// `ranks` holds the number of the microbatch for which `taker` is executed.
+  ///
+  /// The function that `from` names may be `taker` itself. In this case, the
+  /// argument is a sum over the earlier microbatches, and it is zero in the
+  /// first microbatch.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of `function` for one microbatch in the member `held`.
@@ -104,8 +113,10 @@ private:
   /// shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
-  /// Parameters that earlier steps have written (`written`) and that this step
-  /// writes (`pending`). This step reads only `written`.
+  /// `written` holds the values of parameters that earlier calls of run() have
+  /// written. `pending` holds the values that the current call of run() writes.
+  /// During a call, all functions read `written`. At the end of a successful
+  /// call, the values of `pending` replace those in `written`.
   Written written, pending;
   std::vector<Position> positions;
   /// Messages that have been sent and not yet received.

@@ -18,13 +18,27 @@ double roundingOf(mlir::Type type);
 /// (Monte Carlo arithmetic, Parker 1997).
 class RandomRounding {
 public:
-  /// Equal seeds give equal errors.
+  /// Creates an object that adds random errors to results. `seed` is the start
+  /// value of the random number generator. Two objects with equal seeds give
+  /// equal errors, if both process the same results in the same order.
+  /// `numerics` is the precision to which the simulation rounds results: f64 or
+  /// the element types of the model. The errors are as large as one rounding
+  /// error of this precision.
   RandomRounding(uint64_t seed, graph::Numerics numerics)
       : numerics(numerics), random(seed) {}
 
-  /// Multiplies each element of `result`, a result of `op`, by 1 + e or 1 − e.
-  /// Here e is the rounding error of f64 or, with Numerics::Model, of the
-  /// element type. Does nothing if `op` does not add elements.
+  /// Multiplies each element of the tensor `result` by 1 + e or by 1 − e,
+  /// chosen at random. `result` is a result of `op`, and `type` is the tensor
+  /// type of this result in the IR. The number e is the largest relative error
+  /// of one rounding. There are two cases:
+  ///
+  ///  - If the simulation computes in f64, e is 2^-53.
+  ///  - If the simulation rounds each result to its element type, e is the
+  ///    error of this element type, such as 2^-8 for bf16.
+  ///
+  /// Changes only tensors of floats. Changes only the results of two classes of
+  /// ops: ops that sum products (such as a matrix multiplication), and ops that
+  /// combine all elements along a dim (such as a softmax).
   void apply(mlir::Operation *op, mlir::Type type, graph::HostTensor &result);
 
 private:

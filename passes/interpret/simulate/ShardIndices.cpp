@@ -11,22 +11,41 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Replaces each index into the result of `view` by the index of the element
-/// that `view` reads there. A view is a windowed read of a dim, such as a halo
-/// exchange. Where `view` reads no element, the index becomes `hole`. Entries
-/// that are `padding` do not change.
+/// Changes each entry of `indices` from an index into a view to an index into
+/// the dim that the view reads. A view is a windowed read of a dim, such as a
+/// halo exchange. If the view reads no element at an index, the entry becomes
+/// `hole`. Negative entries stay as they are: they are padding.
+///
+/// Example: 4 ranks split a dim of 16 elements. Each rank reads its own 4
+/// elements and one neighbor on each side. The view therefore has 4 blocks of 6
+/// indices. Rank 0 has the first block, and rank 1 has the second one:
+///
+///   rank 0:   0, 1, 2, 3, 4, 5     becomes   hole, 0, 1, 2, 3, 4
+///   rank 1:   6, 7, 8, 9, 10, 11   becomes   3, 4, 5, 6, 7, 8
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Splits a dim by its factors, from major to minor. Example: the dim [3|64@tp]
-/// has two factors, 3 blocks of 64 elements each. The axis tp splits each
-/// block. With tp = 2, the rank at tp coordinate 0 holds:
+/// Computes the global indices of the elements that one rank holds. The list
+/// `indices` begins with the single entry 0. The loop processes one factor of
+/// the dim after another. A factor with `size` elements replaces each entry e
+/// of the list by the entries e · size + i. Here, i runs through the elements
+/// of the factor that the rank holds. The lists of all ranks have the same
+/// length. If a rank holds fewer elements than another rank, its list has
+/// `padding` in place of the missing elements.
 ///
-///     after the factor 3:       blocks 0, 1, 2
-///     after the factor 64@tp:   elements 0 … 31, 64 … 95, 128 … 159
+/// Example: the dim has 192 elements and the sharding [3|64@tp]. The dim has 3
+/// blocks of 64 elements. The mesh axis tp has 2 ranks and splits each block.
+/// The rank at the tp coordinate 0 holds the first 32 elements of each block:
+///
+///   at the start:             0
+///   after the factor 3:       0, 1, 2                        (blocks)
+///   after the factor 64@tp:   0 … 31, 64 … 95, 128 … 159     (elements)
+///
+/// For example, the factor 64@tp replaces the entry 1 by 1 · 64 + 0 to
+/// 1 · 64 + 31. These entries are 64 … 95.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -62,8 +81,18 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Sets the padding of a float shard to NaN and its holes (reads outside of the
-/// tensor) to 0. All other elements get arbitrary values.
+/// Fills a new shard of floats with NaN and 0. Later, the caller writes the
+/// elements of the shard. `indices` has one list per dim of the shard. An entry
+/// of a list is a global index or one of the constants `padding` and `hole`. A
+/// place of the shard belongs to one entry of each list. There are three cases:
+///
+///  - At least one of these entries is `padding`. The place is in the unused
+///    end of the shard's buffer. The place becomes NaN.
+///  - At least one of these entries is `hole`, and no entry is `padding`. The
+///    place is a part of a windowed read, such as a halo exchange, but the
+///    global tensor has no element there. The place becomes 0.
+///  - All entries are global indices. The caller overwrites the place later, so
+///    the value that it has until then is irrelevant.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -98,16 +127,30 @@ HostTensor interpret::emptyShard(const LocalIndices &indices,
 }
 
 namespace {
-/// Implements forEachElement by recursion over the dims.
+/// Calls the function `visit` for each element of a shard. A shard is the part
+/// of a global tensor that one rank holds. The member function run() is
+/// recursive: the call for one dim loops over the indices of this dim, and
+/// calls run() for the next dim.
 struct ElementWalk {
   const LocalIndices &indices;
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Visits the elements whose indices in the dims before `dim` are fixed.
-  /// `local` is the row-major position, in the shard, of the element with these
-  /// indices and zeros behind them. `global` is this position in the global
-  /// tensor.
+  /// Visits a part of the shard. Earlier calls of run() have chosen one index
+  /// for each dim before `dim`. This call visits all elements of the shard that
+  /// have the chosen indices.
+  ///
+  /// `local` is the sum of local index times stride over the dims before `dim`.
+  /// The stride of a dim is the distance, in elements, between two neighboring
+  /// indices of the dim in the shard. `global` is the same sum with global
+  /// indices and with the strides of the global tensor. If an index has been
+  /// chosen for every dim, `local` and `global` are the row-major positions of
+  /// one element, and this call passes them to `visit`.
+  ///
+  /// Example: a shard has rows of 3 elements, and the global tensor has rows of
+  /// 6 elements. Row 1 of the shard is a part of row 3 of the global tensor.
+  /// The call run(1, 3, 18) visits this row: `local` is 1 · 3 = 3, and `global`
+  /// is 3 · 6 = 18.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

@@ -8,16 +8,28 @@
 
 namespace pcc::interpret {
 
-/// For each dim of a shard, the global index that corresponds to each local
-/// index. It is `padding` or `hole` at local indices that hold no element of
-/// the global tensor.
+/// Global indices of the elements of a shard. There is one list per dim. Entry
+/// i of a list is the global index that corresponds to the local index i. If
+/// the shard has no element at the local index i, entry i is one of these two
+/// negative constants:
+///
+///  - `padding`: the local index i lies in the unused end of the shard's
+///    buffer.
+///  - `hole`: the shard is the result of a windowed read, such as a halo
+///    exchange, and reads no element of the global tensor at this index.
+///
+/// Example: a shard has the columns 2 and 3 of the global row 1, and one unused
+/// column. The lists are {{1}, {2, 3, padding}}.
 using LocalIndices = llvm::SmallVector<std::vector<int64_t>>;
 
 /// Value that stands for padding in a list of global indices. Padding is the
 /// unused end of a shard's buffer.
 inline constexpr int64_t padding = -1;
-/// Value that stands for a hole in a list of global indices: an element of a
-/// windowed read (View.h) that lies outside of the tensor. Its value is 0.
+/// Value that stands for a hole in a list of global indices. A windowed read,
+/// such as a halo exchange, reads a window of each dim. A hole is an index of
+/// the window that reads no element of the dim. For example, the window of the
+/// first rank may begin before element 0. At a hole, the shard contains the
+/// number 0.
 inline constexpr int64_t hole = -2;
 
 /// Returns the global indices that one rank holds of a dim of `size` elements,
@@ -34,7 +46,9 @@ LocalIndices localIndices(const dist::Sharding &sharding,
                           llvm::ArrayRef<int64_t> shape, const dist::Mesh &mesh,
                           const dist::Coordinates &where);
 
-/// Returns the indices of a shard that is the whole tensor of shape `shape`.
+/// Returns the global indices of a shard that is the whole tensor. The tensor
+/// has the shape `shape`. The result has one list per dim, which contains all
+/// indices of the dim. For example, the shape [2, 3] gives {{0, 1}, {0, 1, 2}}.
 LocalIndices allIndices(llvm::ArrayRef<int64_t> shape);
 
 /// Contents of the padding in a shard. The compiler guarantees zeros only in
@@ -45,21 +59,45 @@ enum class Padding : uint8_t {
   Poison ///< NaN; integers and booleans are 0
 };
 
-/// Returns a shard whose elements the caller will set: a tensor with the shape
-/// of `indices`. Its padding is filled according to `padding`, and its holes
-/// with 0.
+/// Creates the tensor for a shard. The caller must set the shard's elements
+/// afterwards. `indices` has one list per dim of the shard. The length of a
+/// list is the size of the dim, and its entries are the global indices of the
+/// shard's elements. `kind` is the kind of elements, such as floats.
+///
+/// This function sets the places of the tensor that hold no element of the
+/// global tensor:
+///
+///  - Padding is the unused end of the shard's buffer. In a tensor of floats,
+///    the padding becomes 0 or NaN, as `padding` selects. In all other tensors,
+///    the padding becomes 0.
+///  - A hole is a place that a windowed read (such as a halo exchange) reads
+///    outside of the global tensor. Holes become 0.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 
 /// Calls `visit(local, global)` for each element of a shard, in row-major
 /// order. `local` is the element's row-major position in the shard. `global` is
-/// its row-major position in the global tensor of shape `shape`. Padding and
-/// holes (reads outside of the tensor) are skipped.
+/// the element's row-major position in the global tensor, which has the shape
+/// `shape`. `indices` has one list per dim of the shard. The list contains, for
+/// each local index, the corresponding global index. The entry is negative if
+/// the shard holds no element at this local index. The function skips such
+/// local indices.
+///
+/// Example: the global tensor has the shape [2, 3]. The shard has 1 row and 2
+/// columns. Its row is row 1 of the global tensor. Its first column is column
+/// 2, and its second column is unused. Then `indices` is {{1}, {2, -1}}, and
+/// the only call is visit(0, 5).
 void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 
-/// Returns the shard of the global tensor `whole` whose elements have the
-/// global indices `indices`. Padding is filled according to `padding`.
+/// Copies the shard of one rank from the global tensor `whole`. `indices` has
+/// one list per dim, with the global indices that the rank holds. The entry -1
+/// is padding, the unused end of the shard's buffer. In a tensor of floats, the
+/// padding becomes 0 or NaN, as the parameter `padding` selects. Example with
+/// NaN:
+///
+///   whole = [[1, 2, 3], [4, 5, 6]]    indices = {{1}, {2, -1}}
+///   result = [[6, NaN]]               row 1; column 2, then padding
 graph::HostTensor takeShard(const graph::HostTensor &whole,
                             const LocalIndices &indices, Padding padding);
 

@@ -16,25 +16,42 @@ struct RankShard {
   int64_t rank;
   /// Global indices of the shard's elements: one list per dim.
   LocalIndices indices;
-  /// The shard's elements; null if only the indices are kept.
+  /// The shard's elements. The pointer is null after a user of the shard has
+  /// released the tensor to save memory. The member `indices` is still valid in
+  /// this case.
   TensorPointer tensor;
 };
 
-/// Returns the sharding recorded for `value`, a tensor of rank `rank`. If none
-/// is recorded, returns the sharding that splits nothing.
+/// Returns the sharding of `value` that the IR contains. If `value` is a result
+/// of an op, this sharding is in the attribute `dist.shardings` of the op. If
+/// `value` is an argument of a function, this sharding is in the attribute
+/// `dist.sharding` of the argument. If the attribute is absent, the function
+/// returns the sharding in which every process holds the whole tensor. The
+/// parameter `rank` is the number of dims of `value`.
 dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 
 /// A value that a stage has computed for one microbatch, on all ranks of the
 /// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of the value; null if every rank holds the whole value. For a
-  /// model output, it is the sharding in which the output is written.
+  /// Sharding of `value` over the ranks. Null means that every rank holds the
+  /// whole value. There are two cases:
+  ///
+  ///  - `value` is an output of the model, and the function that computes the
+  ///    output has the attribute `dist.sharding` for this result. This member
+  ///    is the sharding in the attribute.
+  ///  - In all other cases, this member is dist::shardingOf(value), which is
+  ///    the sharding that the IR contains for `value`.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
-  /// Number of the stage's first rank among the ranks of the whole pipeline.
+  /// Number of the first rank that runs the stage. Numbers of ranks start at 0
+  /// and count all ranks of the pipeline. Example: a pipeline has two stages.
+  /// Stage 0 runs on the ranks 0 to 3, and stage 1 runs on the ranks 4 to 7.
+  /// For a value of stage 1, `firstRank` is 4.
   int64_t firstRank;
-  /// Tensors of the value, indexed by the rank within the stage. Not owned.
+  /// Shards of the value, one per rank of the stage. Entry 0 is the shard on
+  /// the first rank of the stage. The StageValue does not own this list, so the
+  /// list must exist at least as long as the StageValue.
   const RankTensors &tensors;
 
   /// Returns the shard of this value on each rank of the stage. `shape` is the

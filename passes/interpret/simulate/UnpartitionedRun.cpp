@@ -11,8 +11,10 @@ interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
                             WrittenParameters *parameters,
                             RandomRounding *rounding) {
-  // Collect written values separately. Reads during the step must return the
-  // values from before the step.
+  // The map `written` stores the new values of weights that @main writes. If
+  // @main reads a weight after it has written the weight, the read must still
+  // return the old value. Therefore this function copies the new values to
+  // `parameters` only after the execution of @main.
   WrittenParameters written;
   BoundaryHooks hooks;
   hooks.read = [&](graph::GetParameterOp get) {

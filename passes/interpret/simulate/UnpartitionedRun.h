@@ -14,23 +14,35 @@ namespace pcc::interpret {
 /// parameter's symbol name.
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
-/// Executes the function @main of an unpartitioned module and returns its
-/// outputs in order. `onResult`, which may be null, is called with each result
-/// of each op.
+/// Executes the function @main of the unpartitioned model `module` once.
+/// Returns the outputs of the function in order. The parameters are:
 ///
-/// `parameters`, which may be null, holds the parameters that earlier training
-/// steps have written. All other parameters are read from the model. A
-/// successful step adds the parameters that it writes. The errors of
-/// `rounding`, which may be null, are added to the results of ops.
+///  - `inputs` holds the tensors of the model's inputs, by name.
+///  - `numerics` is the precision to which results are rounded: f64 or the
+///    element types of the model.
+///  - `onResult` is called with each result of each op. It may be null.
+///  - `parameters` holds the values that earlier training steps have given to
+///    weights. All other weights have their values in the model. A successful
+///    execution adds the values that @main writes. `parameters` may be null,
+///    and then all weights have their values in the model.
+///  - `rounding` multiplies the results of ops that compute sums, such as
+///    matrix products, by 1 plus a small random error. `rounding` may be null,
+///    and then there are no such errors.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
                  WrittenParameters *parameters = nullptr,
                  RandomRounding *rounding = nullptr);
 
-/// Returns the error for a module that cannot be executed because of `error`;
-/// `what` names the module. A wrong input value, such as an index out of range,
-/// is a mistake of the user. Any other error is a defect of pcc.
+/// Returns the error that pcc reports after the execution of a module has
+/// failed with `error`. `what` is a text that names the module, such as "the
+/// partitioned model". There are two cases:
+///
+///  - `error` has the code BadInput: an input of the user has a wrong value,
+///    such as an index out of range. The function returns `error` itself.
+///  - `error` has any other code. The function returns an error with the code
+///    Defect (a defect of pcc). Its message contains `what` and the message of
+///    `error`.
 Status cannotRun(llvm::StringRef what, const Status &error);
 
 } // namespace pcc::interpret

@@ -11,8 +11,12 @@ namespace {
 constexpr double giga = 1e9;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Returns the y of a non-empty curve at `x`, by linear interpolation. Outside
-/// of the curve, y is that of the nearest end.
+/// Returns the y that belongs to `x`. `curve` is a list of points (x, y) that
+/// are sorted by x. The list has at least one point. Between two points, the
+/// function interpolates linearly. For example, if the points are (0, 10) and
+/// (4, 20), then x = 1 gives 12.5. If `x` is smaller than the x of all points,
+/// the result is the y of the first point. If `x` is larger than the x of all
+/// points, the result is the y of the last point.
 double interpolate(const Curve &curve, double x) {
   assert(!curve.empty() && "a curve without points");
   auto after = std::upper_bound(
@@ -27,17 +31,28 @@ double interpolate(const Curve &curve, double x) {
   return low.second + share * (after->second - low.second);
 }
 
-/// Returns the seconds for `bytes` on a non-empty measured curve from bytes to
-/// seconds. Interpolates linearly between points. Beyond the last point, the
-/// bandwidth is that of the last point.
+/// Returns the predicted seconds of one call of a collective. `bytes` is the
+/// number of bytes that one rank receives in this call. `curve` contains
+/// measured points (bytes, seconds), at least one:
+///
+///  - If `bytes` lies between two points, the function interpolates linearly.
+///  - If `bytes` is smaller than the bytes of the first point, the function
+///    returns the seconds of the first point.
+///  - If `bytes` is larger than the bytes of the last point, the seconds grow
+///    in proportion to `bytes`. For example, if the last point is 100 bytes in
+///    4 seconds, 200 bytes take 8 seconds. (If the last point has 0 bytes, the
+///    function returns the seconds of the last point.)
 double interpolateTime(const Curve &curve, double bytes) {
   const auto &last = curve.back();
   return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
                                               : interpolate(curve, bytes);
 }
 
-/// Returns the built-in profile of the target `cpu`: one core complex of a
-/// server, whose ranks communicate through shared memory or Ethernet.
+/// Returns the description of a cluster that the compiler uses for the target
+/// `cpu` if the user passes no cluster file. In this description, a device is
+/// one core complex of a server. A core complex is a group of CPU cores with a
+/// common cache. The ranks communicate through shared memory or through
+/// Ethernet. The description has one link for both.
 Cluster cpuCluster() {
   Cluster cluster;
   cluster.memoryBytes = 64 * gibi;
@@ -91,8 +106,9 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
-    // A measured curve is valid for one group size only. Other sizes are priced
-    // by the network links below.
+    // Measured seconds are valid for one number of ranks only. If no seconds
+    // were measured for `size` ranks, the two lines at the end of the function
+    // compute the seconds from the latency and the bandwidth of a network link.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
       return calls * interpolateTime(curve->second, bytes / calls);

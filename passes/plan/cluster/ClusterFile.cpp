@@ -15,8 +15,11 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9, tera = 1e12;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Parses one cluster file into `cluster`, field by field. Keeps the first
-/// error and continues with placeholders.
+/// Parser of a cluster file, a TOML file that describes machines and their
+/// network. The parser reads the fields of the file one after another and
+/// stores their values in the member `cluster`. If a value is invalid, the
+/// parser records an error and reads the next field. The parser keeps only the
+/// first error. If there is an error, read() returns it instead of `cluster`.
 class ClusterReader {
 public:
   explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
@@ -58,9 +61,15 @@ private:
   /// Returns `node` as a table. If it is no table, records an error and returns
   /// null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses a table of numbers. `fields` tells where to store the number with a
-  /// given name. Records an error for a name that `fields` lacks. Skips the
-  /// entry with the name `except`.
+  /// Parses `node`, a table of numbers, such as {mem_gb = 80, launch_us = 4}.
+  /// `fields` lists the keys that the table may have. For each key, `fields`
+  /// has the variable in which the function stores the number, and the unit by
+  /// which the function multiplies the number. `name` is the name of the table,
+  /// for error messages.
+  ///
+  /// Ignores the entry whose key is `except`. Without `except`, ignores no
+  /// entry. Records an error if `node` is not a table, if `fields` lacks a key
+  /// of the table, or if a value is not a number or is negative.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -115,8 +124,14 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
-/// Parses a list of points [[x, y], …] and scales it by `xUnit` and `yUnit`.
-/// Records an error if the x do not ascend or a y is not positive.
+/// Parses `node`, a list of pairs of numbers (x, y), such as [[65536, 28],
+/// [1048576, 41]]. Returns the pairs. Each x is multiplied by `xUnit`, and each
+/// y is multiplied by `yUnit`. For example, the unit 1e-6 converts microseconds
+/// to seconds. `name` is the name of the field, for error messages.
+///
+/// Records an error if `node` is not a list of pairs of numbers or if the list
+/// is empty. Also records an error if a number is negative, if a y is 0, or if
+/// an x is not larger than the x of the pair before it.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -175,8 +190,14 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Parses the table of peak flops by element type. A vendor's type name, such
-/// as fp32, becomes pcc's name, f32.
+/// Parses `node`, a table with the peak speed of one device for each element
+/// type. The numbers are in teraflops per second. For example, {bf16 = 989,
+/// fp32 = 67} means 989e12 flops per second for bf16. `name` is the name of the
+/// table, for error messages.
+///
+/// Stores the flops per second in `cluster.peakFlops`. If the name of an
+/// element type begins with fp, the function removes the p: fp32 becomes f32.
+/// Records an error if `node` is not a table or if a number is not positive.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -192,8 +213,12 @@ void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   }
 }
 
-/// Parses the levels of the network, sorted by span. They replace all links of
-/// the built-in profile.
+/// Parses the field `links` of the cluster file, a list of network links. Each
+/// link is one level of the network, such as NVLink or InfiniBand. Stores the
+/// links in `cluster.links`, where they replace all links that were there. The
+/// file may list the links in any order. The function sorts the links by `span`
+/// (the number of ranks that a link connects), the smallest first. `name` is
+/// the name of the field, and `node` is the value.
 void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
   const toml::array *entries = node.as_array();
   if (!entries || entries->empty())
@@ -225,8 +250,17 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
-/// Parses the tables [collectives.KIND]. In each table, the key is a group
-/// size, and the value a curve from received bytes to microseconds.
+/// Parses the field `collectives` of the cluster file: measured times of
+/// collectives. There is one table for each kind of collective:
+///
+///     [collectives.all_reduce]
+///     8 = [[65536, 28], [1048576, 41]]
+///
+/// The key 8 is the number of ranks. In the example, an all-reduce of 8 ranks
+/// takes 28 microseconds if each rank receives 65536 bytes. It takes 41
+/// microseconds if each rank receives 1048576 bytes. The function stores the
+/// times in `cluster.collectives`, in seconds. `name` is the name of the field,
+/// and `node` is the value.
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);

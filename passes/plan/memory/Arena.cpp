@@ -31,13 +31,24 @@ std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
-/// Choice among the gaps that are large enough: the one with the lowest offset
-/// (First) or the smallest one (Best).
+/// Rule by which findGap() chooses the offset of a buffer. A gap is a range of
+/// bytes of the arena that is free while the buffer is alive. Both rules
+/// consider only the gaps that are large enough. The rule `First` chooses the
+/// gap with the lowest offset. The rule `Best` chooses the smallest gap. For
+/// example, a buffer needs 64 bytes, and the gaps are the bytes [0, 256) and
+/// [512, 576). With `First`, the buffer gets the offset 0. With `Best`, it gets
+/// the offset 512.
 enum class Fit { First, Best };
 
-/// Finds the largest number of live bytes in a range of instructions. Stores
-/// only instructions at which a piece (live part of a buffer) begins. `levels`
-/// is a sparse table of maxima. Example for the live bytes 3, 5, 4, 2:
+/// Table that gives the largest number of live bytes in a range of
+/// instructions. The live bytes at an instruction are the sizes of all pieces
+/// that are alive, added up. A piece is a part of a buffer that is alive during
+/// a range of instructions.
+///
+/// The number of live bytes can grow only at an instruction at which a piece
+/// begins. The table therefore has one entry for each such instruction. `times`
+/// contains the instructions, and `levels` the largest numbers of live bytes.
+/// For example, if the live bytes at four such instructions are 3, 5, 4 and 2:
 ///
 ///     level 0   3 5 4 2
 ///     level 1   5 5 4     maxima of 2 adjacent entries of level 0
@@ -108,8 +119,14 @@ private:
   std::vector<std::vector<uint64_t>> levels;
 };
 
-/// Bytes of an arena that grows as needed. Keeps the free blocks by offset, to
-/// join neighbors, and by size, to find the smallest one that is large enough.
+/// Allocator that assigns the offsets of the blocks in an arena. It allocates
+/// no memory. take() returns the offset of a block: the smallest free block
+/// that is large enough, or else new bytes at the end of the arena. give()
+/// makes a block free again.
+///
+/// The free blocks are stored in two forms. `byOffset` sorts them by offset, so
+/// that adjacent free blocks can be merged. `bySize` sorts them by size, so
+/// that the smallest block that is large enough can be found.
 class FreeBlocks {
 public:
   /// Takes `size` bytes, and returns their offset.
@@ -146,7 +163,9 @@ public:
   uint64_t total() const { return end; }
 
 private:
-  /// Takes bytes at the end of the arena, of which the last block may be free.
+  /// Returns the offset of `size` bytes at the end of the arena, and makes the
+  /// arena larger. If the last bytes of the arena are a free block, the new
+  /// bytes begin at the beginning of this block.
   uint64_t grow(uint64_t size) {
     uint64_t begin = end;
     if (!byOffset.empty())
@@ -172,9 +191,14 @@ private:
   uint64_t end = 0;
 };
 
-/// Places buffers in different orders and keeps the plan with the smallest
-/// arena. Invariant after the first order: `best` is a valid plan of
-/// `bestTotal` bytes.
+/// Planner that assigns each buffer an offset in the arena. The arena is one
+/// allocation that contains all buffers. A plan contains the offsets of all
+/// buffers. The planner places the buffers one after another. It repeats this
+/// in different orders, because each order can give an arena of another size.
+///
+/// The planner keeps the plan with the smallest arena. `best` contains the
+/// offsets of this plan, and `bestTotal` is the number of bytes of its arena.
+/// Before the first plan, `bestTotal` is the largest integer.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -201,31 +225,52 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of buffers above which the plan of sweep() is tried first. It is
-  /// often the best one, and an order takes quadratic time.
+  /// Largest number of buffers for which run() does not call sweep() first.
+  /// With more buffers, run() calls sweep() first. The time of sweep() for n
+  /// buffers is proportional to n log n, but the time of place() is
+  /// proportional to n^2. The plan of sweep() is often the best one.
   static constexpr size_t manyBuffers = 2048;
-  /// Number of orders that one hill climb tries before the next hill climb gets
-  /// its turn.
+  /// Number of changed orders that climb() tries for one hill climb before it
+  /// continues with the next hill climb. A hill climb is a search that changes
+  /// an order again and again, and keeps changes that do not enlarge the arena.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Places the buffers in the order in which they become alive, as an
-  /// allocator would, in n log n steps. Sets `best` and `bestTotal`.
+  /// Makes a plan in n log n steps, for n buffers. Goes through the
+  /// instructions in order. Takes bytes from a FreeBlocks allocator where a
+  /// buffer becomes alive, and gives the bytes back where the buffer ends.
+  /// Stores the offsets in `best`, and the bytes of the arena in `bestTotal`.
   void sweep();
-  /// Places all buffers in `order`, sets `offsets`, and returns the arena's
-  /// bytes. Returns `unbounded` as soon as they exceed `limit`.
+  /// Assigns an offset in the arena to each buffer, one buffer after another.
+  /// `order` contains the indices of the buffers. `fit` is the rule by which
+  /// findGap() chooses one of several free ranges. Stores the offsets in
+  /// `offsets`. Returns the bytes of the arena.
+  ///
+  /// If the arena gets more than `limit` bytes, the function stops and returns
+  /// `unbounded`, the largest integer. The caller then ignores `offsets`.
+  ///
+  /// If `isLarge` is true, there are many buffers. The function then also stops
+  /// and returns `unbounded` when `steps` reaches `effort`. `steps` is the
+  /// number of comparisons between a buffer and a placed buffer. `effort` is
+  /// the limit for this number.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  /// Returns an offset for a buffer without `pieces`: the lowest or the
-  /// smallest gap that is large enough, as `fit` says.
+  /// Returns an offset for `buffer`, which must not have `pieces`. The offset
+  /// lies in a gap between the placed buffers that are alive at the same time.
+  /// The gap is large enough for `buffer`. If `fit` is Fit::First, the gap is
+  /// the one with the lowest offset. If `fit` is Fit::Best, the gap is the
+  /// smallest one.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
-  /// Returns the lowest offset at which `buffer` overlaps no placed range. The
-  /// buffer consists of several pieces, which are alive at different times.
+  /// Returns the lowest offset in the arena at which `buffer` can be placed.
+  /// `buffer` consists of pieces. A piece is a range of bytes of the buffer
+  /// that is alive during a range of instructions. At the returned offset, no
+  /// piece uses a byte of the arena that a placed buffer uses at the same
+  /// instruction.
   uint64_t findLowest(const ArenaBuffer &buffer);
   /// Inserts one piece (live part) of a buffer into `placed`. The buffer is at
   /// byte `offset`.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Places all buffers in `order` and returns the bytes of the arena, as
-  /// place() does. Stores the offsets in `best` if the arena is the smallest so
-  /// far.
+  /// Calls place() with the same arguments and returns its result, the bytes of
+  /// the arena. If the arena is smaller than `bestTotal`, the smallest arena so
+  /// far, stores the new offsets in `best` and the bytes in `bestTotal`.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -250,10 +295,14 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Whether one order takes more steps than `effort`. The first plan is then
-  /// that of sweep(), and an order is given up when the effort is used up.
+  /// Whether n * n / 2 is larger than `effort`, where n is the number of
+  /// buffers. If place() places n buffers, it makes about n * n / 2
+  /// comparisons. If `isLarge` is true, run() calls sweep() first, and place()
+  /// stops when `steps` reaches `effort`.
   const bool isLarge;
-  /// Lower bound of the arena's bytes, at which the search ends.
+  /// Largest number of bytes that are alive at one instruction. No arena can be
+  /// smaller. If the planner finds an arena with this number of bytes, it stops
+  /// and does not look for a better plan.
   uint64_t bound = 0;
   /// Number of comparisons of a buffer with a placed range so far. The search
   /// ends when it reaches the limit `effort`.
@@ -276,10 +325,17 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Visits the placed ranges that are alive together with `buffer`, by ascending
-/// offset. A gap lies between `free`, the largest end so far, and the begin of
-/// the next range. If no gap is large enough, returns the first free offset
-/// after all ranges.
+/// Visits the placed ranges in the order of their first bytes. A placed range
+/// is a range of bytes that an earlier buffer occupies. The function ignores
+/// the ranges that are not alive at the same time as `buffer`.
+///
+/// A gap is the free bytes before a range. `free` is the first byte of the gap:
+/// the largest end of the ranges visited before, or 0. For example, ranges at
+/// the bytes [0, 64) and [128, 192) have the gap [64, 128). With Fit::First,
+/// the loop ends at the first gap that is large enough. With Fit::Best, the
+/// loop visits all ranges and keeps the smallest gap that is large enough. If
+/// no gap is large enough, the result is the first aligned offset after all
+/// these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -298,9 +354,17 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Moves the buffer up from offset 0 until no piece (live part) overlaps a
-/// placed range. Each step moves a piece to the end of a range, so no valid
-/// offset is skipped.
+/// Begins with offset 0 for `buffer`. The function compares each piece of the
+/// buffer with each placed range. A placed range is a range of bytes of the
+/// arena that an earlier buffer occupies during some instructions.
+///
+/// If a piece and a placed range have a byte in common at the same instruction,
+/// the function increases the offset of the buffer. It chooses the lowest
+/// aligned offset at which the piece begins at the end of the range or after
+/// it. At all offsets that it skips, the piece overlaps this range or the
+/// offset is not aligned. The function then continues with the next range. It
+/// ends when it has compared all pieces with all ranges and has not increased
+/// the offset. The result is therefore the lowest valid offset.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -335,7 +399,11 @@ void ArenaPlanner::sweep() {
   auto bytesOf = [&](uint32_t i) {
     return alignUp(buffers[i].size, alignment);
   };
-  // Pairs of an instruction and a buffer: ends come first at an instruction.
+  // Events (instruction, begins, buffer). If `begins` is true, the buffer
+  // becomes alive at the instruction. If `begins` is false, the buffer is not
+  // alive from this instruction on. Events of one instruction are sorted by
+  // `begins`: false comes first, so the bytes of an ended buffer can be taken
+  // again.
   std::vector<std::tuple<size_t, bool, uint32_t>> events;
   for (uint32_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].size > 0) {
@@ -382,8 +450,11 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns a changed order. A random buffer at the top of the arena moves to an
-/// earlier place. With probability 1/2, two random buffers are swapped, too.
+/// Returns a changed copy of `climb.order`, the order in which buffers are
+/// placed. Chooses at random one of the buffers that end at the end of the
+/// arena, and moves it to a random earlier position in the order. If the buffer
+/// is the first in the order, swaps it with a random buffer instead. With
+/// probability 1/2, then swaps two random buffers in the order.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -404,9 +475,16 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Continues each hill climb in turn until the effort is used up or a plan
-/// reaches the lower bound. A climb also accepts an order whose arena is
-/// equally large.
+/// Improves `climbs`, a list of hill climbs. A hill climb has an order in which
+/// buffers are placed. The function changes the order at random (see
+/// neighbour). If the arena of the changed order is not larger, the changed
+/// order replaces the old order. The function tries `neighboursPerTurn` changes
+/// for one hill climb, and then continues with the next one. After the last
+/// hill climb, it begins again with the first one.
+///
+/// The function ends if the best plan has only `bound` bytes, or if the search
+/// has made `effort` comparisons. `bound` is the lower bound of the arena's
+/// bytes. attempt() stores the best plan.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -420,9 +498,21 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Tries several orders of placement, each with both rules for a buffer's gap
-/// (the lowest or the smallest that is large enough). Then starts a hill climb
-/// from each of these plans, and returns the best plan.
+/// Searches for a small arena, and returns the best plan. A plan contains the
+/// offsets of all buffers in the arena. If there are many buffers, sweep()
+/// makes the first plan.
+///
+/// The function then places the buffers in several orders, such as the largest
+/// buffer first. It uses each order with two rules. The rule Fit::First places
+/// a buffer in the first free range that is large enough. The rule Fit::Best
+/// places a buffer in the smallest free range that is large enough. A buffer
+/// with `pieces` gets the lowest free offset with both rules.
+///
+/// Each order with each rule gives one plan. From each of these plans, the
+/// function starts a hill climb. A hill climb changes the order at random, and
+/// keeps a change if the arena does not become larger. The search ends if the
+/// arena cannot become smaller, or if the search has compared buffers `effort`
+/// times.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
@@ -432,8 +522,13 @@ ArenaPlan ArenaPlanner::run() {
     if (done())
       return {best, bestTotal, bound};
   }
-  // Keys are sorted ascending; `down` puts larger numbers first. Buffers with
-  // equal keys keep their order.
+  // orderBy() sorts the buffers by a key, the smallest key first. A key is a
+  // tuple of numbers. The second number counts only if the first numbers are
+  // equal. Buffers with equal keys are sorted by their indices.
+  //
+  // The function `down` inverts all bits of a number, so that a larger number
+  // becomes a smaller one. For example, a key that begins with down(size(i))
+  // puts the largest buffer first.
   auto down = [](uint64_t value) { return ~value; };
   auto size = [&](uint32_t i) { return buffers[i].size; };
   auto length = [&](uint32_t i) {
@@ -486,10 +581,14 @@ std::string describe(const PlacedPiece &piece) {
          std::to_string(piece.last);
 }
 
-/// Returns a message about two pieces (live parts of buffers) that share a live
-/// byte; empty if there are none. Sweeps over the instructions. `live` holds
-/// the live pieces by first byte, so a new piece can overlap only its two
-/// neighbors.
+/// Returns a message about two pieces in `pieces` that use the same byte of the
+/// arena at the same instruction. Returns an empty string if there are none. A
+/// piece is a part of a buffer that is alive during a range of instructions.
+///
+/// The function goes through the instructions in order. `live` contains the
+/// pieces that are alive at the current instruction, sorted by their first
+/// byte. These pieces do not overlap each other. If a new piece overlaps any of
+/// them, it overlaps the piece just before it or the piece just after it.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

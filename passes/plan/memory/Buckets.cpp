@@ -34,8 +34,11 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
-    // An op before this call reads a result of the bucket. The bucket runs
-    // before that op, so this call begins a new one.
+    // `open` is the current bucket: a group of collectives that one call
+    // executes. `open.firstUse` is the index of the first op that reads a
+    // result of this group. If `call` is this op or comes after this op, `call`
+    // cannot join the group. The code then ends the group and begins a new
+    // group with `call`.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

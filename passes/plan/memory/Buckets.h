@@ -27,25 +27,39 @@ struct CollectiveCall {
   size_t firstUse = 0;
 };
 
-/// Groups calls of equal kind into buckets, which one call can execute. `calls`
-/// must ascend by `place`. Each bucket is an ascending list of two or more
-/// indices into `calls`. A bucket runs at its last call, before any result is
-/// read. Example:
+/// Divides collectives into buckets. A bucket is a group of two or more
+/// collectives of the same kind, which one call executes together. The call of
+/// a bucket takes the place of the last collective of the bucket. Therefore, no
+/// op up to this place may read a result of the bucket.
+///
+/// `calls` must be sorted by `place`, the index of a collective in the
+/// function. Each bucket of the result is a list of indices into `calls`, in
+/// ascending order. A collective that is in no bucket is not in the result.
+/// Example with collectives a, b, c and d of the same kind:
 ///
 ///     place   0   1   2   3   4   5
 ///     call    a   b       c   d            buckets {a, b} and {c, d}
 ///     reads           a           b, c, d
 ///
-/// The op at place 2 reads a, so a and c cannot be in one bucket.
+/// The op at place 2 reads the result of a, and c comes after this op.
+/// Therefore, a and c cannot be in one bucket.
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 
 /// Latency of a call in seconds, used if the cluster has latency 0.
 inline constexpr double assumedCallSeconds = 5e-6;
 
-/// Returns whether a collective is small enough to share a call with others.
-/// Copying its operand and result must take at most half of `callSeconds`, the
-/// latency of a call. A latency of 0 counts as `assumedCallSeconds`.
+/// Returns whether a collective should share one call with other collectives. A
+/// shared call saves the latency of a separate call, which is `callSeconds`. A
+/// shared call also needs two copies: the operand is copied into a common
+/// buffer, and the result is copied out of a common buffer.
+///
+/// The function returns true if the copies take at most half of the latency. A
+/// copy reads and writes each byte once. `memoryBytesPerSecond` is the memory
+/// bandwidth. For example, if operand and result have 1 MB each, the copies
+/// move 4 MB. At 1000 GB per second, they take 4 microseconds. The latency must
+/// then be at least 8 microseconds. If `callSeconds` is 0, the function uses
+/// the latency `assumedCallSeconds`.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

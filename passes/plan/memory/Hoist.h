@@ -20,16 +20,20 @@ namespace pcc::plan {
 /// One op of a pipeline stage. Byte counts are local to one rank and one
 /// microbatch.
 struct StageOp {
-  /// Indices of the ops that produce the operands, all smaller than that of
-  /// this op. Function arguments are left out.
+  /// Ops that produce the operands of this op, as indices into the list of ops.
+  /// The indices are smaller than the index of this op. An operand that is an
+  /// argument of the function has no entry, because no op produces it.
   std::vector<int> operands;
-  /// Whether the results are equal in all microbatches. All operands must then
-  /// be equal, too.
+  /// Whether the op computes the same results in all microbatches. If the flag
+  /// is true for an op, the flag must be true for all ops that compute its
+  /// operands.
   bool isShared = false;
   /// Whether the op communicates.
   bool communicates = false;
-  /// Whether the op costs nothing to repeat: a view (reshape, transpose,
-  /// slice), a weight or a constant. Its results are never held in memory.
+  /// Whether the op costs nothing to repeat. True for a view (reshape,
+  /// transpose, slice), and for an op whose result is a weight or a constant.
+  /// The function chooseHoisting never decides to hold the results of such an
+  /// op in memory for the whole step.
   bool isView = false;
   /// Whether the stage returns a result of the op.
   bool isOutput = false;
@@ -39,29 +43,42 @@ struct StageOp {
   int64_t resultBytes = 0;
 };
 
-/// For each op of a stage: whether it runs once per step, in every microbatch,
-/// or both. For example, a weight runs both ways if its all-gather runs once
-/// per step and another op reads the weight in every microbatch.
+/// Decision for each op of a stage: whether the op runs once per step, in every
+/// microbatch, or both. Example of both: op 0 reads a weight from memory. Op 1
+/// is an all-gather of the weight and runs once per step. Op 2 multiplies by
+/// the weight and runs in every microbatch. Op 0 then runs once per step,
+/// before op 1, and also runs in every microbatch, before op 2.
 struct Hoisting {
-  /// Flags by op. `runsOnce`: it runs once per step. `runsEach`: it runs in
-  /// every microbatch. `isHeld`: its results stay in memory for the whole step;
-  /// it then runs only once.
+  /// Flags for each op of the stage. Each list has one flag per op:
+  ///
+  ///  - `runsOnce`: the op runs once per step.
+  ///  - `runsEach`: the op runs in every microbatch. Both `runsOnce` and
+  ///    `runsEach` can be true for one op. The op then runs once per step and
+  ///    also in every microbatch.
+  ///  - `isHeld`: the results of the op stay in memory for the whole step. If
+  ///    `isHeld` is true for an op, `runsOnce` is true for the op, and
+  ///    `runsEach` is false for the op.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
-/// Chooses the ops that run once per step, and the ops whose results stay in
-/// memory for the whole step (held). An op is held under these conditions:
+/// Chooses for each op whether the op runs once per step, in every microbatch,
+/// or both. Also chooses the ops whose results stay in memory for the whole
+/// step. These ops are held. An op is held if all of these conditions are true:
 ///
-///  - Its results are equal in all microbatches.
-///  - It communicates, or its results are at most as large as its operands.
-///    Larger results, such as a mask from a row and a column, are cheaper to
-///    recompute.
-///  - It is no view, such as a reshape.
-///  - Its results fit into the budget `maxHeldBytes`. Ops at the end of the
-///    stage use the budget first.
+///  - The results of the op are equal in all microbatches.
+///  - An op that runs in every microbatch reads a result of the op, or the
+///    stage returns a result of the op.
+///  - The op communicates, or its results have at most as many bytes as its
+///    operands. Larger results are cheaper to recompute. An example is a mask
+///    that is computed from a row and a column.
+///  - The op is not a view, such as a reshape.
+///  - The results of the op fit into the bytes that are left. All held results
+///    together have at most `maxHeldBytes` bytes. The function visits the ops
+///    from the last to the first.
 ///
-/// Held ops, and ops that compute their operands, run once per step. Example
-/// with a weight w:
+/// A held op runs once per step. The ops that compute the operands of a held op
+/// also run once per step. In this example with a weight w, the transpose is a
+/// view, so it is not held:
 ///
 ///     w ── all_gather ── transpose ──┐
 ///     x ─────────────────────────────┴── matmul

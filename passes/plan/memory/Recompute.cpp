@@ -21,8 +21,10 @@ Recomputation complete(const StageGraph &stage,
   std::vector<bool> isNeeded(stage.values.size());
   std::transform(stage.values.begin(), stage.values.end(), isNeeded.begin(),
                  isRead);
-  // Visit the readers of a value before the op that produces it. Then
-  // `isNeeded` of the value is final at that op.
+  // A value is needed if the backward pass or a recomputed op reads it. This
+  // loop visits the ops in reverse. It therefore visits all readers of a value
+  // before the op that computes the value. When the loop reaches this op,
+  // `isNeeded` of the value is final.
   for (size_t i = stage.ops.size(); i-- > 0;) {
     const ForwardOp &op = stage.ops[i];
     for (int value : op.results) {
@@ -49,20 +51,32 @@ Recomputation complete(const StageGraph &stage,
 
 namespace {
 /// A flow network whose minimum cut decides which values to keep in memory and
-/// which ops to recompute. The cut has the least cost: price * kept bytes +
-/// recomputed flops. Edges:
+/// which ops to recompute. `price` is a number of flops per byte. The minimum
+/// cut is the decision with the least cost:
 ///
-///   source ──∞── value that the backward pass reads
-///   value ──price * bytes── op that makes it ──∞── operand
-///                           op ──flops── sink
+///     price * bytes of the kept values + flops of the recomputed ops
 ///
-/// A cut separates the source from the sink:
+/// The nodes are the source, the sink, the ops and the values. A value that is
+/// always in memory, such as a weight, has no node. Edges:
 ///
-///  - If it cuts an edge `price * bytes`, the value is kept.
-///  - If it cuts an edge `flops`, the op is recomputed.
-///  - It never cuts an edge `∞`: a recomputed op needs all of its operands.
-///  - If an op cannot be repeated, the edges of its values lead to the sink.
-///    The cut then keeps each value that is read.
+///     from     to         capacity
+///     source   value      infinite, if the backward pass reads the value
+///     value    its op     price * bytes; this op computes the value
+///     op       operand    infinite
+///     op       sink       flops of the op
+///
+/// A cut divides the nodes into the source's side and the sink's side. An edge
+/// from the source's side to the sink's side is cut. The capacities of the cut
+/// edges add up to the cost. An infinite edge is never cut.
+///
+///  - A value on the source's side is needed.
+///  - An op on the source's side is recomputed. Its edge to the sink is cut.
+///    The op needs all of its operands, so the operands are on the source's
+///    side, too.
+///  - A needed value is kept if its op is on the sink's side. The edge from the
+///    value to its op is cut.
+///  - Some ops must not run twice. A result of such an op has an edge to the
+///    sink in place of the edge to the op. A needed result is then kept.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -87,8 +101,13 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds the op with the index ops[i] and its results to `network`. `price` is
-  /// the cost of one kept byte, in flops.
+  /// Adds the edges of one op and the edges of the results of this op to the
+  /// flow network `network`. The network has a node for each op in the list
+  /// `ops` and for each result of these ops that is not always in memory. `i`
+  /// is the position of the op in this list. `price` is the number of flops
+  /// that one kept byte costs. The edge from a result to the op has a capacity
+  /// of `price` times the bytes of the result. If the op must not run twice,
+  /// this edge goes from the result to the sink instead.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -151,11 +170,29 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// Finds the best choices of kept values and recomputed ops. They are the
-/// vertices of the lower convex hull of all points (kept bytes, flops). A step
-/// takes two vertices a and b, and the price (flops per byte) at which both
-/// cost the same. A minimum cut finds the cheapest choice at this price. If it
-/// is cheaper than a and b, it is a vertex between them.
+/// Finds the best choices of kept values and recomputed ops. A choice is a
+/// point with two coordinates: the bytes of the kept values, and the flops of
+/// the recomputed ops. The best choices are the vertices of the lower convex
+/// hull of all points.
+///
+/// The first two vertices are the choice with the fewest flops and the choice
+/// with the fewest bytes. The search for a vertex between two vertices a and b
+/// has three steps:
+///
+///  1. Compute a price in flops per byte. A choice costs flops + price * bytes.
+///     At this price, a and b cost the same.
+///  2. Find the cheapest choice c at this price by a minimum cut.
+///  3. If c costs less than a and b, c is a vertex between a and b. Search
+///     between a and c, and between c and b. Otherwise, there is no vertex
+///     between a and b.
+///
+/// Example:
+///
+///     a        100 bytes,   0 flops
+///     b         20 bytes, 160 flops
+///     price    (160 - 0) / (100 - 20) = 2 flops per byte
+///     cost     a: 0 + 2 * 100 = 200    b: 160 + 2 * 20 = 200
+///     c         50 bytes,  40 flops: 40 + 2 * 50 = 140, a vertex
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -169,9 +206,15 @@ public:
     highest = highestPrice(stage, ops);
   }
 
-  /// Returns the vertices of the lower convex hull of all points (kept bytes,
-  /// flops), from the fewest flops to the fewest bytes. Must be called only
-  /// once.
+  /// Returns the best choices of kept values and recomputed ops. `price` is a
+  /// number of flops per byte. At a given price, a choice costs:
+  ///
+  ///     price * bytes of the kept values + flops of the recomputed ops
+  ///
+  /// For each price above 0, one of the returned choices is the cheapest of all
+  /// choices. The first returned choice has the fewest flops. The last returned
+  /// choice has the fewest bytes. The function must be called only once,
+  /// because it moves the member `vertices` to the caller.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);
@@ -182,8 +225,15 @@ public:
   }
 
 private:
-  /// Appends to `vertices` the vertices of the convex hull that lie strictly
-  /// between its vertices `first` and `last`, in order.
+  /// Appends to `vertices` all best choices that keep fewer bytes than `first`
+  /// and more bytes than `last`. A choice says which values are kept and which
+  /// ops are recomputed. At a given price in flops per byte, a choice costs:
+  ///
+  ///     price * bytes of the kept values + flops of the recomputed ops
+  ///
+  /// A choice is best if there is a price at which it is cheaper than all other
+  /// choices. `first` and `last` are best choices, too, but the function does
+  /// not append them. The choice with the most kept bytes is appended first.
   void between(const TradeOff &first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
@@ -202,9 +252,12 @@ private:
   }
 
   CutNetwork network;
-  /// Bounds of the price of one kept byte, in flops. At `lowest`, all bytes
-  /// together cost less than one flop. At `highest`, one byte costs more than
-  /// all flops.
+  /// Smallest and largest price that the search uses. A price is a number of
+  /// flops that one kept byte costs. At the price `lowest`, the bytes of all
+  /// values together cost less than one flop. The cheapest choice then
+  /// recomputes the fewest flops. At the price `highest`, one byte costs more
+  /// than the recomputation of all ops. The cheapest choice then keeps the
+  /// fewest bytes.
   double lowest, highest;
   std::vector<TradeOff> vertices;
 };

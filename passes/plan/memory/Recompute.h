@@ -44,8 +44,10 @@ struct ForwardOp {
   double flops = 0;
   /// Whether the op may run twice. False for a receive, for example.
   bool isRepeatable = true;
-  /// Whether the op is fast to recompute, compared with the memory that this
-  /// saves. The selective mode (recomputeCheap) recomputes only cheap ops.
+  /// Whether the op takes little time to run again, compared with the bytes of
+  /// its results. If the backward pass runs the op again, the results need not
+  /// stay in memory. The function recomputeCheap() recomputes only ops with
+  /// this flag.
   bool isCheap = false;
 };
 
@@ -67,7 +69,9 @@ struct StageGraph {
   /// backwardBytes[i]: bytes of gradients and other backward values that are in
   /// memory while op i of the backward pass runs.
   std::vector<int64_t> backwardBytes;
-  /// Largest number of microbatches between their forward and backward pass.
+  /// Largest number of microbatches that are in flight in this stage at the
+  /// same time. A microbatch is in flight from the start of its forward pass to
+  /// the end of its backward pass.
   int inFlight = 1;
 };
 
@@ -82,57 +86,110 @@ struct Recomputation {
   int64_t keptBytes = 0;          ///< of all kept values, for one microbatch
 };
 
-/// Recomputes only ops that cost no flops, such as the transpose of a kept
-/// value.
+/// Decides which values of the forward pass stay in memory until the backward
+/// pass. The backward pass may run an op of the forward pass again only if the
+/// op costs no flops. An example is a transpose. The function keeps the fewest
+/// bytes that are possible under this rule.
 Recomputation recomputeNothing(const StageGraph &stage);
 
-/// Recomputes only ops with `isCheap`, where this reduces the kept bytes
-/// (selective recomputation, Korthikanti et al. 2022).
+/// Decides which values of the forward pass stay in memory until the backward
+/// pass. The backward pass may run an op of the forward pass again only if the
+/// flag `isCheap` of the op is true. The function keeps the fewest bytes that
+/// are possible under this rule (selective recomputation, Korthikanti et al.
+/// 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Divides the stage into segments (ranges of consecutive ops) and keeps only
-/// values that cross from one segment to another. Minimizes the peak memory:
-/// the kept values plus the recomputed values of one segment.
+/// Decides which values of the forward pass stay in memory until the backward
+/// pass. The function makes a list of the ops that the backward pass would run
+/// again if no value stayed in memory. It divides this list into segments. A
+/// segment is a range of consecutive ops. A value that the backward pass needs
+/// stays in memory in two cases:
+///
+///  - An op of one segment computes the value, and an op of a later segment
+///    reads the value.
+///  - The op that computes the value must not run twice.
+///
+/// The backward pass recomputes all other values that it needs. One segment is
+/// special: it contains the cheap ops that depend only on weights, on inputs
+/// and on other ops of this segment. The results of these ops do not stay in
+/// memory.
+///
+/// The function tries several numbers of segments, such as 1, 2, 3, 4 and 6. It
+/// returns the decision with the lowest peak memory, as estimated by
+/// activationBytes().
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// Chooses the values that one rank keeps in memory; the backward pass
-/// recomputes the others that it needs. `stages` are the stages of the rank.
-/// Searches for the fewest recomputed flops for which `activationBytes` is at
-/// most `budget`. If the search finds no such choice, returns the one with the
-/// fewest bytes. The search is heuristic and deterministic.
+/// Chooses which values of the forward pass one rank keeps in memory. If the
+/// backward pass needs a value that is not kept, it runs the op that computes
+/// the value again (recomputes the op). `stages` are the pipeline stages of the
+/// rank. `budget` is the number of bytes that may be in memory at the peak, as
+/// estimated by activationBytes().
+///
+/// Searches for a choice within the budget that recomputes as few flops as
+/// possible. If the search finds no choice within the budget, the function
+/// returns the choice with the fewest bytes that the search has found. The
+/// search does not always find the best choice. It always gives the same result
+/// for the same input.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// Returns the peak bytes of activations on a rank that runs `stages`. It is
-/// the sum of two numbers:
-///  - the bytes of all kept values, for all stages and microbatches in flight;
-///  - the most bytes that one forward or backward pass needs in addition.
+/// Estimates the peak memory for values of the forward and the backward pass on
+/// one rank, in bytes. The rank runs `stages`. `recomputations` says for each
+/// stage which values of the forward pass are kept in memory until the backward
+/// pass. The result is the sum of two numbers:
 ///
-/// The estimate is high: it counts values inside of fused kernels, too.
+///  - The bytes of all kept values. For each stage, they are the bytes of one
+///    microbatch times `inFlight`, the number of microbatches whose values are
+///    in memory at the same time.
+///  - The largest number of bytes that one forward or backward pass of one
+///    stage and one microbatch needs in addition to the kept values.
+///
+/// The real peak can be lower. For example, a fused kernel does not store its
+/// inner values in memory, but the estimate counts these values.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// Returns the largest number of microbatches of `stage` in flight at once; at
-/// least 1. A microbatch is in flight from forward (F) to backward (B) or, if
-/// split, to weight gradient (W).
+/// Returns the largest number of microbatches that are in flight in one stage
+/// at the same time. The result is at least 1. `stage` is the index of the
+/// stage. `table` is the pipeline schedule. It lists the actions of each rank
+/// of the pipeline in the order of execution.
+///
+/// A microbatch is in flight from its forward pass (action F) to its backward
+/// pass (action B). Some schedules split the backward pass into two actions: I
+/// computes the gradients of the inputs, and W computes the gradients of the
+/// weights. A microbatch is then in flight until W.
+///
+/// Example: the actions F0 F1 B0 F2 B1 B2 belong to the microbatches 0, 1 and
+/// 2. At most 2 microbatches are in flight at the same time: first 0 and 1,
+/// then 1 and 2.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Returns the recomputation that follows from `mayKeep`, a flag for each
-/// value:
+/// Decides for each value of the forward pass whether the value is kept in
+/// memory. Also decides for each op of the forward pass whether the backward
+/// pass runs the op again (recomputes the op). `mayKeep` has one flag for each
+/// value. The rules are:
+///
 ///  - A value is needed if the backward pass or a recomputed op reads it.
-///  - A needed value is kept if `mayKeep` is true or its op is not repeatable.
-///  - Every other needed value is recomputed.
+///  - A needed value is kept if its flag in `mayKeep` is true. A needed value
+///    is also kept if the op that computes it must not run twice.
+///  - For every other needed value, the op that computes it is recomputed.
+///  - A value that is not needed is not kept.
+///  - A value that no op computes, such as a weight, is always in memory. The
+///    rules do not apply to it.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// A choice of kept values and recomputed ops for some ops of a stage. More
-/// kept bytes cost fewer flops.
+/// Choice for a list of ops of one stage. The choice says which results of
+/// these ops are kept in memory until the backward pass reads them. If a result
+/// that the backward pass needs is not kept, the backward pass runs the op
+/// again (recomputes the op).
 struct TradeOff {
-  /// Indices of the kept values.
+  /// Values that stay in memory until the backward pass reads them, as indices
+  /// into StageGraph::values.
   std::vector<int> kept;
   /// Bytes of the kept values.
   int64_t bytes = 0;
@@ -140,15 +197,21 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Chooses the values to keep and the ops to recompute, with the least cost:
+/// Chooses which values stay in memory ("kept") and which ops are recomputed.
+/// Returns the choice with the least cost:
 ///
 ///     price * bytes of the kept values + flops of the recomputed ops
 ///
-///  - `ops`: ascending indices of the ops that may be recomputed. A value that
-///    none of them produces costs nothing.
-///  - `isGiven`: a flag for each value. A value with this flag is kept in any
-///    case and costs nothing here.
-///  - `price`: cost of one kept byte, in flops.
+/// The choice is about some of the ops of a stage:
+///
+///  - `stage`: the graph of the stage, for one microbatch.
+///  - `ops`: indices of these ops in `stage.ops`, ascending. Only these ops may
+///    be recomputed, and only their results may be kept. The function assumes
+///    that all other values of the stage are in memory at no cost.
+///  - `isGiven`: a flag for each value of the stage. The function assumes that
+///    a value with this flag is in memory at no cost, even if it is a result of
+///    one of these ops. The value is not in the returned list of kept values.
+///  - `price`: the cost of one kept byte, in flops.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 

@@ -46,9 +46,19 @@ public:
       : stage(stage), recomputation(recomputation),
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
-  /// Returns the peak bytes of the backward pass minus the bytes of all kept
-  /// values, which are in memory when it begins. A kept value is freed after
-  /// its last read. The result is at least 0. Must be called only once.
+  /// Returns how many bytes the backward pass needs at its peak, in addition to
+  /// the bytes of all kept values. The result is at least 0. A kept value is
+  /// computed by the forward pass. It stays in memory until the backward pass
+  /// has read it for the last time. The function must be called only once,
+  /// because each call appends to the member `instantOfBackward`.
+  ///
+  /// Example: a and b are kept values of 8 bytes each. Only backward op 0 reads
+  /// a, and only backward op 1 reads b. Backward op 1 also reads a gradient of
+  /// 10 bytes.
+  ///
+  ///     backward op 0    a and b in memory             16 bytes
+  ///     backward op 1    b and the gradient in memory  18 bytes
+  ///     result           18 - (8 + 8) = 2
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -63,9 +73,15 @@ public:
   }
 
 private:
-  /// Sets time[i] of each recomputed op i: the index of the first backward op
-  /// that needs a result of op i. Visits the ops in reverse: once time[i] is
-  /// known, the operands of op i are needed at the same backward op.
+  /// Sets time[i] for each recomputed op i. Op i must run before the first
+  /// backward op that needs one of its results. time[i] is the index of this
+  /// backward op. Results that are kept do not count.
+  ///
+  /// A backward op can need op i without reading its results, because another
+  /// recomputed op j reads them. time[i] then is at most time[j]. The loop
+  /// visits the ops in reverse, so that time[j] is set before time[i]. Example:
+  /// backward op 5 reads a result of op 3, and op 3 reads a result of op 2. If
+  /// ops 2 and 3 are recomputed, time[3] is 5, and time[2] is also 5.
   void findTimes() {
     for (size_t i = 0; i < stage.values.size(); ++i)
       if (stage.values[i].firstRead >= 0)
@@ -110,7 +126,17 @@ private:
           note(operand, instantOfOp[i]);
   }
 
-  /// Adds the live range of `value`, a result of the forward op `op`.
+  /// Adds to `profile` the changes of memory that one value of the forward pass
+  /// causes in the backward pass. `value` is the index of the value. `op` is
+  /// the index of the forward op that computes the value. `profile` stores the
+  /// bytes in memory at each point of the backward pass, minus the bytes of all
+  /// kept values.
+  ///
+  ///  - A kept value is in memory when the backward pass begins. Its bytes are
+  ///    subtracted after its last read.
+  ///  - A recomputed value is in memory from its recomputation to its last
+  ///    read. Its bytes are added for this time.
+  ///  - Any other value causes no change.
   void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;
     if (recomputation.isKept[value])
@@ -124,10 +150,14 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  /// For each value: index of the first backward op that needs it, directly or
-  /// for a recomputed op.
+  /// For each value of the forward pass: the index of the first backward op
+  /// that needs the value; INT_MAX if no backward op needs it. A backward op
+  /// needs a value in two cases: the backward op reads the value, or an op that
+  /// is recomputed for the backward op reads the value.
   std::vector<int> firstRead;
-  /// For each recomputed op: index of the backward op that it runs before.
+  /// For each recomputed op: the index of the backward op that comes next. For
+  /// example, an op with the entry 5 is recomputed between backward op 4 and
+  /// backward op 5.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
   /// For each value: the instant (point of the backward pass) of its last read;
@@ -137,9 +167,16 @@ private:
 };
 } // namespace
 
-/// Returns the peak bytes of the forward pass minus the bytes of all kept
-/// values. The caller adds these bytes for the whole pass. Therefore a kept
-/// value that does not exist yet is subtracted. The result is at least 0.
+/// Returns how many bytes the forward pass of `stage` needs at its peak, in
+/// addition to the bytes of all kept values. The result is at least 0.
+/// `recomputation` says which values are kept. A kept value stays in memory
+/// from the op that computes it to the end of the forward pass. A value that is
+/// not kept stays in memory from the op that computes it to its last reader in
+/// the forward pass. Example:
+///
+///     op 0      computes t (10 bytes, not kept)    10 bytes in memory
+///     op 1      computes k (8 bytes, kept) from t  18 bytes in memory
+///     result    18 - 8 = 10
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());

@@ -20,17 +20,27 @@ class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// Cuts the chain of ops into segments. Each is a single op or produces at
-  /// most 1 / numParts of all bytes. The fewest possible bytes cross from one
-  /// segment to another.
+  /// Divides the list of ops `chain` into segments (ranges of consecutive ops).
+  /// The ops of `chain` are in the order of execution. `total` is the number of
+  /// bytes of all results of these ops. A segment is a single op, or the
+  /// results of its ops have at most total / numParts bytes.
+  ///
+  /// A value crosses between segments if an op of one segment computes the
+  /// value and an op of a later segment reads it. Among all possible divisions,
+  /// the function chooses the one in which the fewest bytes cross between
+  /// segments. A value that segment 1 computes and segment 3 reads counts
+  /// twice, because it crosses from 1 to 2 and from 2 to 3.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
   /// consecutive ops) to another. Crossing values are always kept.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// Returns, for each segment (range of consecutive ops), its trade-offs
-  /// between kept bytes and recomputed flops. The first segment has the early
-  /// ops (cheap ops on weights and inputs).
+  /// Returns one list of choices for each segment (range of consecutive ops). A
+  /// choice says which values of the segment stay in memory ("kept") and which
+  /// ops of the segment are recomputed. The first choice of a list has the
+  /// fewest recomputed flops. Each following choice keeps fewer bytes and
+  /// recomputes more flops. cut() must be called first, because it creates the
+  /// segments.
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
   size_t length() const { return chain.size(); }
 
@@ -41,20 +51,30 @@ private:
   /// each op to the next.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
-  /// Sets isCrossing of each value that crosses index `end` of the chain: an op
-  /// before it produces the value, and a later op reads it.
+  /// Sets `isCrossing` of each value that crosses one cut of `chain`. `chain`
+  /// is a list of ops in the order of execution. The cut lies right before
+  /// chain[end]. A value crosses the cut if an op before the cut computes the
+  /// value and an op after the cut reads it.
   void markCrossing(size_t end);
 
   const StageGraph &stage;
   /// Indices of the ops that are recomputed if no value is kept: `early` for
   /// cheap ops on weights and inputs, `chain` for all others.
   std::vector<int> early, chain;
-  /// For each value: index in `chain` of the op that produces it, and of the
-  /// last op that reads it; -1 if there is none.
+  /// Two indices in `chain` for each value. `chain` is a list of ops in the
+  /// order of execution. `maker` has the index of the op that computes the
+  /// value; -1 if no op of `chain` computes it. `lastReader` has the index of
+  /// the last op that reads the value; -1 if no op of `chain` reads it.
   std::vector<int> maker, lastReader;
-  /// Bytes by index in `chain`:
-  ///  - made[i]: bytes that the first i ops produce;
-  ///  - crossingBytes[i]: bytes of the values that cross from op i to op i + 1.
+  /// Sums of bytes for `chain`, a list of ops in the order of execution:
+  ///  - made[i]: bytes of all results of the first i ops.
+  ///  - crossingBytes[i]: bytes of all values that are still needed after op i.
+  ///    One of the ops 0 to i computes such a value, and an op after op i reads
+  ///    it.
+  ///
+  /// Example: op 0 computes a (8 bytes), op 1 computes b (4 bytes), and op 2
+  /// reads a and b. Then made[1] is 8, and made[2] is 8 + 4 = 12.
+  /// crossingBytes[0] is 8, and crossingBytes[1] is 8 + 4 = 12.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -110,11 +130,18 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Returns the ends of the segments, as indices in the chain of ops. Each
-/// segment is a single op or produces at most `mostBytes`. The fewest possible
-/// bytes cross between segments.
+/// Divides the list of ops `chain` into segments (ranges of consecutive ops).
+/// Returns the end of each segment: the index after the last op of the segment.
+/// For example, the ends 2 and 5 stand for the segment with ops 0 and 1, and
+/// the segment with ops 2, 3 and 4.
 ///
-/// least[i] is the fewest crossing bytes of the first i ops (dynamic program).
+/// A segment is a single op, or the results of its ops have at most `mostBytes`
+/// bytes. There is a cut between each two neighboring segments. A cut costs the
+/// bytes of all values that are computed before the cut and read after the cut.
+/// The function chooses the division for which the sum of these costs is least.
+///
+/// The algorithm is a dynamic program. least[i] is the least sum of costs for a
+/// list that has only the first i ops.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
@@ -255,18 +282,29 @@ public:
 
 private:
   /// One possible change of a segment (range of consecutive ops). A segment has
-  /// a list of choices, which keep fewer and fewer bytes. The change replaces
-  /// choice `level + 1` by choice `level`, which keeps more bytes and
-  /// recomputes fewer flops.
+  /// a list of choices. A choice says which values stay in memory ("kept") and
+  /// which ops are recomputed. Choice 0 keeps the most bytes. Each following
+  /// choice keeps fewer bytes and recomputes more flops.
+  ///
+  /// The change replaces choice `level + 1` by choice `level`. For example, a
+  /// change with level 2 replaces choice 3 by choice 2. More bytes are then
+  /// kept, and fewer flops are recomputed. `flopsPerByte` is the number of
+  /// flops that the change saves for each additional kept byte.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
   /// Returns the possible changes of all segments (ranges of consecutive ops).
-  /// A change that saves more flops per byte comes earlier. Within one segment,
-  /// each further kept byte saves fewer flops. Therefore the changes of the
-  /// segment are in the order in which they must be made.
+  /// A change lets a segment keep more bytes, and saves flops of recomputation.
+  /// The result is sorted: a change that saves more flops per byte comes
+  /// earlier.
+  ///
+  /// A segment has a list of choices, for example choices 0, 1 and 2. Choice 0
+  /// keeps the most bytes. The segment begins with choice 2. It has two
+  /// changes: from choice 2 to choice 1, and from choice 1 to choice 0. The
+  /// first of these changes saves more flops per byte than the second.
+  /// Therefore the first comes before the second in the result.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)

@@ -8,18 +8,35 @@
 namespace pcc::plan {
 
 /// Returns the price of communication along each axis of `mesh` except the time
-/// axis. It is the price of a network link: the narrowest one that spans all
-/// ranks along the axis (Cluster::linkFor). Measured curves of collectives are
-/// not used.
+/// axis. The coordinates along the time axis are microbatches, not ranks. The
+/// price of an axis is the latency and the bandwidth of one network link.
 ///
-/// In mesh {dp=2, tp=4}, the ranks along tp are 1 apart and need a link of span
-/// 4. The ranks along dp are 4 apart and need a link of span 8.
+/// A network has one link for each of its levels, such as NVLink within a node
+/// and InfiniBand between nodes. The span of a link is the number of
+/// consecutive ranks that the link connects. An axis needs a span of d * n,
+/// where n is the size of the axis and d is the distance of two neighboring
+/// ranks along the axis. The function takes the link with the smallest span
+/// that is large enough. If no link is large enough, it takes the link with the
+/// largest span. Example with the mesh {dp=2, tp=4}:
+///
+///     axis    first group of ranks    d    n    needed span
+///     tp      0, 1, 2, 3              1    4    4
+///     dp      0, 4                    4    2    8
+///
+/// A cluster file can also contain measured times of collectives. The function
+/// does not use them.
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
-/// Returns the price of communication along each axis of `mesh`. `clusterText`
-/// is the text of a cluster file, which describes the machines and the network.
-/// A field that it lacks has its value in the built-in profile of `target`. If
-/// the text is empty, a price is the number of bytes that a rank receives.
+/// Returns the price of communication along each axis of `mesh` except the time
+/// axis. `clusterText` is the text of a cluster file, which describes the
+/// machines and the network. The text must be valid or empty.
+///
+/// The compiler has a built-in description of a cluster for each target.
+/// `target` is "cpu" or "cuda". If the text does not set a field, the function
+/// takes the value of this field from the built-in description of `target`.
+///
+/// If the text is empty, the function does not use the built-in description. A
+/// price is then not a time, but the number of bytes that a rank receives.
 Prices pricesOf(std::string_view clusterText, std::string_view target,
                 const dist::Mesh &mesh);
 

@@ -28,19 +28,36 @@ struct ExpertTraffic {
 /// All sets of `chosen` experts are equally likely.
 double chanceOfNone(const ExpertTraffic &traffic);
 
-/// Returns whether the rank of a token should compute the gates of the token
-/// (the weights of its experts). The token is then sent only to the ranks of
-/// its chosen experts. Otherwise, every rank gathers all tokens and computes
-/// the gates of its own experts.
+/// Decides how the tokens of a mixture-of-experts layer reach the experts. The
+/// experts and the tokens are divided over the ranks. A gate is the weight of
+/// one expert for one token. There are two ways:
 ///
-/// Gates that the token's rank computes must be sent. For each token and each
-/// other rank, these are the gates of the experts of that rank, and one byte
-/// more. They must be fewer bytes than each of two savings:
+///  - Routing: the rank that has a token computes all gates of the token. The
+///    rank sends the token only to the ranks of the chosen experts.
+///  - Gathering: every rank receives all tokens. A rank computes only the gates
+///    of its own experts.
 ///
-///  - The results of a token come back from `chosen` ranks at most, not from
-///    all.
-///  - A token is not sent to a rank if it chose no expert of this rank. This
-///    saving is an average.
+/// Returns true for routing and false for gathering. The function compares
+/// three numbers of bytes. They are averages for one token and one rank r that
+/// does not have the token:
+///
+///  - `gates`: with routing, the gates of the experts on rank r must be sent,
+///    and one byte more.
+///  - `saving1`: with gathering, all other ranks send a result of the token
+///    back. With routing, at most `chosen` of these ranks send a result back.
+///  - `saving2`: with routing, the token is not sent to rank r if no chosen
+///    expert is on rank r.
+///
+/// Returns true if `gates` is less than `saving1` and less than `saving2`.
+/// Returns false if there is only one rank or one expert.
+///
+/// Example: 5 ranks with one expert each, 1 chosen expert per token, 4 bytes
+/// per gate, 1000 bytes per token and per result.
+///
+///     gates      1 gate * 4 + 1 = 5
+///     saving1    1000 - 1000 * 1 / 4 = 750; 1 of 4 other ranks sends a result
+///     saving2    1000 * 4 / 5 = 800; 4 of 5 times, rank r needs no token
+///     result     true
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

@@ -60,8 +60,9 @@ struct ReshardPlan {
   int64_t receivedBytes = 0;
   /// Number of steps that communicate.
   int calls = 0;
-  /// Price in seconds, summed over all steps. Without prices, the number of
-  /// received bytes (see Prices).
+  /// Price of all steps together. If a description of the cluster (machines and
+  /// network) is given, the price is a time in seconds. Otherwise, the price is
+  /// the number of bytes that a rank receives.
   double seconds = 0;
   /// Reason why no plan exists, such as a movement along the time axis (between
   /// microbatches). Empty if a plan exists.
@@ -84,8 +85,9 @@ struct Prices {
   AxisPrice any;
   /// Price of each axis that differs from `any`, by the name of the axis.
   std::map<std::string, AxisPrice> axes;
-  /// The cluster (machines and network) behind the prices; std::nullopt if
-  /// prices are received bytes.
+  /// Description of the machines and the network. The prices in seconds are
+  /// computed from this description. If the description is std::nullopt, a
+  /// price is not a time, but the number of bytes that a rank receives.
   std::optional<Cluster> cluster = {};
 
   /// Returns the seconds of one collective along the axes `over` in which a
@@ -95,13 +97,21 @@ struct Prices {
 };
 
 /// Returns the cheapest plan that changes the sharding of a tensor from `from`
-/// to `to`. Does not cache; ReshardPlanner does.
+/// to `to`. A plan is a list of collectives and slices. This function does not
+/// store plans. The class ReshardPlanner calls it and stores the plans in a
+/// cache.
 ///
-///  - Both shardings must be valid on the mesh for a tensor of `shape`.
-///  - If only `from` is partial along the time axis, this partial axis is
-///    ignored: the sum over microbatches is no communication.
-///  - `to` may have views (windowed reads with halos). `from` may have views
-///    only if it is equal to `to`.
+///  - `from` and `to` must be valid on `mesh` for a tensor of the shape
+///    `shape`.
+///  - The coordinates along the time axis are microbatches, not ranks. A tensor
+///    is partial along the time axis if each microbatch computes one summand of
+///    the tensor. If `from` is partial along the time axis and `to` is not, the
+///    plan contains no step for the sum over microbatches, because the sum
+///    needs no communication between ranks.
+///  - A dim of a sharding has a view if a rank reads elements outside of its
+///    own part of the dim. For example, a convolution also reads rows of
+///    neighboring ranks (a halo exchange). `to` may have views. `from` may have
+///    views only if `from` is equal to `to`.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
@@ -119,8 +129,10 @@ public:
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
-  /// Returns the cluster (machines and network) of the prices; std::nullopt if
-  /// ReshardPlan::seconds is the number of received bytes.
+  /// Returns the description of the cluster (machines and network) from which
+  /// the prices in seconds are computed. If there is no description, returns
+  /// std::nullopt. A price is then not a time, but the number of bytes that a
+  /// rank receives.
   const std::optional<Cluster> &cluster() const { return prices.cluster; }
   /// Returns the number of plans in the cache.
   size_t numPlanned() const;

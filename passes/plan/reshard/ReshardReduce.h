@@ -6,14 +6,25 @@
 
 namespace pcc::plan {
 
-/// Returns the cheapest plan between two shardings with different partial axes.
-/// Sets `error` of the result if there is none. Order of the steps:
+/// Returns the cheapest plan that changes a tensor from the sharding `from` to
+/// the sharding `to`. The two shardings have different partial axes. The ranks
+/// along a partial axis hold partial tensors: the true value is the reduction
+/// of these tensors, such as their sum. Sets `error` of the result if there is
+/// no plan. A plan has these steps in this order. A plan may omit steps:
 ///
-///   1. slices, because they shrink the operand of the reductions
-///   2. reductions over the axes along which only `from` is partial
-///   3. other movements of elements
-///   4. a mask, if there are axes along which only `to` is partial: the rank at
-///      coordinate 0 keeps the value, all others get the neutral element
+///   1. A slice: each rank keeps only a part of its shard. The slice comes
+///      first, so that the reductions have fewer elements.
+///   2. A reduce_scatter, an all_reduce, or both. They reduce over the axes
+///      along which `from` is partial and `to` is not.
+///   3. A movement of elements without a reduction, such as an all-gather.
+///   4. A mask, if `to` is partial along axes along which `from` is not. The
+///      ranks at coordinate 0 of these axes keep their values. All other ranks
+///      replace their values by the neutral element of the reduction, such as 0
+///      for a sum.
+///
+/// The microbatch axis is the mesh axis whose coordinates are microbatches
+/// rather than ranks. A reduction over this axis is not a step of the plan,
+/// because it needs no communication between ranks.
 ///
 /// Examples:
 ///

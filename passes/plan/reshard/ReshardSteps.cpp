@@ -51,8 +51,12 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
 }
 
 namespace {
-/// Plans movements of the elements of one tensor, without a reduction. All
-/// shardings of a plan have equal partial axes.
+/// Plans how the ranks change one tensor from a first sharding to a second
+/// sharding. The two shardings split the dims of the tensor differently. A plan
+/// is a list of steps, such as a slice or an all-gather. No step is a
+/// reduction. A sharding can have partial axes: the ranks along a partial axis
+/// hold partial tensors that still need a reduction, such as a sum. The first
+/// and the second sharding must have equal partial axes.
 class MovementPlanner {
 public:
   MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
@@ -85,7 +89,12 @@ private:
     return plan;
   }
 
-  /// Returns a plan with one step, which performs the whole movement.
+  /// Returns a plan with a single step, which changes the tensor from the
+  /// sharding `from` to the sharding `to`. The step is a slice if each rank
+  /// already holds all elements that it needs under `to`. Otherwise, the step
+  /// is one collective, such as an all-gather. `movement` is constructed from
+  /// `from` and `to`. Sets `error` of the plan if elements would move from one
+  /// microbatch to another microbatch.
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
@@ -108,16 +117,25 @@ private:
     return plan;
   }
 
-  /// Returns a sharding to which `from` can first be sliced. One named
-  /// collective, such as an all-to-all, can then do the rest of the movement,
-  /// in place of an exchange (pairwise sends). Returns std::nullopt if there is
-  /// no such sharding.
-  ///  - A dim that loses axes stays as in `from`.
-  ///  - Any other dim becomes as in `to`, but not split over the axes along
-  ///    which ranks communicate.
+  /// Proposes a sharding between `from` and `to`, for a plan with two steps:
+  ///  1. A slice from `from` to the proposed sharding. Each rank keeps a part
+  ///     of the elements that it holds. Ranks do not communicate.
+  ///  2. One collective, such as an all-to-all, from the proposed sharding to
+  ///     `to`.
   ///
-  /// Example with an axis x of size 4, along which ranks communicate:
-  ///   from [x, -] to [-, x+y]: slice to [x, 4|N/4@y], then all_to_all over x
+  /// The caller checks whether both steps are possible. The proposed sharding
+  /// splits each dim by these rules:
+  ///  - If an axis splits the dim under `from` but not under `to`, the dim is
+  ///    split as under `from`.
+  ///  - Any other dim is split as under `to`, but not over the axes along which
+  ///    ranks communicate. If this split would be uneven, there is no proposal:
+  ///    the function returns std::nullopt.
+  ///
+  /// For example, let the axes x and y have size 2. `from` splits dim 0 over x.
+  /// `to` splits dim 1, which has 8 elements, over x and then over y. Ranks
+  /// communicate along x. The proposed sharding splits dim 0 over x, and splits
+  /// each half of dim 1 over y: the ranks at coordinate 0 of y keep the
+  /// elements 0, 1, 4 and 5 of dim 1. An all-to-all over x is the second step.
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -136,9 +154,16 @@ private:
     return middle;
   }
 
-  /// Tries to improve the plan `best`, which is one exchange (pairwise sends).
-  /// Makes a plan of a slice and a named collective, such as an all-to-all.
-  /// This plan replaces `best` if it costs no more.
+  /// Tries to replace the plan `best` by a plan with two steps. `best` has one
+  /// step, which is an exchange: ranks send elements to each other by
+  /// point-to-point sends. The new plan has these steps:
+  ///  1. A slice: each rank keeps only a part of the elements that it holds.
+  ///     Ranks do not communicate.
+  ///  2. One collective that is not an exchange, such as an all-to-all.
+  ///
+  /// The new plan replaces `best` if it costs no more than `best`. If no plan
+  /// with these two steps is found, `best` does not change. `movement` is
+  /// constructed from `from` and `to`.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);

@@ -1,4 +1,4 @@
-//===- ActionTable.cpp - pipeline schedule as actions per position --------===//
+//===- ActionTable.cpp - pipeline schedule as actions per pipeline rank ---===//
 
 #include "passes/plan/schedule/ActionTable.h"
 

@@ -1,4 +1,4 @@
-//===- ActionTable.h - pipeline schedule as a list of actions per position ===//
+//===- ActionTable.h - pipeline schedule as a list of actions per rank ----===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_ACTIONTABLE_H
 #define PCC_PASSES_PLAN_SCHEDULE_ACTIONTABLE_H
@@ -27,20 +27,20 @@ using runtime::printKind;
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
-  /// For each stage: the pipeline position that runs it; -1 if none does.
+  /// For each stage: the pipeline rank that runs it; -1 if none does.
   std::vector<int> positionOfStage;
-  /// For each pipeline position: its actions in the order of execution.
+  /// For each pipeline rank: its actions in the order of execution.
   std::vector<std::vector<Action>> positions;
 
   int numPositions() const { return static_cast<int>(positions.size()); }
-  /// Returns the stages that a pipeline position runs, ascending.
+  /// Returns the stages that a pipeline rank runs, ascending.
   std::vector<int> stagesOf(int position) const;
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
 /// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
-/// per pipeline position, actions separated by commas. An action is a stage, a
-/// kind (F for forward, B for backward, …) and a microbatch. readSchedule
+/// per pipeline rank, actions separated by commas. An action is a stage, a kind
+/// (F for forward, B for backward, …) and a microbatch. readSchedule
 /// (ScheduleFile.h) parses this form.
 ///
 ///     0F0,0F1,0B0,0B1

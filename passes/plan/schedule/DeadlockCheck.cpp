@@ -8,8 +8,8 @@
 namespace pcc::plan {
 namespace {
 
-/// Messages from one pipeline position to another, in the order of posting:
-/// sends that the sender has posted, and receives that the receiver has posted.
+/// Messages from one pipeline rank to another, in the order of posting: sends
+/// that the sender has posted, and receives that the receiver has posted.
 struct Channel {
   std::vector<Message> sent, received;
 
@@ -18,15 +18,17 @@ struct Channel {
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
-/// Name of a message: its transfer (value between two stages) and its
-/// microbatch.
+/// Name of a message: two numbers. The first number is the index of a transfer
+/// in `program.transfers`. A transfer is a value that one stage passes to
+/// another stage. The second number is the microbatch of the value.
 using MessageName = std::pair<int, int>;
 MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// A set of pairs of a row number and a microbatch. A row can stand for a
-/// transfer between stages, for example.
+/// A table of flags. Each row has one flag per microbatch. A flag is false
+/// until the function `set` makes it true. The user of the table decides what a
+/// row is. For example, a table can have one row per stage.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -44,8 +46,12 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Executes the programs of all pipeline positions with rendezvous messages.
-/// Invariant: position p has executed its first at[p] steps.
+/// Simulates the programs of all pipeline ranks, in order to find deadlocks.
+/// The simulation computes no tensors and sends no data. A program is a list of
+/// steps. A step computes, begins sends and receives, or waits for them.
+/// Messages are not buffered: a message is delivered once the sender has begun
+/// the send and the receiver has begun the receive. The member at[p] is the
+/// number of steps that rank p has executed.
 class DeadlockCheck {
 public:
   explicit DeadlockCheck(const PipelineProgram &program)
@@ -59,25 +65,30 @@ public:
   ReplayResult run();
 
 private:
-  /// Messages that a pipeline position has posted and not yet waited for. Maps
-  /// the name of each message to its index in Channel::sent (for a send) or
+  /// Messages that a pipeline rank has posted and not yet waited for. Maps the
+  /// name of each message to its index in Channel::sent (for a send) or
   /// Channel::received (for a receive).
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a pipeline position until it blocks at a wait or ends.
-  /// Appends to `awake` the positions that its messages may unblock.
+  /// Executes steps of a pipeline rank until it blocks at a wait or ends.
+  /// Appends to `awake` the ranks that its messages may unblock.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Executes a wait if all of its messages are delivered, and returns whether
-  /// they are. Records an error if a message was never posted by `position`.
+  /// Executes `step`, in which the pipeline rank `position` waits for messages,
+  /// if all messages of `step` are delivered. Returns whether the step was
+  /// executed. A message is delivered once the sender has posted its send and
+  /// the receiver has posted its receive. The function checks the messages in
+  /// order and stops at the first message that is not delivered. Records an
+  /// error if `position` itself has not posted its send or receive of this
+  /// message.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
-  /// Records an error if a pipeline position ends with messages that it has not
+  /// Records an error if a pipeline rank ends with messages that it has not
   /// waited for.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
@@ -98,21 +109,37 @@ private:
   const size_t count;
   std::vector<size_t> at;
   std::vector<OpenEnds> open;
-  /// For each stage: indices of the transfers that the stage receives.
+  /// For each stage, the transfers that bring a value to the stage. A transfer
+  /// is a value that one stage passes to another stage. `into` stores the
+  /// indices of the transfers in `program.transfers`. Example: if transfer 3
+  /// passes a value from stage 0 to stage 1, into[1] contains 3.
   std::vector<std::vector<int>> into;
-  /// For each pair of a sending and a receiving pipeline position: the messages
+  /// For each pair of a sending and a receiving pipeline rank: the messages
   /// from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
-  /// Sets of pairs of a row and a microbatch. `made` has the values that stages
-  /// have computed, with one row per stage and kind of value (rowOf). `arrived`
-  /// has the received values that a pipeline position has waited for, with one
-  /// row per transfer (value between two stages).
+  /// Tables of flags.
+  ///  - `made` stores whether a stage has computed a value. It has three rows
+  ///    per stage: one for activations, one for gradients, and one for values
+  ///    of the optimizer update. Activations and gradients have one column per
+  ///    microbatch. The optimizer update of a stage can consist of several
+  ///    actions, U0, U1, and so on, and has one column per action.
+  ///  - `arrived` stores whether a receiver has executed the wait for a value.
+  ///    It has one row per transfer and one column per microbatch. A transfer
+  ///    is a value that one stage passes to another stage. A value of the
+  ///    optimizer update is passed once per step, and uses column 0.
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Records an error unless the pipeline position has waited for each input of
-/// `action` from another position. Then records its results as computed.
+/// Checks that the pipeline rank `position` can run `action`. `action` may use
+/// values that stages on other ranks have computed. Records an error if
+/// `position` has not yet waited for the message with one of these values. Then
+/// stores in `made` that `action` has computed its value:
+///  - A forward action computes an activation.
+///  - A backward or input-gradient action computes a gradient.
+///  - An action of the optimizer update computes a value of the update.
+///
+/// Any other action computes no value for other stages.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -128,8 +155,10 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// Compares the send and the receive of the last delivered message between two
-/// pipeline positions. Records an error if their values differ.
+/// Checks the last delivered message from pipeline rank `from` to pipeline rank
+/// `to`. The sender and the receiver each name the value that they expect in
+/// the message. For example, it is the activation of stage 2 in microbatch 1.
+/// Records an error if the two names differ. Compares no tensor elements.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -142,8 +171,12 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
-/// Posts the sends and receives of a step. Appends to `awake` the pipeline
-/// positions at the far ends, which may unblock.
+/// Posts the sends and receives of `step`, a step of pipeline rank `position`.
+/// Appends the peer of each message to `awake`. The peer of a send is the
+/// receiver, and the peer of a receive is the sender. `awake` lists the
+/// pipeline ranks that may be able to continue: a peer can be blocked in a wait
+/// for this message. Records an error if a message is posted twice, if a value
+/// is sent before it is computed, or if a receive does not match its send.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -171,8 +204,11 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Returns whether a message is delivered, that is, posted at both ends.
-/// Records an error if `position` has not posted it.
+/// Returns whether `message` is delivered. A message is delivered once the
+/// sender has posted its send and the receiver has posted its receive. Is
+/// called when the pipeline rank `position` waits for the message. `isSend`
+/// says whether `position` is the sender. If `position` has not posted its own
+/// send or receive, the function records an error and returns false.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =
@@ -228,9 +264,14 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Returns the pipeline position at the far end of the first message that
-/// `position` waits for; -1 if `position` has ended and waits for none.
-/// Describes the message in `what`.
+/// Returns the pipeline rank that blocks the pipeline rank `position`. Is
+/// called when no rank can continue. There are two cases:
+///  - `position` is blocked in a wait for messages. Returns the peer of the
+///    first message that is not delivered. The peer of a send is the receiver,
+///    and the peer of a receive is the sender. Sets `what` to a text about this
+///    message, such as "position 2 sends 2F1 to position 3". The name 2F1 means
+///    the activation of stage 2 in microbatch 1.
+///  - `position` has executed its whole program. Returns -1.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -251,11 +292,18 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Records the error of a replay that cannot continue. Follows the pipeline
-/// positions from `start`, each to the one that it waits for, until:
-///  - a position is reached twice: a deadlock; or
-///  - a position has ended: it never posts the message that another position
-///    waits for.
+/// Records an error when no pipeline rank can continue. The error text explains
+/// why the rank `start` is blocked. For this purpose, the function builds a
+/// list of ranks that begins with `start`. Each rank in the list waits for a
+/// message to or from the next rank in the list. The list ends in one of two
+/// ways:
+///  - The next rank is already in the list. The ranks wait for each other in a
+///    cycle, which is a deadlock. The function stores the cycle in `result`.
+///  - The next rank has executed its whole program. It never posts its end of
+///    the message.
+///
+/// For example, let `start` be 1. Rank 1 waits for rank 2, rank 2 waits for
+/// rank 3, and rank 3 waits for rank 2. The cycle has the ranks 2 and 3.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -281,10 +329,10 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
-/// Executes the programs of all pipeline positions. `awake` lists the positions
-/// that may be able to continue. A position that posts a message adds the peer
-/// of the message to this list. Once the list is empty, each position that has
-/// not ended its program waits forever.
+/// Executes the programs of all pipeline ranks. `awake` lists the ranks that
+/// may be able to continue. A rank that posts a message adds the peer of the
+/// message to this list. Once the list is empty, each rank that has not ended
+/// its program waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;
   for (size_t position = count; position-- > 0;)

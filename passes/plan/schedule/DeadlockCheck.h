@@ -9,23 +9,22 @@ namespace pcc::plan {
 
 /// Result of `replay`, the simulated execution of a pipeline.
 struct ReplayResult {
-  /// First violation; empty if every pipeline position executed all steps,
-  /// every message was delivered, and every action had its inputs.
+  /// First violation; empty if every pipeline rank executed all steps, every
+  /// message was delivered, and every action had its inputs.
   std::string error;
-  /// Pipeline positions in a deadlock: each waits for the next one, and the
-  /// last one for the first. Empty if there is none.
+  /// Pipeline ranks in a deadlock: each waits for the next one, and the last
+  /// one for the first. Empty if there is none.
   std::vector<int> cycle;
 
   bool terminates() const { return error.empty(); }
 };
 
-/// Executes the programs of all pipeline positions with rendezvous messages.
-/// The rules are the strictest that a communicator can have:
+/// Executes the programs of all pipeline ranks with rendezvous messages. The
+/// rules are the strictest that a communicator can have:
 ///  - Nothing is buffered: a message is delivered once its send and its receive
 ///    are posted.
-///  - The k-th send from position a to position b matches the k-th receive of b
-///    from a.
-///  - A position blocks at a wait until all messages of the wait are delivered.
+///  - The k-th send from rank a to rank b matches the k-th receive of b from a.
+///  - A rank blocks at a wait until all messages of the wait are delivered.
 ///
 /// The replay also checks that:
 ///  - matching sends and receives are of the same value;
@@ -33,7 +32,8 @@ struct ReplayResult {
 ///  - a received value is waited for before it is used;
 ///  - each send and each receive is posted once and waited for later.
 ///
-/// For a deadlock, the error prints the cycle:
+/// For a deadlock, the error prints the cycle, and calls each pipeline rank a
+/// position:
 ///
 ///     deadlock: position 2 sends 2F1 to position 3, position 3 sends 3B0 to
 ///     position 2

@@ -16,10 +16,9 @@ namespace {
 
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
-/// A message from pipeline position `from` to position `to`. `producer` is the
-/// index of the action that makes the value, in the sender's actions.
-/// `consumer` is the index of the action that uses it, in the receiver's
-/// actions.
+/// A message from pipeline rank `from` to rank `to`. `producer` is the index of
+/// the action that makes the value, in the sender's actions. `consumer` is the
+/// index of the action that uses it, in the receiver's actions.
 struct Route {
   int transfer, microbatch;
   int from, to;
@@ -36,22 +35,40 @@ struct Route {
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// One action in the order of all actions of all pipeline positions. This order
-/// compares the members one after another, beginning with the start time in a
-/// simulation.
+/// An element of a list that contains the actions of all pipeline ranks. The
+/// list is sorted by the four members of this struct. The member `start` comes
+/// first. If it is equal for two actions, the member `part` decides, then the
+/// member `position`, and then the member `index`.
+///  - `start` is the time at which the action starts in a simulation. The
+///    function `simulate` computes this time.
+///  - `part` is 0 for an action that is not an optimizer update. The optimizer
+///    update of a stage can consist of several actions, U0, U1, and so on. U0
+///    has the part 1, U1 has the part 2, and so on.
+///  - `position` is the pipeline rank that executes the action.
+///  - `index` is the index of the action in the list of actions of this rank.
 struct LinearAction {
   double start;
-  /// For an optimizer update, which can have parts numbered from 0: number of
-  /// the part plus 1. For all other actions: 0. The start time does not order
-  /// the parts, because updates take no simulated time.
+  /// Orders actions that have the same `start`. The optimizer update of a stage
+  /// can consist of several actions, U0, U1, and so on. In the simulation, an
+  /// update takes no time, so that U0 and U1 can start at the same time. U0 has
+  /// the value 1 here, U1 has the value 2, and so on. Any other action has the
+  /// value 0, and so comes before the updates.
   int part;
   int position;
   size_t index;
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
-/// Implements insertMessages: orders the actions, makes a Route per message,
-/// places its posts and waits, and assembles the program.
+/// Computes the result of the function insertMessages: a program for each
+/// pipeline rank. A program is a list of steps. A step executes an action,
+/// posts (begins) sends and receives, or waits until they are delivered. The
+/// class works in this order:
+///  1. Sorts the actions of all ranks by their start time in a simulation.
+///  2. Makes a list of the messages between ranks. The struct Route stores one
+///     message.
+///  3. Decides for each message where the receiver posts the receive, and where
+///     the sender waits for the send.
+///  4. Builds the program of each rank from its actions and messages.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -67,8 +84,13 @@ private:
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
-  /// Returns the index, in the receiver's actions, of the action that uses the
-  /// value of `transfer` in `microbatch`; `nowhere` if there is none.
+  /// Returns the index of the action that uses the value of `transfer` in
+  /// `microbatch`. A transfer is a value that one stage passes to another
+  /// stage. The index counts the actions of the pipeline rank that receives the
+  /// value. For example, the result is 2 if the third action of this rank uses
+  /// the value. If no action uses the value, the result is the constant
+  /// `nowhere`. A transfer of the optimizer update has one value per step: for
+  /// this kind of transfer, the function ignores `microbatch`.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
@@ -86,17 +108,24 @@ private:
   const std::vector<Transfer> &transfers;
   const int early;
   /// Index of each forward (F) and backward (B or I) action in the actions of
-  /// its pipeline position. The function indexOf selects an element.
+  /// its pipeline rank. The function indexOf selects an element.
   std::vector<size_t> indices;
-  /// Maps a stage and the number of a part of its optimizer update to the
-  /// update action: its index in the actions of its pipeline position.
+  /// Index of each optimizer update in the list of actions of its pipeline
+  /// rank. The update of a stage can consist of several actions, U0, U1, and so
+  /// on. The key is the stage and the number after U. For example,
+  /// updates[{3, 1}] is the index of action U1 of stage 3.
   std::map<std::pair<int, int>, size_t> updates;
-  /// All actions of all pipeline positions, in the order in which a simulation
+  /// All actions of all pipeline ranks, in the order in which a simulation
   /// starts them.
   std::vector<LinearAction> order;
-  /// moments[p][i]: index in `order` of action i of pipeline position p.
+  /// The inverse of the list `order`, which has the actions of all pipeline
+  /// ranks, sorted by start time. moments[p][i] is the index in `order` of
+  /// action number i of pipeline rank p. For example, if moments[0][2] is 5,
+  /// order[5] is action number 2 of rank 0.
   std::vector<std::vector<size_t>> moments;
-  /// All messages, in the order in which a simulation starts their producers.
+  /// All messages between pipeline ranks. Each message carries a value that an
+  /// action computes. The messages are in the order in which these actions
+  /// start in a simulation.
   std::vector<Route> routes;
 };
 
@@ -140,9 +169,15 @@ void MessageInserter::indexActions() {
     }
 }
 
-/// Fills `order` with all actions by simulated start time, and `routes` with
-/// their messages in this order. Returns an error text; empty if there is no
-/// error.
+/// Fills the members `order`, `moments` and `routes`:
+///  - The function `simulate` computes the start time of each action. `order`
+///    gets the actions of all pipeline ranks, sorted by start time.
+///  - `moments` gets the index in `order` of each action.
+///  - `routes` gets the messages that the actions send. The messages are in the
+///    order of the actions in `order`.
+///
+/// Returns an error text if the simulation cannot reach the end, or if no
+/// action uses the value of a message. Otherwise returns an empty string.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -175,7 +210,7 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
 }
 
 /// Appends a message to `routes` for each value that action number `index` of
-/// `position` sends to another pipeline position. Returns an error text if the
+/// pipeline rank `position` sends to another rank. Returns an error text if the
 /// receiver never uses the value; otherwise an empty string.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
@@ -195,10 +230,21 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Sets Route::posted of each message. A receive is posted `early` actions
-/// before the action that uses its value. If the next receive from this sender
-/// is posted even earlier, the receive moves there, too: receives must have the
-/// order of the sends. The loop visits the messages from last to first.
+/// Decides where the receiver posts (begins) the receive of each message. The
+/// result is Route::posted, the index of an action of the receiver. The
+/// receiver posts the receive before this action. The index is computed by two
+/// rules:
+///  1. Let c be the index of the action that uses the value. The receive is
+///     posted before action c - `early`, or before action 0 if c is less than
+///     `early`. For example, if `early` is 1 and c is 5, the receive is posted
+///     before action 4.
+///  2. The receives from one sender must be posted in the order of the sends.
+///     For example, a sender sends message A and then message B. By rule 1, the
+///     receive of A is posted before action 4, and the receive of B before
+///     action 3. The function then posts the receive of A before action 3 too.
+///
+/// The loop visits the messages from last to first. In the example, it visits B
+/// first, and so knows the index 3 when it visits A.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -210,10 +256,20 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message. The sender waits for the send of value
-/// k of a transfer right before it produces value k + 2. If the receiver posts
-/// its receive only after that, the sender waits before value k + 3, k + 4, …,
-/// or at the end.
+/// Sets Route::released of each message: the action before which the sender
+/// waits until the message is delivered. A transfer is a value that one stage
+/// passes to another stage. Each microbatch has one message of the transfer.
+/// The function numbers the messages of a transfer from 0, in the order of the
+/// sends. The sender waits for message k right before the action that computes
+/// the value of message k + 2. For example, the sender waits for message 0
+/// before it computes the value of message 2.
+///
+/// The member `order` lists the actions of all pipeline ranks by simulated
+/// start time. The sender must not wait before the receiver has posted the
+/// receive in this order. If the action for message k + 2 comes too early in
+/// this order, the function tries the actions for message k + 3, message k + 4,
+/// and so on. If no action comes late enough, the sender waits at the end of
+/// its program.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -230,14 +286,18 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// Steps before one action of a pipeline position: first `posts` begins sends
-/// and receives, then `waits` waits for earlier ones.
+/// Two steps that a pipeline rank executes before one of its actions, or after
+/// its last action. The rank executes `posts` first, then `waits`:
+///  - `posts` begins sends and receives. The step does not wait for them.
+///  - `waits` has a list of sends and receives. The step blocks until all sends
+///    and receives in this list are delivered. The rank has begun them in
+///    `posts` or in an earlier step.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Builds the program of each pipeline position: its actions, with Post and
-/// Wait steps before them.
+/// Builds the program of each pipeline rank: its actions, with Post and Wait
+/// steps before them.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)
@@ -292,9 +352,14 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Returns whether `action` is of the kind (forward, backward or update) of
-/// `transfer`. An action of an optimizer update must also be part number `part`
-/// of it. Action stores this number as its `microbatch`.
+/// Returns whether an action has the kind that a transfer requires. A transfer
+/// is a value that one stage passes to another stage. The function does not
+/// compare stages. There are three kinds of transfers:
+///  - Forward: the action must be F (forward).
+///  - Backward: the action must be B (backward) or I (input gradient).
+///  - Update: the action must be an optimizer update with the number `part`.
+///    The update of a stage can consist of several actions, U0, U1, and so on.
+///    For U1, the number is 1, and `action.microbatch` stores it.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -34,16 +34,21 @@ private:
   }
   bool checkPositions();
   void checkOrder();
-  /// Counts a forward (F) or backward (B, I, W) action. Records a violation if
-  /// F does not come first, or I not before W.
+  /// Adds 1 to the number in `seen` for the kind, the stage and the microbatch
+  /// of `action`. `action` is F (forward), B (backward), I (input gradient) or
+  /// W (weight gradient). Records a violation in two cases:
+  ///  - `action` is B, I or W, and comes before F of its stage and microbatch.
+  ///  - `action` is W, and comes before I of its stage and microbatch.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  /// Counts of the actions so far, at seen[stage * numMicrobatches +
-  /// microbatch].
+  /// For each stage and microbatch, the number of actions of each kind. The
+  /// function `note` adds one action to these numbers. The element of stage s
+  /// and microbatch m has the index s * numMicrobatches + m. For example, with
+  /// 4 microbatches, the element of stage 2 and microbatch 1 has the index 9.
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
@@ -51,8 +56,8 @@ private:
 };
 
 /// Checks that stages and microbatches are in range, and each action is on the
-/// pipeline position of its stage. If it returns false, the other checks must
-/// not run.
+/// pipeline rank of its stage. If it returns false, the other checks must not
+/// run.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -162,9 +167,12 @@ void ScheduleChecker::checkWholeStageActions() {
     }
 }
 
-/// Checks that position p of the pipeline has at most bound[p] forwards in
-/// flight at once: between action F (forward) and action B (backward) or W
-/// (weight gradient).
+/// Records a violation for each pipeline rank p that has more than bound[p]
+/// forwards in flight at once. A forward is the forward pass (F) of one stage
+/// for one microbatch. The forward is in flight until its backward pass (B)
+/// ends. If the schedule divides B into I (input gradient) and W (weight
+/// gradient), the forward is in flight until W ends. The function checks only
+/// the ranks that have an element in `bound`.
 void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   const std::vector<int> peak = peakLive(table);
   for (size_t position = 0; position < bound.size() && position < peak.size();

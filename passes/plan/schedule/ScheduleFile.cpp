@@ -59,15 +59,20 @@ private:
   bool readAction(std::string_view field, size_t line, size_t column);
 };
 
-/// Returns the beginning of `field` for an error message.
+/// Returns the first 40 bytes of `field`, followed by "…" if `field` has more
+/// bytes. `field` is the text of an action in the schedule file. An error
+/// message contains the result.
 std::string shorten(std::string_view field) {
   constexpr size_t longest = 40;
   return std::string(field.substr(0, longest)) +
          (field.size() > longest ? "…" : "");
 }
 
-/// Parses one action and appends it to the last row. Skips sends and receives.
-/// On failure, returns false and sets `error`.
+/// Parses `field`, the text of one action, such as 0F3. Appends the action to
+/// the last element of `rows`, which stores the actions of the current line.
+/// Does not append an action that is a send or a receive. `line` and `column`
+/// give the place of `field` in the file. If `field` is not an action, returns
+/// false and sets `error`.
 bool ScheduleText::readAction(std::string_view field, size_t line,
                               size_t column) {
   const std::optional<Action> action = parseAction(field);
@@ -79,8 +84,13 @@ bool ScheduleText::readAction(std::string_view field, size_t line,
   return action.has_value();
 }
 
-/// Parses one field of a line: an action, or fused actions such as
-/// "(0F1;3B0)OVERLAP_F_B". Fused actions cannot contain other fused actions.
+/// Parses `field`, the text between two commas of a line, and appends its
+/// actions to the last row. `line` and `column` give the place of the field in
+/// the file. On failure, returns false and sets `error`. A field has one of two
+/// forms:
+///  - one action, such as 0F1;
+///  - several actions that overlap in time, such as (0F1;3B0)OVERLAP_F_B. Each
+///    part between semicolons is one action.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -118,9 +128,11 @@ bool ScheduleText::read(std::string_view text) {
   return true;
 }
 
-/// Returns the table with the given rows of actions. The largest stage and
-/// microbatch give the numbers of stages and microbatches. Each stage is on the
-/// pipeline position of the first row that mentions it.
+/// Converts rows of actions to an action table. Each row becomes the actions of
+/// one pipeline rank. The number of stages is the largest stage number in the
+/// rows plus 1. The number of microbatches is the largest microbatch number in
+/// the rows plus 1. A stage runs on one pipeline rank: the first one that has
+/// an action of the stage.
 ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
   for (const ParsedRow &row : rows) {
@@ -140,8 +152,10 @@ ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   return table;
 }
 
-/// Returns an error if a stage below the largest one is missing; otherwise an
-/// empty string.
+/// Checks that the table has actions of each stage from 0 to the largest stage
+/// number in the table. For example, it is an error if the table has actions of
+/// the stages 0 and 2, but no action of stage 1. Returns an error text, or an
+/// empty string if there is no error.
 std::string missingStage(const ActionTable &table) {
   for (int stage = 0; stage < table.numStages; ++stage)
     if (table.positionOfStage[stage] < 0)
@@ -161,7 +175,10 @@ std::string count(int number, const std::string &noun,
 /// number does not allocate a huge table.
 constexpr int64_t mostForwards = 1 << 22;
 
-/// Checks the rows of a schedule file against the required sizes.
+/// Checks the actions that have been read from a schedule file. Each line of
+/// the file has the actions of one pipeline rank, and is one row of actions.
+/// `shape` gives the required number of pipeline ranks, of stages per rank, and
+/// of microbatches. For the stages and the microbatches, 0 means any number.
 class ShapeCheck {
 public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
@@ -182,9 +199,14 @@ private:
   ActionTable table;
 };
 
-/// Returns an error in three cases, otherwise an empty string:
-///  - The stage or the microbatch of the action is out of range.
-///  - Another line runs the stage.
+/// Checks `placed`, one action of the schedule file with its line and column in
+/// the file. Each line of the file lists the actions of one pipeline rank, and
+/// all actions of a stage must be on one line. `position` is the index of the
+/// action's pipeline rank. Returns an error text in three cases, otherwise an
+/// empty string:
+///  - The stage number or the microbatch number of the action is too large for
+///    `shape`. For example, if there are 8 microbatches, 8 is too large.
+///  - An earlier line has an action of the same stage.
 ///  - The schedule is for inference, and the action is not an F (forward).
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
@@ -210,8 +232,11 @@ std::string ShapeCheck::checkAction(int position,
   return {};
 }
 
-/// Returns an error if two lines run different numbers of stages; otherwise an
-/// empty string.
+/// Checks that all lines of the schedule file have actions of the same number
+/// of stages. Each line lists the actions of one pipeline rank. For example, it
+/// is an error if one line has actions of the stages 0 and 2, and another line
+/// has actions of stage 1 only. Returns an error text, or an empty string if
+/// there is no error.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
     return "the schedule has " + count(table.numStages, "stage") + ", which " +
@@ -236,9 +261,15 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Returns the first error in the file, or an empty string. If `shape` requires
-/// numbers of stages or microbatches, writes them into `table`. checkSchedule
-/// then finds the actions that the file lacks.
+/// Checks the schedule file. Returns a text for the first error, or an empty
+/// string if there is none.
+///
+/// Member `shape` may require a number of stages or a number of microbatches.
+/// The function writes these numbers into `table`, so that checkSchedule can
+/// report missing actions. For example, if `shape` requires 4 microbatches, and
+/// the file has actions of 2 microbatches, then `table` gets 4 microbatches.
+/// checkSchedule reports that the actions of the microbatches 2 and 3 are
+/// missing.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +

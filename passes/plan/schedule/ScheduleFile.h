@@ -8,38 +8,52 @@
 
 namespace pcc::plan {
 
-/// Numbers of positions, stages and microbatches that the schedule in a file
-/// must have.
+/// Numbers of pipeline ranks, stages and microbatches that the schedule in a
+/// file must have.
 struct ScheduleShape {
   int numPositions = 1;
-  /// Stages per pipeline position, and number of microbatches; 0 for any
+  /// Required number of stages per pipeline rank. The value 0 accepts any
   /// number.
   int virtualStages = 0;
+  /// Required number of microbatches. The value 0 accepts any number.
   int numMicrobatches = 0;
   /// Whether the schedule must have backward actions: B, or I (input gradient)
   /// and W (weight gradient). If false, it must have forward actions (F) only.
   bool trains = true;
 };
 
-/// Parses the file of `--schedule FILE.csv`: the CSV form of PyTorch's pipeline
-/// schedules, one line per pipeline position. Checks its sizes against `shape`
-/// and its actions with `checkSchedule`.
-///  - Empty fields (idle slots) and empty lines are skipped.
-///  - A fused `(0F1;3B0)OVERLAP_F_B` becomes its actions, one after another.
-///  - A stage belongs to the first line that mentions it.
-///  - If a stage has an I (input gradient) for any microbatch, each B
-///    (backward) of this stage becomes I and W (weight gradient).
+/// Parses `text`, the content of the file that the option `--schedule FILE.csv`
+/// names. The file has the CSV form of PyTorch's pipeline schedules: one line
+/// per pipeline rank, with commas between actions. For example, 0F1 is the
+/// forward action F of stage 0 in microbatch 1:
 ///
-/// The table has only the F, B, I and W actions of the file. Other actions are
-/// dropped, because pcc derives them:
-///  - sends and receives from the transfers of the model;
-///  - UNSHARD and RESHARD (gathering and release of weights) from the values
-///    that all microbatches of a stage share;
-///  - REDUCE_GRAD (reduction of gradients) from the shardings of gradients;
-///  - U (update) from the optimizer.
+///     0F0,0F1,0B0,0B1
+///     1F0,1B0,1F1,1B1
 ///
-/// An error has exit code 6. It names the place, the action and the expected
-/// value:
+/// Rules for reading the file:
+///  - An empty field, which stands for idle time, is skipped. An empty line is
+///    skipped, too.
+///  - PyTorch can write two actions that overlap as one field, such as
+///    (0F1;3B0)OVERLAP_F_B. The table has the actions 0F1 and 3B0, one after
+///    another.
+///  - All actions of a stage must be on one line.
+///  - The backward pass of a stage is one action B, or it is split into I
+///    (input gradient) and W (weight gradient). If the file has an I of a
+///    stage, the table has I and W in place of each B of this stage.
+///
+/// The table has only the actions F, B, I and W of the file. Other actions of
+/// the file are dropped, because pcc computes them from the model:
+///  - Sends and receives follow from the values that stages pass to each other.
+///  - UNSHARD gathers the weights of a stage, and RESHARD releases them. They
+///    follow from the values that are equal in all microbatches.
+///  - REDUCE_GRAD adds up the gradients of data-parallel replicas. It follows
+///    from the shardings of the gradients.
+///  - U is the optimizer update. It follows from the optimizer.
+///
+/// Returns an error if the file does not have the number of ranks, stages per
+/// rank and microbatches that `shape` requires, or if `checkSchedule` does not
+/// accept the actions. The error has exit code 6. For example, it names the
+/// place in the file, the action and the expected value:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 StatusOr<ActionTable> readSchedule(std::string_view text,

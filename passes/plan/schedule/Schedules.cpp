@@ -12,12 +12,14 @@ namespace {
 
 using Row = std::vector<Action>;
 
-/// A pipeline position, and the sizes of its schedule.
+/// A pipeline rank, and the numbers that determine its actions: the number of
+/// ranks in the pipeline (p), the number of stages of each rank
+/// (`virtualStages`), and the number of microbatches in one step.
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage of chunk number `chunk` of the position. Chunks are the
-  /// stages of one position. Stage s is on position s mod p, for p positions.
+  /// Returns the stage of chunk number `chunk` of the pipeline rank. Chunks are
+  /// the stages of one rank. Stage s is on rank s mod p, for p ranks.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -28,20 +30,27 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order of the steps of a pipeline position in an interleaved schedule. A step
-/// runs one chunk (stage of the position) for one microbatch. A group of p
-/// microbatches runs all chunks before the next group begins. Example:
+/// Order of the steps of a pipeline rank in an interleaved schedule. A rank has
+/// several stages, for example the stages 0 and 2. The stages of the rank are
+/// also called chunks, with the numbers 0, 1, and so on. A step runs one chunk
+/// for one microbatch. The microbatches form groups of p microbatches, for p
+/// ranks. All chunks run for one group before the next group begins. Example
+/// with 2 ranks, 2 chunks and 4 microbatches, with one column per step:
 ///
-///     p = 2 positions, v = 2 chunks, m = 4 microbatches; one column per step
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
 ///
-/// If p does not divide m, padding without actions fills the last group.
+/// If there are only 3 microbatches, the order still has these 8 steps. The two
+/// steps of microbatch 3 then produce no action.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
-  /// Returns the number of steps of a pipeline position, including padding
-  /// (steps of microbatches that do not exist).
+  /// Returns the number of steps of a pipeline rank. A step runs one stage for
+  /// one microbatch. The microbatches form groups of p microbatches, for p
+  /// ranks. If the last group is not full, it is filled up with microbatches
+  /// that do not exist, and the number includes their steps. For example, with
+  /// 2 ranks, 2 stages per rank and 3 microbatches, there are 2 groups of 2
+  /// microbatches. The number of steps is 2 * 2 * 2 = 8.
   int count() const {
     const int group = view.numPositions;
     return (view.numMicrobatches + group - 1) / group * group *
@@ -55,15 +64,26 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
-  /// Appends the F (forward) action of step number `step` to `row`. Appends
-  /// nothing if the step is padding after the last microbatch.
+  /// Appends the F (forward) action of step number `step` to `row`. A step runs
+  /// one stage for one microbatch. The microbatches form groups of p
+  /// microbatches, for p pipeline ranks. If the last group is not full, some
+  /// steps have a microbatch that does not exist. For such a step, the function
+  /// appends nothing. For example, with 2 ranks and the microbatches 0, 1 and
+  /// 2, the last group has the microbatches 2 and 3. The steps of microbatch 3
+  /// append nothing.
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
   /// Appends the B (backward) action of step number `step` to `row`. Appends
-  /// nothing if the step is padding after the last microbatch. The backward
-  /// pass runs the chunks (stages of the position) in reverse.
+  /// nothing if the microbatch of the step does not exist. The microbatches
+  /// form groups of p microbatches, for p pipeline ranks. The last group can
+  /// have fewer. For example, with 2 ranks and the microbatches 0, 1 and 2, the
+  /// steps of microbatch 3 append nothing.
+  ///
+  /// The backward pass runs the stages of the rank in reverse order. For
+  /// example, let the rank have the stages 0 and 2. Step 0 is F of stage 0 in
+  /// the forward pass, and B of stage 2 in the backward pass.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -104,8 +124,16 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline position in 1F1B: one F (forward) for
-/// each later position, then F and B (backward) in turn, then the remaining B.
+/// Generates the actions of one pipeline rank in the schedule 1F1B. Each rank
+/// has one stage. Rank r of p ranks runs:
+///  1. p - 1 - r actions F (forward), or all F if there are fewer.
+///  2. F and B (backward) alternately, until no F is left.
+///  3. The remaining B.
+///
+/// For example, rank 1 of the ranks 0, 1 and 2 runs these actions for 3
+/// microbatches. F0 is F of microbatch 0:
+///
+///     F0   F1 B0 F2 B1   B2
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -121,12 +149,23 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline position in interleaved 1F1B, as in
-/// Megatron-LM. With p positions of v stages each, position r runs:
+/// Generates the actions of one pipeline rank in the schedule interleaved 1F1B,
+/// as in Megatron-LM. The pipeline has p ranks, and each rank has v stages. If
+/// v is 1, the schedule is 1F1B. Otherwise, rank r runs:
+///  1. 2 * (p - 1 - r) + (v - 1) * p actions F (forward), or all F if there are
+///     fewer.
+///  2. F and B (backward) alternately, until no F is left.
+///  3. The remaining B.
 ///
-///  - 2 * (p - 1 - r) + (v - 1) * p forward actions (F);
-///  - then F and B (backward) in turn;
-///  - then the remaining B.
+/// For example, let p be 2, let v be 2, and let there be 2 microbatches. Rank 1
+/// has the stages 1 and 3, and runs 2 actions F first. 1F0 is F of stage 1 in
+/// microbatch 0:
+///
+///     1F0 1F1   3F0 3B0 3F1 3B1   1B0 1B1
+///
+/// If p does not divide the number of microbatches, the three steps also count
+/// actions of microbatches that do not exist. The rank does not run these
+/// actions.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -146,10 +185,19 @@ Row interleaved(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline position in ZB-H1. This is 1F1B in
-/// which I (input gradient) and W (weight gradient) replace B (backward). On
-/// position r, W of microbatch k comes after I of microbatch k + r. W thus
-/// fills the time in which 1F1B is idle.
+/// Generates the actions of one pipeline rank in the zero-bubble schedule
+/// ZB-H1. Two actions I (input gradient) and W (weight gradient) replace each
+/// backward action of the schedule 1F1B. Rank r of p ranks runs:
+///  1. p - 1 - r actions F (forward), or all F if there are fewer.
+///  2. F and I in turn, until no F is left. W of microbatch k follows I of
+///     microbatch k + r.
+///  3. I and W in turn, until no I is left.
+///  4. The remaining W.
+///
+/// The actions W fill time in which 1F1B is idle. For example, rank 2 of the
+/// ranks 0, 1 and 2 runs these actions for 4 microbatches. W0 follows I2:
+///
+///     F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -173,17 +221,26 @@ Row zbH1(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline position in ZB-V. The pattern for p
-/// positions has 2p - 1 microbatches or more. If the schedule has fewer, the
-/// actions of the missing microbatches are left out.
+/// Generates the actions of one pipeline rank in the zero-bubble schedule ZB-V.
+/// Generates them for n microbatches: n is the number of microbatches of the
+/// schedule, but at least 2p - 1, where p is the number of ranks. If n is
+/// larger than the number of microbatches of the schedule, the function `add`
+/// omits the actions of the microbatches that do not exist. For example, with 3
+/// ranks and 4 microbatches, n is 5. `add` omits the actions of microbatch 4,
+/// because the schedule has only the microbatches 0 to 3.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
-  /// Returns the actions: three phases of warm-up, the steady state, and three
-  /// phases of cool-down, as in PyTorch's ScheduleZBVZeroBubble.
+  /// Returns the actions of the pipeline rank, in the order in which the rank
+  /// runs the actions. The order is the order of PyTorch's class
+  /// ScheduleZBVZeroBubble. The loops of this function have three parts:
+  ///  - The first three loops fill the pipeline (warm-up).
+  ///  - The fourth loop repeats the actions F (forward), I (input gradient) and
+  ///    W (weight gradient) of both stages of the rank (steady state).
+  ///  - The last four loops run the remaining actions (cool-down).
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -211,10 +268,12 @@ public:
 private:
   enum Column { F, I, W };
 
-  /// Appends an action of kind `column` for the next microbatch: F (forward), I
-  /// (input gradient) or W (weight gradient). `chunk` is 0 or 1, for the first
-  /// or second stage of the pipeline position. Appends nothing after the last
-  /// microbatch.
+  /// Appends the next action of kind `column` to `row`. `column` is F
+  /// (forward), I (input gradient) or W (weight gradient). `chunk` selects the
+  /// stage: 0 is the first stage of the pipeline rank, and 1 is the second
+  /// stage. The first call with `column` and `chunk` appends the action of
+  /// microbatch 0, the second call appends the action of microbatch 1, and so
+  /// on. After the last microbatch, a call appends nothing.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -226,9 +285,11 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// done[column][chunk]: number of calls of `add` so far for one kind of
-  /// action (F, I or W) and one of the two stages of the pipeline position.
-  /// Calls after the last microbatch count, too.
+  /// done[column][chunk]: number of calls of the function `add` so far with the
+  /// arguments `column` and `chunk`. `column` is the kind of action: F
+  /// (forward), I (input gradient) or W (weight gradient). `chunk` is 0 for the
+  /// first stage of the pipeline rank and 1 for the second stage. After the
+  /// last microbatch, a call appends no action, but the call is counted.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
@@ -236,13 +297,13 @@ private:
 Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
 /// A kind of schedule: its name, the function that makes the actions of a
-/// pipeline position, and its number of stages per position.
+/// pipeline rank, and its number of stages per rank.
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// The only valid number of stages per pipeline position; 0 for any.
+  /// The only valid number of stages per pipeline rank; 0 for any.
   int requiredVirtualStages;
 };
 
@@ -324,9 +385,13 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// Has one formula for each kind of schedule, for the largest number of forwards
-// in flight at once on a pipeline position. A forward is in flight from F to B
-// (backward) or W (weight gradient).
+// Computes the largest number of forwards that are in flight at once on the
+// pipeline rank `position`. A forward is the forward pass (F) of one stage for
+// one microbatch. The forward is in flight until its backward pass (B) ends. If
+// a schedule divides B into I (input gradient) and W (weight gradient), the
+// forward is in flight until W ends. Each case below has the formula for one
+// kind of schedule: p is the number of ranks, v is the number of stages per
+// rank, and m is the number of microbatches.
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

@@ -8,14 +8,18 @@
 
 namespace pcc::plan {
 
-/// Kinds of schedules for p pipeline positions, v stages per position and m
-/// microbatches. Pictures have p = 3, v = 1 and m = 4: one position per row,
-/// time from left to right, no idle time. F0 is the forward action of
-/// microbatch 0, B0 its backward action.
+/// Kinds of schedules for p pipeline ranks, v stages per rank and m
+/// microbatches. Pictures have p = 3, v = 1 and m = 4: one rank per row, time
+/// from left to right, no idle time. F0 is the forward action of microbatch 0,
+/// B0 its backward action.
 enum class ScheduleKind : uint8_t {
-  /// Inference: forward actions only. With several stages per pipeline
-  /// position, groups of p microbatches (p positions) run all stages one after
-  /// another.
+  /// Inference: forward actions only. A pipeline rank can have several stages.
+  /// The microbatches then form groups of p microbatches, for p ranks. A group
+  /// runs all stages of the rank before the next group begins. Example for
+  /// p = 2 ranks: rank 0 has the stages 0 and 2, and there are 4 microbatches.
+  /// Rank 0 runs stage 0 for the microbatches 0 and 1, stage 2 for the
+  /// microbatches 0 and 1, stage 0 for the microbatches 2 and 3, and stage 2
+  /// for the microbatches 2 and 3.
   ForwardOnly,
   /// Each microbatch runs forward and backward through all stages before the
   /// next one begins.
@@ -23,24 +27,24 @@ enum class ScheduleKind : uint8_t {
   /// All forward actions, then all backward actions (Huang et al. 2019).
   GPipe,
   /// 1F1B: each backward action runs as soon as its gradient has arrived
-  /// (PipeDream-Flush, Narayanan et al. 2021). One pipeline position per line;
-  /// F0 is the forward and B0 the backward action of microbatch 0:
+  /// (PipeDream-Flush, Narayanan et al. 2021). One pipeline rank per line; F0
+  /// is the forward and B0 the backward action of microbatch 0:
   ///   F0 F1 F2 B0 F3 B1 B2 B3
   ///   F0 F1 B0 F2 B1 F3 B2 B3
   ///   F0 B0 F1 B1 F2 B2 F3 B3
   OneFOneB,
-  /// 1F1B with v stages on each pipeline position, which divides the idle time
-  /// by v (Megatron-LM, Narayanan et al. 2021).
+  /// 1F1B with v stages on each pipeline rank, which divides the idle time by v
+  /// (Megatron-LM, Narayanan et al. 2021).
   Interleaved,
   /// Zero bubble ZB-H1 (Qi et al. 2023): the backward action is split into I
   /// (input gradient) and W (weight gradient). W fills the idle time. One
-  /// pipeline position per line; F0 is the forward action of microbatch 0:
+  /// pipeline rank per line; F0 is the forward action of microbatch 0:
   ///   F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3
   ///   F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
-  /// Zero bubble ZB-V (Qi et al. 2023): position r of p runs the stages r and
-  /// 2p - 1 - r. By stage, the positions are 0, 1, …, p-1, p-1, …, 0, like a V.
+  /// Zero bubble ZB-V (Qi et al. 2023): pipeline rank r of p runs the stages r
+  /// and 2p - 1 - r. By stage, the ranks are 0, 1, …, p-1, p-1, …, 0, like a V.
   ZbV,
 };
 
@@ -55,7 +59,7 @@ std::string_view nameOf(ScheduleKind kind);
 /// gradient) and W (weight gradient).
 bool splitsBackward(ScheduleKind kind);
 
-/// Returns the number of stages per pipeline position of this kind, if
+/// Returns the number of stages per pipeline rank of this kind, if
 /// `--virtual-stages` is not given.
 int defaultVirtualStages(ScheduleKind kind);
 
@@ -63,7 +67,7 @@ int defaultVirtualStages(ScheduleKind kind);
 struct ScheduleRequest {
   ScheduleKind kind = ScheduleKind::OneFOneB;
   int numPositions = 1;
-  /// Stages per pipeline position.
+  /// Stages per pipeline rank.
   int virtualStages = 1;
   int numMicrobatches = 1;
 };
@@ -76,33 +80,42 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 /// Returns the reason why a request is invalid; an empty string if it is valid.
 std::string scheduleError(const ScheduleRequest &request);
 
-/// Returns, by stage, the pipeline position that runs it: stage mod p for p
-/// positions. For ZbV, the positions are 0, 1, …, p-1, p-1, …, 0. `request`
-/// must be valid.
+/// Returns, by stage, the pipeline rank that runs it: stage mod p for p ranks.
+/// For ZbV, the ranks are 0, 1, …, p-1, p-1, …, 0. `request` must be valid.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
-/// Returns how many forwards may be in flight at once on a pipeline position. A
-/// forward (stage and microbatch) is in flight from action F to action B
-/// (backward) or W (weight gradient); its activations are in memory.
-/// `checkSchedule` checks this bound.
+/// Returns the largest number of forwards that the requested schedule may have
+/// in flight at once on pipeline rank number `position`. A forward is the
+/// forward pass of one stage for one microbatch. The forward is in flight from
+/// its action F until its backward pass ends. During this time, its activations
+/// are in memory. The backward pass is one action B. A schedule can divide B
+/// into I (input gradient) and W (weight gradient). The backward pass then ends
+/// with W. For a schedule without a backward pass, the function returns 0.
+/// `checkSchedule` tests action tables against this number.
 int inFlightBound(const ScheduleRequest &request, int position);
 
 /// Inserts, for each stage in `stages`, an UNSHARD action (all-gather of
 /// weights) right before the stage's first F (forward). An earlier UNSHARD
-/// would delay other stages of the pipeline position.
+/// would delay other stages of the pipeline rank.
 void insertUnshards(ActionTable &table, const std::vector<int> &stages);
 
-/// One part of the optimizer update of a stage, as an action. An update has
-/// several parts if stages exchange values in it, such as a global gradient
-/// norm.
+/// One action of the optimizer update: part number `part` of the update of
+/// stage number `stage`. The update of a stage is divided into several parts if
+/// stages exchange values during the update. An example of such a value is a
+/// global gradient norm. Parts are counted from 0.
 struct StageUpdate {
   int stage;
   int part;
 };
 
-/// Appends actions of the optimizer update to the actions of the pipeline
-/// positions that run their stages. Part 0 of all stages comes first, then part
-/// 1, and so on. Within a part, the stage numbers ascend.
+/// Appends the actions of the optimizer update to an action table. The update
+/// of a stage consists of one or more parts. Parts are counted from 0. Each
+/// part is one action. The function appends this action to the row of the
+/// pipeline rank that runs the stage. All actions of part 0 come first, then
+/// all actions of part 1, and so on. Within a part, the stage numbers ascend.
+/// For example, the updates of the stages 0 and 2 have two parts each. One rank
+/// runs both stages. The function appends 0U0 (part 0 of stage 0), 2U0, 0U1 and
+/// 2U1 to the row of this rank.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan

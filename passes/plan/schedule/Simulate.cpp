@@ -13,8 +13,11 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// End times of the forward action (F) and the backward action (B or I) of each
-/// stage and microbatch; `never` if not run yet.
+/// End times of two actions for each stage and microbatch: the forward action
+/// F, and the action that computes the gradient of the stage's input. The
+/// second action is B (backward), or I (input gradient) if the schedule divides
+/// B into I and W (weight gradient). An action that has not run has the end
+/// time `never`.
 class ActionEnds {
 public:
   explicit ActionEnds(const ActionTable &table)
@@ -34,8 +37,8 @@ private:
   std::vector<double> forward, gradient;
 };
 
-/// Executes an action table. Invariant: position p of the pipeline has run its
-/// first next[p] actions and is free from time free[p] on.
+/// Executes an action table. Invariant: pipeline rank p has run its first
+/// next[p] actions and is free from time free[p] on.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)
@@ -94,9 +97,13 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// Returns the time at which part number `part` of an optimizer update can
-/// start. Before it, all pipeline positions must have ended their parts with
-/// smaller numbers. Returns `never` if one of these parts has not run.
+/// Returns the time at which actions of the optimizer update with the part
+/// number `part` can start. The optimizer update of a stage can be divided into
+/// parts, which are numbered from 0. Each part is one action. An action of part
+/// 2 starts after all actions of part 0 and of part 1 have ended, on all
+/// pipeline ranks. The function returns the largest end time of all actions
+/// with smaller part numbers. If one of these actions has not run, the function
+/// returns `never`.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -111,8 +118,8 @@ double Simulation::readyToUpdate(int part) {
   return latest;
 }
 
-/// Runs actions of a pipeline position until the next one lacks an input.
-/// Returns whether any has run.
+/// Runs actions of a pipeline rank until the next one lacks an input. Returns
+/// whether any has run.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;
@@ -147,8 +154,8 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Runs all pipeline positions in turn until none can run an action. A position
-/// with actions left then waits forever.
+/// Runs all pipeline ranks in turn until none can run an action. A rank with
+/// actions left then waits forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -168,8 +175,13 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Returns the change of the number of forwards in flight: 1 for F (forward),
-/// -1 for B (backward) and W (weight gradient), else 0.
+/// Returns the change that an action of this kind makes to the number of
+/// forwards in flight. A forward is the forward pass of one stage for one
+/// microbatch. The action F (forward) begins a forward, and the change is 1.
+/// The forward ends with B (backward), and the change is -1. A schedule can
+/// divide B into I (input gradient) and W (weight gradient). W then ends the
+/// forward, and the change of W is -1. The change of I and of all other kinds
+/// is 0.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;

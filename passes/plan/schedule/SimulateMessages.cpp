@@ -19,7 +19,7 @@ struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// All messages from one pipeline position to another:
+/// All messages from one pipeline rank to another:
 ///  - `posted`: the sends in the order of posting;
 ///  - `next`: index of the first message that has not departed;
 ///  - `free`: arrival time of the message before `next`.
@@ -29,10 +29,9 @@ struct Lane {
   double free = 0;
 };
 
-/// Executes a program with its messages. Invariant: position p of the pipeline
-/// has executed its first at[p] steps and is free from time free[p] on. Each
-/// lane (messages from one position to another) has delivered its first `next`
-/// messages.
+/// Executes a program with its messages. Invariant: pipeline rank p has
+/// executed its first at[p] steps and is free from time free[p] on. Each lane
+/// (messages from one rank to another) has delivered its first `next` messages.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -46,13 +45,14 @@ public:
 
 private:
   bool advance(int position);
-  /// Executes an action, which starts at free[position]. Sets free[position] to
-  /// the end of the action.
+  /// Executes an action on the pipeline rank `position`. The rank is free from
+  /// time free[position] on. The action starts at this time. Sets
+  /// free[position] to the end of the action.
   void compute(int position, const Action &action);
   /// Posts the sends and receives of a step. They get the time free[position],
-  /// at which the pipeline position has ended its earlier steps.
+  /// at which the pipeline rank has ended its earlier steps.
   void post(int position, const ProgramStep &step);
-  /// Executes a wait and returns true: the pipeline position continues once all
+  /// Executes a wait and returns true: the pipeline rank continues once all
   /// messages of the wait have arrived. If some arrival time is not known yet,
   /// does nothing and returns false.
   bool await(int position, const ProgramStep &step);
@@ -68,7 +68,7 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// For each pair of a sending and a receiving pipeline position: the messages
+  /// For each pair of a sending and a receiving pipeline rank: the messages
   /// from the first to the second.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
@@ -103,7 +103,7 @@ bool MessageSimulation::await(int position, const ProgramStep &step) {
   return true;
 }
 
-/// Executes steps of a pipeline position until a wait blocks or the steps end.
+/// Executes steps of a pipeline rank until a wait blocks or the steps end.
 /// Returns whether any step was executed.
 bool MessageSimulation::advance(int position) {
   const PositionProgram &steps = program.positions[position];
@@ -120,7 +120,7 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Adds a message to the timeline of a pipeline position, as a send or as a
+/// Adds a message to the timeline of a pipeline rank, as a send or as a
 /// receive. It departs at time `start`.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
@@ -137,7 +137,7 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Delivers the messages of a lane, from one pipeline position to another, in
+/// Delivers the messages of a lane, from one pipeline rank to another, in
 /// order. Stops at a message whose send or receive is not posted. Returns
 /// whether any message was delivered.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
@@ -161,8 +161,8 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
-/// Sets `stuck` of the timeline: names the messages that positions wait for
-/// forever.
+/// Sets `stuck` of the timeline: names the messages that pipeline ranks wait
+/// for forever.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
     const PositionProgram &steps = program.positions[position];
@@ -178,8 +178,8 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances all pipeline positions and lanes (messages between two positions)
-/// in turn, until all are blocked or done.
+/// Advances all pipeline ranks and lanes (messages between two ranks) in turn,
+/// until all are blocked or done.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

@@ -59,9 +59,11 @@ static Cost reformCost(const SharedValue &value, uint32_t from, uint32_t to) {
 }
 
 namespace {
-/// Lists sets of forms (shardings) in which a shared value can be kept, for
-/// addSharedValue. Each set has the least cost of making its forms from the
-/// producer's form.
+/// Lists sets of forms in which a tensor with several users can be stored. A
+/// form is a sharding of the tensor. The producer of the tensor makes the first
+/// form of a set. Reshards make the other forms. The cost of a set is the sum
+/// of the costs of its reshards. The function `addSharedValue` uses this list:
+/// each set is one value of a variable of the cost graph.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -75,9 +77,13 @@ public:
     }
   }
 
-  /// Fills `made` with sets of forms (shardings), and `costs` with the costs of
-  /// making them. Smaller sets come first, so that the solver prefers a smaller
-  /// set at equal cost.
+  /// Fills `made` with sets of forms, and `costs` with the cost of making each
+  /// set. A form is a sharding of the tensor. The sets are sorted by size: sets
+  /// of one form first, then sets of two forms, and so on. The solver thus
+  /// prefers the smaller set if two sets cause equal costs. `maxValues` limits
+  /// the number of sets. The function adds sets of three or more forms size by
+  /// size. It stops before the first size with which the list would have more
+  /// than `maxValues` sets.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -118,10 +124,14 @@ private:
     return least;
   }
 
-  /// Returns whether a set of forms (shardings) can become cheaper with `form`
-  /// in it: the users save more than `form` costs. prices[f] is the cost of
-  /// making form f from the set without `form`. If a user has a choice of
-  /// forms, the one with the largest saving counts.
+  /// Returns whether it can pay to add `form` to a set of forms. A form is a
+  /// sharding of a tensor. Each user of the tensor needs one form, and makes it
+  /// from the cheapest form of the set. With `form` in the set, this can cost
+  /// less. The function adds up the savings of all users. It returns true if
+  /// the sum is larger than the cost of `form` itself. prices[f] is the cost of
+  /// making form f from the set without `form`. A user can have several forms
+  /// to choose from. The function then counts only the form with the largest
+  /// saving for this user.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -137,9 +147,14 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Adds each set that has one form (sharding) more than the set made[index].
-  /// A form from which no other form may be made is not added, even if several
-  /// users need it. If `made` has this set already, keeps the smaller one of its two costs.
+  /// Appends new sets of forms to `made`. A form is a sharding of the tensor.
+  /// Each new set has the forms of made[index] and one more form. The function
+  /// leaves out a set that costs `bound` or more, and a set for which
+  /// `isUseful` returns false. It also leaves out a form from which no other
+  /// form may be made, even if several users need the form. Two calls can
+  /// create an equal set with different costs. For example, {0, 1} plus form 2
+  /// equals {0, 2} plus form 1. `made` then has the set once, and `costs` has
+  /// the smaller cost.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -165,9 +180,11 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
-  /// Forms (shardings) that the producer can make, and forms that users can
-  /// need.
+  /// Forms that the producer of the tensor can make. A form is a sharding of
+  /// the tensor.
   std::set<uint32_t> produced;
+  /// Forms that the users of the tensor can need. A user is an op that reads
+  /// the tensor.
   std::set<uint32_t> wanted;
   /// For each user: the forms (shardings) that it can need, each once.
   std::vector<std::vector<uint32_t>> wantedBy;

@@ -123,8 +123,8 @@ public:
   const std::vector<Cost> &unary(Variable variable) const {
     return unaries[variable];
   }
-  /// Returns all pairs of variables with pairwise costs, each once, with a !=
-  /// b.
+  /// Returns all pairs of variables that have common costs. Each pair occurs
+  /// once. The two variables of a pair differ.
   const std::vector<Pair> &pairs() const { return allPairs; }
 
   /// Returns the total cost if each variable v has the value values[v].
@@ -141,11 +141,14 @@ private:
 /// change of form (reshard) is paid once per form, even if several users need
 /// it.
 struct SharedValue {
-  /// The variable that decides the form (sharding) in which the value is
-  /// produced.
+  /// The variable of the cost graph that decides in which form the tensor is
+  /// produced. A form is a sharding of the tensor.
   Variable producer;
-  /// For each value of `producer`: number of the form (sharding) that is
-  /// produced.
+  /// For each value of the variable `producer`: the number of the form in which
+  /// the tensor is then produced. A form is a sharding of the tensor. Example:
+  /// `producedForm` is {2, 0}. If `producer` has the value 0, the tensor is
+  /// produced in form 2. If `producer` has the value 1, the tensor is produced
+  /// in form 0.
   std::vector<uint32_t> producedForm;
   struct User {
     /// The variable that decides which form (sharding) this user needs.
@@ -166,31 +169,42 @@ struct SharedForms {
   /// Whether addSharedValue has added a variable to the graph. It adds one if
   /// the value has two or more users.
   bool hasVariable = false;
-  /// The variable that addSharedValue has added. Its value decides in which
-  /// forms (shardings) the shared value is made.
+  /// The variable that addSharedValue has added to the cost graph. A value of
+  /// this variable selects the set of forms in which the tensor is made. A form
+  /// is a sharding of the tensor. `made` lists the set for each value.
   Variable variable = 0;
-  /// For each value of `variable`: the forms (shardings) in which the shared
-  /// value is made. The first one is the form of the producer. The others
-  /// ascend.
+  /// made[k] is the set of forms that value k of `variable` selects. A form is
+  /// a sharding of the tensor, given by its number. The producer makes the
+  /// first form of the set. Reshards make the other forms, whose numbers
+  /// ascend. For example, {5, 1, 3} means: the producer makes form 5, and
+  /// reshards make the forms 1 and 3.
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the reshards of a shared value (a tensor with several users) to the
-/// costs of the graph. Users that need equal forms (shardings) share one
-/// reshard, so it must be counted once. Therefore the function adds a variable.
-/// Each of its values is a set of forms that are made:
-///  - The first form of a set is the producer's. Each further form is made from
-///    the cheapest earlier one. The unary cost is the sum of these reshards.
-///  - A user that needs a form outside of the set makes it from the cheapest
-///    form of the set. This is a pairwise cost.
+/// Adds the reshards of a tensor with several users to the costs of the graph.
+/// A user is an op that reads the tensor. A form is a sharding of the tensor.
+/// Each user needs one form. If two users need the same form, one reshard
+/// serves both, and its cost must be counted once. The function therefore adds
+/// a variable to the graph. Each value of this variable selects a set of forms:
 ///
-/// Parameters that limit the number of sets:
+///  - The producer of the tensor makes the first form of the set. Reshards make
+///    the other forms, each from the cheapest form made before. The unary cost
+///    of the value is the sum of the costs of these reshards.
+///  - A user can need a form that is not in the set. A further reshard makes
+///    this form from the cheapest form of the set. The cost of this reshard is
+///    a pairwise cost of the new variable and of the user's variable.
+///
+/// If the tensor has only one user, the function adds no variable. It then adds
+/// a pairwise cost of the producer's variable and of the user's variable.
+///
+/// Two parameters limit the number of sets:
+///
 ///  - `maxValues`: sets of one or two forms are always included. Larger sets
-///    are included, size by size, as long as there are at most `maxValues`
-///    sets.
-///  - `bound`: sets that cost as much or more are left out.
+///    are included size by size, as long as there are at most `maxValues` sets.
+///  - `bound`: a set that costs `bound` or more is left out.
 ///
-/// Without these limits, the least total cost is exact.
+/// If these parameters leave out no set, the least total cost of the graph is
+/// exact. If they leave out sets, the least total cost can be too large.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -10,9 +10,10 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses the weights to divide among ranks, for one pipeline position after
-/// another. needs[p] is the number of bytes that a rank of position p must
-/// still save. It is negative if the rank saves more than it must.
+/// Chooses the weights to divide among ranks, for one pipeline position (a
+/// group of ranks that run the same pipeline stages) after another. needs[p] is
+/// the number of bytes that a rank of position p must still save. It is
+/// negative if the rank saves more than it must.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -35,9 +36,10 @@ public:
 
 private:
   /// Returns weights that save at least needs[position] bytes on a pipeline
-  /// position, with little excess. If all weights together save less, returns
-  /// all. Visits the weights from large to small. Example for a need of 10
-  /// bytes and weights that save 8, 7, 4 and 2:
+  /// position (a group of ranks that run the same pipeline stages), with little
+  /// excess. If all weights together save less, returns all. Visits the weights
+  /// from large to small. Example for a need of 10 bytes and weights that save
+  /// 8, 7, 4 and 2:
   ///
   ///     8   too little: taken
   ///     7   8 + 7 = 15 is enough: first solution
@@ -66,8 +68,11 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Returns whether a weight need not be divided: the other chosen weights
-  /// save enough bytes on every pipeline position.
+  /// Returns whether a chosen weight can stay whole on each rank. A chosen
+  /// weight is divided among ranks to save memory. The weight can stay whole if
+  /// the other chosen weights save enough. The function checks this for every
+  /// pipeline position (a group of ranks that run the same pipeline stages) on
+  /// which the weight saves memory.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&

@@ -15,23 +15,28 @@
 namespace pcc::plan {
 
 /// Effect of dividing one weight among ranks that would hold equal copies: for
-/// each pipeline position, the bytes of memory that one of its ranks saves. A
-/// rank must then receive as many bytes for each use of the weight.
+/// each pipeline position (a group of ranks that run the same pipeline stages),
+/// the bytes of memory that one rank of the group saves. A rank must then
+/// receive as many bytes for each use of the weight.
 using Savings = std::vector<int64_t>;
 
-/// Chooses weights to divide among the ranks that would hold equal copies, so
-/// that each rank saves enough memory. Returns ascending indices into
-/// `weights`.
+/// Chooses weights that are divided among ranks, so that each rank saves enough
+/// memory. If such a weight were not divided, each of the ranks would hold an
+/// equal copy of it. Returns the indices of the chosen weights in `weights`,
+/// ascending. A pipeline position is a group of ranks that run the same
+/// pipeline stages.
 ///
 ///  - weights[i][p]: bytes that a rank of pipeline position p saves if weight i
 ///    is divided.
-///  - needs[p]: bytes that a rank of position p must save. If even all weights
-///    save less, all weights that save bytes are chosen.
+///  - needs[p]: bytes that a rank of position p must save. If all weights
+///    together save fewer bytes on position p, the function chooses all weights
+///    that save bytes on position p.
 ///
-/// A greedy heuristic (minimum knapsack problem, Csirik et al. 1991) avoids
-/// large excess savings. With one position, it saves at most twice as much as
-/// the best choice. For example, for a need of 10 bytes and weights that save
-/// 8, 8, 4 and 2 bytes, it chooses 8 and 2.
+/// The function is a greedy heuristic (minimum knapsack problem, Csirik et al.
+/// 1991). It avoids large excess savings. If there is only one position, the
+/// chosen weights save at most twice as many bytes as the best choice. Example:
+/// a rank must save 10 bytes, and dividing the weights saves 8, 8, 4 and 2
+/// bytes. The function chooses the weights that save 8 and 2 bytes.
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

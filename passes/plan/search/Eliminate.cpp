@@ -17,22 +17,34 @@ struct Table {
   std::vector<Cost> costs;
 };
 
-/// An eliminated variable, with its best value for each combination of values
-/// of the variables in `scope`. In `best`, the last variable of `scope` changes
-/// fastest.
+/// Record of an eliminated variable. `scope` lists the variables that had
+/// common costs with it. `best` has one entry for each combination of values of
+/// these variables. The entry is the best value of the eliminated variable. The
+/// entries are in row-major order: the value of the last variable of `scope`
+/// changes fastest. Example: `scope` is {3, 5}, and both variables have two
+/// values. best[1] is the best value if variable 3 has the value 0 and variable
+/// 5 has the value 1.
+///
+/// If the variable was fixed to one value instead, `scope` is empty, and `best`
+/// has only this value.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Implements `minimise`. Eliminates one variable after another. A cost table
-/// over its neighbors (the variables with which it has common costs) replaces
-/// each variable. At the end, decides the values of the variables in reverse
-/// order.
+/// Implements `minimise`: finds the values of all variables with the least
+/// total cost. Eliminates one variable after another. A new cost table replaces
+/// the eliminated variable. For example, variable v has common costs with the
+/// variables a and b. The new table has one entry for each pair of a value of a
+/// and a value of b. The entry is the least cost over all values of v. At the
+/// end, the class decides the values of the variables, in reverse order of
+/// elimination.
 ///
-/// Values that are forbidden or cost too much are left out. values[v][i] is the
-/// number, in the graph, of value i of variable v.
+/// Values that are forbidden or cost too much are left out. The other values of
+/// a variable v are numbered again: 0, 1, and so on. values[v][i] is the number
+/// in the cost graph of the value that is now number i. For example, v has the
+/// values 0, 1 and 2, and value 1 is forbidden. values[v] is then {0, 2}.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -41,16 +53,19 @@ public:
 private:
   using Weight = int64_t;
 
-  /// A place in one cost table, used to eliminate variable v. `offset` is the
-  /// index of the table entry for value 0 of v and the current values of the
-  /// other variables.
+  /// Current position in one cost table, while variable v is eliminated. The
+  /// table contains v and other variables. The elimination visits all
+  /// combinations of values of the other variables. `offset` is the index in
+  /// `costs` of the entry for the current combination and for value 0 of v.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// Distances of entries in `costs`. Entries for consecutive values of v are
-    /// `step` apart. Entries for consecutive values of v's neighbor number k
-    /// are strides[k] apart; 0 if this table does not contain the neighbor.
+    /// Distance in `costs` between the entries of two consecutive values of v.
     size_t step;
+    /// strides[k] is the distance in `costs` between the entries of two
+    /// consecutive values of neighbor number k of v. A neighbor of v is another
+    /// variable that occurs in a cost table together with v. If this table does
+    /// not contain the neighbor, strides[k] is 0.
     std::vector<size_t> strides;
   };
 
@@ -89,20 +104,27 @@ private:
 
   const CostGraph &graph;
   const size_t tableLimit;
-  /// By variable: its remaining values (`values`, by number in the graph) and
-  /// their unary costs (`unary`).
+  /// values[v] lists the values that variable v can still have. A value is
+  /// given by its number in the cost graph.
   std::vector<std::vector<uint32_t>> values;
+  /// unary[v][i] is the cost of the value values[v][i] of variable v. The cost
+  /// does not depend on other variables.
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
   /// For each variable: indices of the cost tables that contain it.
   std::vector<std::vector<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
-  /// For each variable: logarithm of the size of the cost table that would
-  /// replace it. The table has an entry for each combination of values of the
-  /// variable's neighbors.
+  /// For each variable v: the size of the cost table that would replace v, as a
+  /// logarithm. A neighbor of v is another variable that occurs in a cost table
+  /// together with v. The new table would have one entry for each combination
+  /// of values of the neighbors. weights[v] is the base-2 logarithm of the
+  /// number of entries, times 2^20. For example, neighbors with 4 and 8 values
+  /// give 32 entries, and weights[v] is 5 * 2^20.
   std::vector<Weight> weights;
-  /// The variables that are not eliminated or fixed yet, each with its element
-  /// of `weights`. The first variable has the smallest weight.
+  /// The variables that are not eliminated or fixed yet, as pairs (weights[v],
+  /// v). weights[v] measures the size of the cost table that would replace
+  /// variable v. The first pair belongs to the variable with the smallest
+  /// table.
   std::set<std::pair<Weight, Variable>> queue;
   /// Best values of the eliminated variables, in the order of elimination.
   std::vector<EliminatedVariable> decisions;
@@ -113,10 +135,12 @@ private:
   bool isPossible = true;
 };
 
-/// Returns a lower bound of the total cost for each remaining value of each
-/// variable. It is the unary cost of the value plus, for each pair that
-/// contains the variable, the least cost of this value with any value of the
-/// other variable.
+/// Returns lower bounds of the total cost: one for each variable and each of
+/// its remaining values. The bound is the unary cost of the value plus one cost
+/// for each pair of variables that contains the variable. A pair has a table
+/// with one cost for each combination of values of the two variables. The
+/// function takes the least cost among the combinations in which the variable
+/// has this value.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -192,8 +216,9 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
     Table table;
-    // A variable with a single value is left out of the scope, because it does
-    // not change the size or the layout of the table.
+    // `scope` lists the variables of the table. A variable with a single value
+    // is not listed, because it does not change the size or the layout of the
+    // table.
     for (Variable v : {pair.a, pair.b})
       if (size(v) > 1)
         table.scope.push_back(v);
@@ -269,9 +294,10 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns a place in each cost table that contains `v`: the entry for value 0
-/// of every variable. `scope` lists all neighbors of `v`, ascending. A neighbor
-/// is a variable in the same table.
+/// Returns one position for each cost table that contains variable `v`. The
+/// position is the first entry of the table, in which every variable has the
+/// value 0. `scope` lists the neighbors of `v`, ascending. A neighbor is
+/// another variable that occurs in a cost table together with `v`.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -294,10 +320,11 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   return operands;
 }
 
-/// Removes variable `v` and all cost tables that contain it. One new table over
-/// the other variables of these tables (neighbors) replaces them. Each of its
-/// entries is the least cost over all values of `v`. at[k] is the value of
-/// neighbor k for the current entry.
+/// Eliminates variable `v`. A neighbor of `v` is another variable that occurs
+/// in a cost table together with `v`. One new cost table replaces all tables
+/// that contain `v`. The new table has one entry for each combination of values
+/// of the neighbors. The entry is the least cost over all values of `v`. The
+/// function also records the value of `v` that has this least cost.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -308,6 +335,7 @@ void Eliminator::eliminate(Variable v) {
   largestTable = std::max(largestTable, count);
   reduced.costs.reserve(count);
   decision.best.reserve(count);
+  // at[k] is the value of neighbor number k for the current entry.
   std::vector<uint32_t> at(scope.size(), 0);
   for (size_t entry = 0; entry < count; ++entry) {
     Cost least;
@@ -449,10 +477,12 @@ void Eliminator::improve(Assignment &assignment) const {
   }
 }
 
-/// Eliminates the variables one by one, until none is left. The next variable
-/// is always the one for which elimination makes the smallest cost table. If
-/// this table would have more than `tableLimit` entries, fixes a variable to
-/// one value instead: the one that shares tables with the most other variables.
+/// Eliminates the variables one by one, until none is left. Elimination
+/// replaces a variable with a cost table. The function always eliminates the
+/// variable with the smallest such table. If even this table has more than
+/// `tableLimit` entries, the function eliminates no variable. Instead, it fixes
+/// one variable to one value. It selects the variable that has common cost
+/// tables with the largest number of other variables.
 Assignment Eliminator::run() {
   if (!isPossible)
     return {{}, Cost::forbidden(), true, {}, 0};

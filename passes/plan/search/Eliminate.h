@@ -33,9 +33,12 @@ struct Assignment {
 };
 
 /// Finds the values of all variables with the least total cost, by variable
-/// elimination. The neighbors of a variable v are the variables that are in a
-/// pair with it. To eliminate v, a cost table t replaces v and all its costs. t
-/// has an entry for each combination of values of the neighbors:
+/// elimination. Two variables are neighbors if the graph has costs of pairs of
+/// their values. To eliminate a variable v, a cost table t replaces v and all
+/// costs that depend on v. The table has one entry for each combination of
+/// values of the neighbors of v. The entry is the least cost over all values of
+/// v. In the picture, u(v) is the unary cost of v, and p(a, v) is the cost of a
+/// pair of values of a and v:
 ///
 ///     a   b             a   b
 ///      \ /      ==>      \ /       t(a, b) = min over v of
@@ -43,16 +46,19 @@ struct Assignment {
 ///       |
 ///      (u)
 ///
-/// The next variable is always the one for which t is smallest. A chain of
-/// transformer blocks with residuals takes linear time. The result is
+/// Elimination makes the neighbors of v neighbors of each other. The function
+/// always eliminates next the variable for which the table t is smallest. A
+/// chain of transformer blocks with residuals takes linear time. The result is
 /// deterministic.
 ///
-///  - `tableLimit`: largest number of entries of t. If t would be larger for
-///    every remaining variable, the variable with the most neighbors is fixed
-///    to a good value. Local search then improves the result, and `exact` is
-///    false.
-///  - `bound`: only assignments that cost less are of interest. If there are
-///    none, `allowed` of the result is false.
+///  - `tableLimit`: largest number of entries of a table t. If t would be
+///    larger for every remaining variable, the function fixes the variable with
+///    the most neighbors to a good value. Local search then improves the
+///    result, and `exact` of the result is false.
+///  - `bound`: the function drops a value of a variable if a lower bound shows
+///    that every assignment with this value costs `bound` or more. If a
+///    variable has no value left, `allowed` of the result is false: no
+///    assignment costs less than `bound`.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

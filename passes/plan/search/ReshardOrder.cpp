@@ -9,16 +9,17 @@
 using namespace pcc;
 using plan::ReshardOrder;
 
-/// Returns the cost of making the forms (shardings) of a value in the order
-/// `sequence`. Each form is made from the cheapest source: the value itself or
-/// an earlier form. Row 0 of `reform` has the costs from the value itself, row
-/// i + 1 those from form i.
+/// Returns the steps that make the forms of a value in the order `sequence`,
+/// and the sum of their costs. A form is a sharding of the value. A source is
+/// the value itself or a form that an earlier step has made. Each step makes a
+/// form from the cheapest source. reform[s][form] is the cost of making `form`
+/// from source s. Source 0 is the value itself. Source i + 1 is form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
   ReshardOrder order;
-  // Pairs of a step's number, from 1, and its row of `reform`; the first pair is
-  // the value itself.
+  // Pairs of a step's number, from 1, and its row of `reform`; the first pair
+  // is the value itself.
   std::vector<std::pair<size_t, size_t>> sources{{0, 0}};
   for (size_t form : sequence) {
     std::pair<size_t, size_t> source = sources.front();

@@ -7,8 +7,10 @@
 
 namespace pcc::plan {
 
-/// Order in which a value is changed to the forms (shardings) that its users
-/// need. Each form is made from the cheapest earlier one.
+/// Order in which a value is resharded to the forms that its users need. A form
+/// is a sharding of the value. Each step makes one form, from the cheapest
+/// source. The source is the value itself or a form that an earlier step has
+/// made.
 struct ReshardOrder {
   struct FormStep {
     size_t form;   ///< index of the form, among the wanted ones

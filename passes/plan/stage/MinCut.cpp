@@ -32,9 +32,11 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Searches depth first. If an edge does not lead to the sink, next[node]
-/// advances past it. Later calls then skip the edge until the caller resets
-/// `next`.
+/// Searches for a path depth first. next[n] is the position, in the list of
+/// edges of node n, of the first edge that may still lead to the sink. If the
+/// edge at this position turns out not to lead to the sink, the function
+/// increments next[n]. Later calls of the function then skip this edge, until
+/// the caller resets `next` to 0.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;

@@ -53,8 +53,10 @@ private:
   /// For each node: distance from the source in edges; -1 if the node cannot be
   /// reached.
   std::vector<int> levels;
-  /// For each node: index in edgesOf[node] of the first edge that `augment` has
-  /// not rejected since `levels` was set.
+  /// next[n] is a position in edgesOf[n], the list of edges that leave node n.
+  /// `augment` has tried all edges before this position and has found that they
+  /// do not lead to the sink. It does not try these edges again until
+  /// `findLevels` has set new levels and `next` is reset to 0.
   std::vector<size_t> next;
 };
 

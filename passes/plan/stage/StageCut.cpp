@@ -12,10 +12,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one StageCutRequest. A stage with the items i to e - 1 starts at i
-/// and ends at e. limits[k][i] is the largest end of stage k if it starts at
-/// item i, under all constraints except time. The value i means that stage k
-/// cannot start at item i.
+/// Solves one StageCutRequest: cuts a list of items into consecutive stages. An
+/// item is a piece of work, such as an op. A stage starts at the index of its
+/// first item, and ends at the index of the first item after the stage.
+/// limits[k][i] is the largest end of stage k if the stage starts at item i. It
+/// respects all constraints except the one on time. If limits[k][i] is i, stage
+/// k cannot start at item i.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -27,9 +29,10 @@ public:
 private:
   std::string malformed() const;
   void sumUp();
-  /// Sets limits[k][i], the largest index at which stage k can end if it starts
-  /// at item i. A stage may have up to `memoryLimit` bytes and `flopsLimit`
-  /// flops.
+  /// Sets limits[k][i] for each stage k and each item i. limits[k][i] is the
+  /// largest index at which stage k can end if the stage begins at item i. The
+  /// end of a stage is the index of the first item after the stage. A stage
+  /// must not have more than `memoryLimit` bytes or `flopsLimit` flops.
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
@@ -117,10 +120,13 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers limits[stage][i], the largest end of stage `stage` if it starts at
-/// item i, for all i. The stage must end before:
-///  - the next item at which the user wants a stage to begin (pinned);
-///  - the next item that must not be on this stage (minStage, maxStage).
+/// Lowers limits[stage][i] for each item i. limits[stage][i] is the largest
+/// index at which stage number `stage` can end if it begins at item i. The end
+/// of a stage is the index of the first item after the stage. The end must not
+/// be greater than either of these indices:
+///  - the next item after i that must begin a stage (`pinned` of the request);
+///  - the first item from i on that must not be on this stage (`minStage` and
+///    `maxStage` of the item).
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -163,9 +169,11 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
 }
 
 /// Returns whether a cut exists in which every stage takes at most `bound`
-/// seconds. The outer loop visits the stages. After each round, reached[i]
-/// tells whether the stages up to the current one can hold exactly the first i
-/// items. Only the elements `low` to `high` can be true.
+/// seconds. The outer loop visits the stages in order. After stage k,
+/// reached[i] tells whether the stages 0 to k can hold exactly the first i
+/// items. For example, reached[5] after stage 1 is true if the stages 0 and 1
+/// can hold exactly the items 0 to 4. `low` and `high` are the smallest and the
+/// largest i for which reached[i] can be true.
 bool StageCutter::feasible(double bound) {
   std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
   reached[0] = 1;
@@ -210,9 +218,13 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // Possible first items of this stage. The item with the fewest bytes across
-    // the stage boundaries so far is on top. An item whose `limit` is below
-    // `end` is removed for good, because `end` only grows.
+    // A Start is an item at which this stage can begin. `bytes` is the fewest
+    // bytes across all stage boundaries up to this item. `limit` is the largest
+    // index at which the stage can end if it begins at this item. In the
+    // priority queue, the element with the fewest bytes is on top. The loop
+    // visits the ends of the stage in ascending order. If the element on top
+    // has a limit smaller than `end`, the loop removes it. The element cannot
+    // serve for a later end either.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -253,11 +265,13 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists, however long a stage may take:
-///  - Some items must begin a stage, and some must be on given stages. No cut
-///    meets all of these demands.
-///  - The memory limit is too small. The text then states how much memory would
-///    be enough, found by bisection.
+/// Returns the reason why no cut exists, even without limits on the time and on
+/// the flops of a stage. Two reasons are possible:
+///  - The caller requires some items to begin a stage, and some items to be on
+///    certain stages. No cut meets all of these demands.
+///  - A cut can meet these demands, but the memory limit is too small. The text
+///    of the result then states the smallest sufficient memory limit. Bisection
+///    finds this limit.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -308,7 +322,9 @@ StageCut StageCutter::describe(std::vector<size_t> begin) const {
   return cut;
 }
 
-/// Implements cutStages. Ignores the limit on flops if no cut respects it.
+/// Implements cutStages. cutStages limits the flops of each stage, so that no
+/// stage has far more work than the others. If no cut respects this limit, the
+/// function drops the limit.
 StageCut StageCutter::solve() {
   StageCut failed;
   failed.error = malformed();
@@ -337,8 +353,9 @@ StageCut StageCutter::solve() {
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
   // `bytes` is the fewest bytes across stage boundaries if each stage takes at
-  // most `bound`. A smaller bound may allow equally few. Bisection finds the
-  // smallest one.
+  // most `bound`. A cut with a smaller bound can have equally many bytes.
+  // Bisection finds the smallest bound for which a cut with at most `bytes`
+  // exists.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

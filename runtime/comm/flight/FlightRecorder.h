@@ -31,7 +31,8 @@ public:
   /// empty or the file cannot be created, records in memory instead. If another
   /// process truncates the file later, continues in memory.
   explicit FlightRecorder(int rank, const std::string &path = {});
-  /// Unmaps the recorder's memory. The file stays on disk.
+  /// Unmaps or frees the memory that contains the log. If the log is in a file,
+  /// the file stays on disk.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
@@ -62,8 +63,12 @@ public:
   /// rank calls clearPeers(), and then addPeer() for each rank that is still
   /// missing.
   void clearPeers(Entry entry);
-  /// Adds world rank `rank` to the peers of an entry. Beyond
-  /// FlightEntry::kMostPeers ranks, only the number of peers increases.
+  /// Adds world rank `rank` to the list of peers (other ranks) of an entry.
+  /// Does nothing if the list contains the rank. The list has room for
+  /// FlightEntry::kMostPeers = 8 ranks. If the list is full, increments only
+  /// FlightEntry::numPeers, the number of peers. For example, after addPeer()
+  /// calls for ranks 1 to 10, the list contains ranks 1 to 8, and `numPeers` is
+  /// 10.
   void addPeer(Entry entry, int rank);
 
   /// Stores the current time as the latest time at which this rank was active.
@@ -96,8 +101,11 @@ private:
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 
-  /// Memory of the header and the entries: a mapping of `bytes` bytes, or heap
-  /// memory if `bytes` is 0.
+  /// Address of the memory that contains the header and the entries. The
+  /// constructor gets this memory from mmap(). The memory is then a mapping of
+  /// the recorder's file, or anonymous memory if the recorder has no file.
+  /// `bytes` is the size of the mapping. If mmap() fails, the constructor
+  /// allocates the memory by calloc(), and `bytes` is 0.
   void *memory = nullptr;
   size_t bytes = 0;
   /// Protects the rank from SIGBUS, if another process truncates the recorder's

@@ -47,10 +47,15 @@ public:
     posts[ticket % kMost] = {ticket, entry};
   }
 
-  /// Ends the flight recorder entries of completed post() calls. `tickets` are
-  /// the handles that these post() calls returned. Ignores a ticket if its
-  /// post() call had no messages, or if a later post() call has overwritten it
-  /// in `posts`.
+  /// Ends the flight recorder entries of completed post() calls. The flight
+  /// recorder is a log of a rank's latest activities. `tickets` are the handles
+  /// that these post() calls returned. Ignores a ticket in two cases:
+  ///
+  /// - The post() call had no messages. add() then began no entry for this
+  ///   call.
+  /// - The array `posts` no longer contains the ticket. The array has 64
+  ///   elements. For example, the post() call with ticket 65 overwrites the
+  ///   element of ticket 1.
   void end(std::span<const Ticket> tickets) {
     for (Ticket ticket : tickets)
       if (Post &post = posts[ticket % kMost]; post.ticket == ticket)

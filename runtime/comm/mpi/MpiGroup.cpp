@@ -15,8 +15,11 @@ namespace pcc::runtime {
 /// Largest all-reduce, in bytes, that uses one round of messages (reduceSmall).
 /// A larger one uses two rounds, which move fewer bytes.
 static constexpr size_t kSmallReduction = 4096;
-/// Size in bytes of the blocks of a large all-reduce. Blocks bound the scratch
-/// memory.
+/// Size in bytes of one block: 16 MiB. A large all-reduce divides the array
+/// into blocks of this size, and reduces one block after another. During the
+/// reduction of a block, a member stores elements that it has received from the
+/// other members in the array `scratch`. With blocks, the size of `scratch` is
+/// about one block, however large the array is.
 static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
@@ -139,9 +142,15 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
   return status;
 }
 
-/// While polling, records in the flight recorder (log of a rank's latest
-/// activities) that this rank is alive. Every 50 ms, also updates the list of
-/// ranks whose messages are missing.
+/// Polls MPI until all transfers of `tickets` (handles of post() calls) are
+/// complete. The flight recorder is a log of a rank's latest activities. Its
+/// entry `entry` describes this wait. While this function polls, it keeps the
+/// recorder up to date:
+///
+/// - It repeatedly stores the current time as the latest time at which this
+///   rank was active.
+/// - About every 50 ms, it stores in `entry` the ranks whose transfers with
+///   this rank are incomplete.
 Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
                            const CallSite &site, FlightRecorder::Entry entry) {
   constexpr double notesEvery = 0.05;
@@ -180,8 +189,10 @@ std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Cancels pending receives before the run ends, because the caller may free
-/// their memory.
+/// Cancels this group's pending receives before it ends the run. A pending
+/// receive is one whose data has not completely arrived. MPI would write this
+/// data to memory of the caller, such as the memory of a tensor. If the caller
+/// frees this memory after the error, MPI must no longer write to it.
 Status MpiGroup::endRun(const Status &reason) {
   job->cancel(underWay);
   job->abort(reason);
@@ -267,7 +278,11 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// Arguments of an all-reduce of an array, or of one block of it.
+/// Arguments of reduceSmall() and reduceShares(), which all-reduce `count`
+/// elements. `in` points to this member's elements, and `out` points to the
+/// memory for the results. reduceSmall() all-reduces a whole array.
+/// reduceShares() all-reduces one block: a range of at most 16 MiB of a larger
+/// array.
 struct MpiGroup::Sum {
   const char *in;
   char *out;

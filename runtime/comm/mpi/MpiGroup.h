@@ -26,10 +26,17 @@ namespace pcc::runtime {
 /// message's tag identifies its group.
 class MpiGroup final : public Group {
 public:
-  /// Creates this rank's view of a group. `worldRanks` are the members in group
-  /// order. `messageTag` is the group's MPI tag: equal on all members, and used
-  /// by no other group. `seconds` is the longest time that a call may block.
-  /// All groups of this rank share the object `seconds`.
+  /// Creates this rank's view of a group.
+  ///
+  /// - `sharedJob`: the connection of this process to MPI. All groups of this
+  ///   rank use the same connection.
+  /// - `worldRanks`: the members' world ranks, in group order.
+  /// - `messageTag`: the group's MPI tag. It is equal on all members. No other
+  ///   group uses it.
+  /// - `seconds`: the longest time that a call may block. All groups of this
+  ///   rank share this object, so one store changes the limit of all groups.
+  /// - `ownRecorder`: the flight recorder of this rank, a log of its latest
+  ///   activities.
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
            int messageTag, std::shared_ptr<std::atomic<double>> seconds,
            std::shared_ptr<FlightRecorder> ownRecorder);
@@ -56,12 +63,18 @@ private:
   /// All-reduces an array of at most 4096 bytes in one round of messages: every
   /// member receives all elements and reduces them itself.
   Status reduceSmall(const Sum &sum, const CallSite &site);
-  /// All-reduces one block of an array of more than 4096 bytes in two rounds of
-  /// messages: a reduce-scatter, then an all-gather.
+  /// All-reduces one block of an array. A block is a range of at most 16 MiB.
+  /// If a group has several members, allReduce() divides an array of more than
+  /// 4096 bytes into blocks, and calls this function once for each block. The
+  /// function uses two rounds of messages: a reduce-scatter, then an
+  /// all-gather. `sum` describes the block, and `site` describes the call for
+  /// error messages.
   Status reduceShares(const Sum &sum, const CallSite &site);
-  /// Begins to send the messages `sends` and to receive the messages `receives`
-  /// under a new ticket (handle for wait()). Copies a message to this rank
-  /// itself.
+  /// Begins to send the messages `sends` and to receive the messages
+  /// `receives`. Does not wait until they are complete. Increments
+  /// `underWay.ticket`: the new value is the ticket (handle for wait()) of
+  /// these messages. If this member sends a message to itself, copies the
+  /// message at once. `site` describes the call for error messages.
   Status begin(std::span<const PeerBuffer> sends,
                std::span<const PeerBuffer> receives, const CallSite &site);
   /// Executes one round of a collective: sends the messages `toSend`, receives
@@ -80,9 +93,11 @@ private:
   /// `entry` is the wait's entry in the flight recorder.
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
-  /// Updates `entry`, the flight recorder entry of a wait for `tickets`
-  /// (handles of post() calls). The entry then lists the ranks whose transfers
-  /// are incomplete.
+  /// Updates an entry of the flight recorder, which is a log of a rank's latest
+  /// activities. The entry `entry` describes this rank's wait for the transfers
+  /// of `tickets` (handles of post() calls). A transfer is a send to another
+  /// rank or a receive from another rank. After this call, the entry lists the
+  /// other ranks of all transfers that are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
   /// Returns whether transfer number `index` of `underWay` is incomplete and
@@ -91,8 +106,14 @@ private:
   /// Returns whether all transfers of `tickets` (handles of post() calls) are
   /// complete.
   bool isComplete(std::span<const Ticket> tickets) const;
-  /// Ends the run because a transfer failed with `fault`. Returns the error
-  /// with which the run has ended.
+  /// Ends the run on all ranks, because the transfer of a message failed.
+  /// Returns the error that ended the run: an error for `fault`, or an earlier
+  /// error if the run has already ended.
+  ///
+  /// - `fault`: the failure. Either the sizes of sender and receiver differ, or
+  ///   MPI reported an error.
+  /// - `site`: description of the call that failed. The text of the error
+  ///   contains it.
   Status describe(const TransferFault &fault, const CallSite &site);
   /// Ends the run on all ranks with error `reason`, unless it has already
   /// ended. Returns the error with which it has ended.
@@ -120,15 +141,19 @@ private:
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   const std::shared_ptr<FlightRecorder> recorder;
   PendingPosts posts;
-  /// Transfers in flight. Completed ones stay in the set until all are
-  /// complete.
+  /// MPI sends and receives of this group. The set contains every incomplete
+  /// transfer. It can also contain complete transfers: begin() removes all
+  /// transfers from the set, but only if all of them are complete.
   TransferSet underWay;
   /// First failure of a message of this group. advance() polls MPI and can find
   /// a failure, but it cannot return an error. It stores the failure here, and
   /// the next wait() returns the failure as an error.
   TransferFault found;
-  /// Messages of the current round of a collective. They are data members so
-  /// that their memory is reused.
+  /// Messages of the current round of a collective. `toSend` are the messages
+  /// that this member sends. `toGet` are the messages that this member
+  /// receives. A collective, such as an all-reduce, consists of one round or of
+  /// two rounds. A round ends when all of its messages are complete. The two
+  /// lists are data members, so that the next round reuses their memory.
   std::vector<PeerBuffer> toSend;
   std::vector<PeerBuffer> toGet;
   /// Elements received from the other members for a reduction.

@@ -79,15 +79,19 @@ public:
   /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
-  /// Lets MPI make progress (MPI_Testsome), and updates `set.pending`, the
-  /// number of incomplete transfers. Returns the first fault.
+  /// Calls MPI_Testsome, in which MPI transfers data and finds the transfers of
+  /// `set` that are complete. Updates `set.pending`, the number of incomplete
+  /// transfers. Returns a description of the first failure of a transfer. If
+  /// there is no failure, the kind of the TransferFault is None.
   TransferFault poll(TransferSet &set);
   /// Returns whether the transfer with this request has completed.
   bool hasEnded(MPI_Request request) const {
     return request == mpi.nullRequest;
   }
-  /// Cancels the pending receives of `set`. Pending sends continue without
-  /// being tracked.
+  /// Cancels the pending receives of `set`, so that MPI no longer writes to
+  /// their memory. Does not cancel the pending sends. Sets `set.pending`, the
+  /// number of incomplete transfers, to 0. poll() then no longer checks the
+  /// sends.
   void cancel(TransferSet &set);
 
   /// Ends the run on all ranks with error `reason`. Does nothing if the run has
@@ -103,12 +107,17 @@ public:
 
   /// MPI tag of abort messages. The tags of groups are greater.
   static constexpr int kAbortTag = 0;
-  /// Largest message in bytes: MPI's counts are of type int.
+  /// Largest size in bytes of one MPI message: 2^30. In MPI calls, sizes have
+  /// type int, so no message can have 2^31 bytes or more. MpiGroup divides a
+  /// larger message into several MPI messages.
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
-  /// Message that sends the error of a run to another rank. It is small enough
-  /// for MPI's eager protocol, so it leaves at once.
+  /// Message that sends the error of a run to another rank. The message has
+  /// only 2048 bytes, so that MPI uses its eager protocol: MPI sends the
+  /// message without waiting for an answer of the receiver. MPI would send a
+  /// large message only after the receiver has answered. A receiver answers
+  /// only inside an MPI call, and the receiver may be computing.
   struct AbortMessage {
     int32_t code; ///< exit code
     /// Text of the error, with a NUL at the end. The first line is the error's
@@ -125,10 +134,14 @@ private:
   ///   MPI_ERR_TRUNCATE   Mismatch: the receiver expected fewer bytes
   ///   other codes        Lost; the fault also contains MPI's message
   TransferFault faultOf(int result, int peer);
-  /// Returns a fault if a completed receive has another number of bytes than
-  /// expected.
+  /// Checks the size of a complete transfer. `status` is MPI's status of the
+  /// transfer. Returns a fault of kind Mismatch if the transfer is a receive,
+  /// and if the number of received bytes differs from `transfer.expectedBytes`.
+  /// Otherwise returns a fault of kind None, which means that there is no
+  /// failure.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
-  /// Stores `reason` as the error that ended the run, on this rank only.
+  /// Stores `reason` as the error that ended the run. Does nothing if an error
+  /// is already stored. Does not send the error to other ranks.
   void rememberAbort(const Status &reason);
   /// Begins to receive an abort message, from any rank, into `incoming`.
   void listenForAbort();
@@ -150,7 +163,11 @@ private:
   /// MPI request of the receive that writes another rank's abort message to
   /// `incoming`.
   MPI_Request incomingRequest = nullptr;
-  /// Results of MPI_Testsome; data members so that their memory is reused.
+  /// Output arrays of MPI_Testsome, which poll() calls. MPI_Testsome writes the
+  /// indices of the complete transfers to the first elements of `endedIndices`.
+  /// MPI_Testsome writes the MPI statuses of these transfers to the first
+  /// elements of `endedStatuses`. Both arrays are data members, so that the
+  /// next poll() reuses their memory.
   std::vector<int> endedIndices;
   std::vector<MPI_Status> endedStatuses;
 };

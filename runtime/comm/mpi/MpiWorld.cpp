@@ -36,8 +36,12 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of a group with the next message tag. Every rank
-  /// creates the same groups in the same order, so tags agree.
+  /// Creates this rank's view of a group. `members` lists the world ranks of
+  /// the group. The MPI tag of the group's messages is `nextTag`, which then
+  /// increases by 1. Every rank calls join() for the same groups in the same
+  /// order, even for groups to which the rank does not belong. A group
+  /// therefore has the same tag on all of its members. If this rank is not in
+  /// the list, `group` stays unchanged.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     const int tag = nextTag++;

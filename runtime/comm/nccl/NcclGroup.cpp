@@ -49,8 +49,11 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
   }
 }
 
-/// Returns NCCL's reduction operator for `kind`. A sum of Bool values is a
-/// logical or: NCCL's maximum.
+/// Returns NCCL's operator for a reduction of kind `kind`. `type` is the type
+/// of the elements. NCCL has no logical operators, but a Bool is stored as the
+/// number 0 or 1. The maximum of such numbers is their logical or, and the
+/// minimum is their logical and. A sum of Bools is true if at least one of them
+/// is true. This is a logical or, so the operator is ncclMax.
 static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   switch (kind) {
   case dist::ReductionKind::Sum:
@@ -252,9 +255,11 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
 /// and receiver. A lane is an NCCL communicator with a CUDA stream. The lane of
 /// an edge has two ranks: the sender is rank 0, and the receiver is rank 1.
 ///
-/// On the GPU, each message begins when the previous message of this call is
-/// complete. `ticket` is the handle of the last message. When the last message
-/// is complete, all messages of this call are therefore complete.
+/// The result `ticket` (handle for wait()) can refer to the work of only one
+/// stream, but the messages run on several streams. On the GPU, the messages of
+/// this call therefore run one after another: each message begins when the
+/// previous message is complete. `ticket` refers to the last message. When the
+/// last message is complete, all messages of this call are complete.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

@@ -83,19 +83,29 @@ private:
     dist::ReductionKind kind;
   };
 
-  /// Enqueues a reduction on the group's lane (communicator and stream), and
-  /// sets `ticket`, the handle for wait(). `reduce` is the NCCL function,
-  /// `name` its name in messages.
+  /// Enqueues an all-reduce or a reduce-scatter on the communicator and the
+  /// CUDA stream of the group. Sets `ticket`, the handle for wait().
+  ///
+  /// - `name`: name of the operation in error messages, such as "all_reduce".
+  /// - `reduce`: the NCCL function, ncclAllReduce or ncclReduceScatter.
+  /// - `operands`: arguments of the NCCL function.
+  /// - `action`: schedule action and tensor for which this rank communicates.
+  ///   Error messages contain both names.
   template <typename Function>
   Status postReduction(const char *name, Function reduce,
                        const Operands &operands, const ActionId &action,
                        Ticket &ticket);
-  /// Enqueues an NCCL call on lane `to` (communicator and stream), behind all
-  /// enqueued work of the compute stream.
+  /// Enqueues an NCCL call on lane `to`. A lane is an NCCL communicator with a
+  /// CUDA stream. The kernels of this rank run on a different stream, the
+  /// compute stream. The NCCL call starts after all work that is already
+  /// enqueued on the compute stream.
   ///
-  /// - `name`: the call's name in messages
-  /// - `peer`: index of the only member that the call needs; -1 if it needs all
-  /// - `call`: function that makes the NCCL call and returns its result
+  /// - `name`: name of the NCCL call in error messages, such as "all_reduce".
+  /// - `action`: schedule action and tensor for which this rank communicates.
+  ///   Error messages contain both names.
+  /// - `peer`: index of the other member in the group, if the NCCL call
+  ///   communicates with only one member. Otherwise -1, as for a collective.
+  /// - `call`: function that makes the NCCL call, and returns its ncclResult_t.
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
@@ -113,11 +123,12 @@ private:
   ///
   /// The parameters:
   ///
-  /// - `name`: the call's name in messages
-  /// - `action`: schedule action and tensor for which this rank communicates,
-  ///   for messages
-  /// - `peer`: index of the only member that the call needs; -1 if it needs all
-  /// - `call`: function that makes the NCCL call and returns its result
+  /// - `name`: name of the NCCL call in error messages, such as "all_reduce".
+  /// - `action`: schedule action and tensor for which this rank communicates.
+  ///   Error messages contain both names.
+  /// - `peer`: index of the other member in the group, if the NCCL call
+  ///   communicates with only one member. Otherwise -1, as for a collective.
+  /// - `call`: function that makes the NCCL call, and returns its ncclResult_t.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
@@ -135,8 +146,12 @@ private:
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
-  /// Calls ncclSend or ncclRecv on lane `on` (communicator and stream). `peer`
-  /// is a rank of the lane's communicator.
+  /// Calls ncclSend if `isSend` is true, otherwise ncclRecv. The NCCL call runs
+  /// on lane `on`, which is an NCCL communicator with a CUDA stream.
+  ///
+  /// - `piece`: address and size of the message in GPU memory.
+  /// - `peer`: the other rank, as a rank of the lane's communicator. The data
+  ///   member `piece.peer` is not used.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 

@@ -50,7 +50,8 @@ struct NcclLibrary {
 };
 
 /// Opens libnccl.so.2, and fills `library` with functions that count their
-/// calls (WatchedCalls.h). Exit code 13 if NCCL is absent or older than 2.27.
+/// calls (WatchedCalls.h). Returns an error with exit code 13 if NCCL is absent
+/// or older than 2.27.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

@@ -10,18 +10,33 @@
 
 namespace pcc::runtime {
 
-/// Issues tickets: handles of operations on CUDA streams. A ticket is the index
-/// of a CUDA event, which redeem() frees for reuse. Redeem each ticket exactly
-/// once.
+/// Makes the GPU's compute stream wait for NCCL calls on other CUDA streams.
+/// The compute stream runs the kernels of this rank. The caller takes these
+/// steps:
+///
+/// 1. Enqueue an NCCL call on a stream.
+/// 2. Call issue() with this stream. issue() records a CUDA event behind the
+///    NCCL call, and returns a ticket. The ticket is the number of the event.
+/// 3. Call redeem() with the ticket. The compute stream then waits for the
+///    event. Kernels that are enqueued on the compute stream later start after
+///    the NCCL call is complete.
+///
+/// redeem() must be called exactly once for each ticket. A later issue() may
+/// use the event again, and return the same ticket again.
 class NcclTickets {
 public:
   /// Stores `gpu`, which must outlive this object.
   explicit NcclTickets(CudaContext &gpu) : gpu(gpu) {}
 
-  /// Sets `ticket` to the handle of all work enqueued on `stream` so far.
+  /// Records a CUDA event on `stream`, and sets `ticket` to the number of the
+  /// event. The event is complete when the GPU has completed all work that was
+  /// enqueued on `stream` before this call. The caller later passes `ticket` to
+  /// redeem(), which makes the compute stream wait for the event.
   Status issue(CUstream stream, Ticket &ticket);
-  /// Makes later work on the GPU's compute stream wait for the work of
-  /// `ticket`. Does not block the host.
+  /// Makes the GPU's compute stream wait for a CUDA event. `ticket` is the
+  /// number of the event, which an earlier issue() has recorded on another
+  /// stream. Kernels that are enqueued on the compute stream after redeem() do
+  /// not start before the event is complete. Does not block the host.
   Status redeem(Ticket ticket);
 
 private:

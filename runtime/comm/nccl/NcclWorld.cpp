@@ -155,17 +155,26 @@ private:
     return end;
   }
 
-  /// Creates the groups `first` to `end` - 1 of the list `groups` by one call
-  /// of ncclCommSplit. Every rank may be in at most one of these groups. All
-  /// ranks must call join(). `blocks` is the largest number of GPU thread
+  /// Creates the groups with the indices `first` to `end` - 1 of the list
+  /// `groups`. `groups[i]` lists the world ranks of group i. A rank may be in
+  /// at most one of the created groups, because one call of ncclCommSplit
+  /// creates them all. All ranks of the run must call join() with the same
+  /// `groups`, `first` and `end`. `blocks` is the largest number of GPU thread
   /// blocks for one NCCL call of a group.
   ///
-  /// Appends one entry per group to `created`: the new group if this rank is a
-  /// member of the group, otherwise null.
+  /// Appends one entry for each created group to `created`. The entry is this
+  /// rank's object for the group if this rank is a member, otherwise null.
   ///
-  /// The ranks of group i pass the color i - `first` to ncclCommSplit. For
-  /// example, `first` is 2 and `end` is 4. The ranks of group 2 pass color 0,
-  /// and the ranks of group 3 pass color 1. All other ranks pass noColor.
+  /// Each rank passes a number to ncclCommSplit, the color. NCCL puts the ranks
+  /// with the same color into one communicator. The color of a rank in group i
+  /// is i - `first`. A rank that is in none of the created groups passes the
+  /// color noColor, and gets no communicator. For example, the run has 6 ranks,
+  /// and `groups` is {0, 1, 2, 3}, {0, 1}, {2, 3}. join() creates the groups 1
+  /// and 2 if `first` is 1 and `end` is 3:
+  ///
+  ///   group 1   ranks 0 and 1   color 0
+  ///   group 2   ranks 2 and 3   color 1
+  ///   neither   ranks 4 and 5   color noColor
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {

@@ -35,8 +35,8 @@ Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,
                      std::unique_ptr<World> &world);
 
-/// Sets `version` to the version of the NCCL library, such as "2.28.9". Exit
-/// code 13 if NCCL is absent or too old.
+/// Sets `version` to the version of the NCCL library, such as "2.28.9". Returns
+/// an error with exit code 13 if NCCL is absent or too old.
 Status findNccl(std::string &version);
 
 } // namespace pcc::runtime

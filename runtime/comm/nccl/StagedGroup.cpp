@@ -18,9 +18,11 @@ static size_t aligned(size_t bytes) {
 Status StagedGroup::reserve(size_t bytes) {
   if (bytes <= reserved)
     return Status::success();
-  // Old buffers are freed only with the GPU's context. Each new buffer is at
-  // least twice as large, so all old ones together are smaller than the new
-  // one.
+  // Allocate new, larger buffers. The old buffers stay allocated until the
+  // CudaContext `job->gpu` is destroyed. To bound this waste, a new buffer has
+  // at least twice the size of the previous buffer. All old buffers together
+  // are then smaller than the new buffer. For example, the old buffers have 1,
+  // 2 and 4 MiB (together 7 MiB), and the new buffer has 8 MiB.
   reserved = std::max(bytes, 2 * reserved);
   PCC_RETURN_IF_ERROR(job->gpu.allocatePinned(reserved, pinned));
   return job->gpu.allocate(reserved, staging);

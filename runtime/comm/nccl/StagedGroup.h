@@ -7,13 +7,29 @@
 
 namespace pcc::runtime {
 
-/// A group (fixed set of ranks) that communicates host memory by NCCL. Every
-/// call copies its data to the GPU and the result back, and blocks. Used
-/// outside of steps, for example for checkpoints.
+/// A group whose buffers are in host memory. A group is a fixed, ordered set of
+/// ranks that communicate. The ranks communicate by NCCL calls on GPU memory.
+/// An operation, such as allReduce(), therefore has three steps:
+///
+/// 1. Copy the data from host memory to the GPU.
+/// 2. Make the NCCL call.
+/// 3. Copy the result from the GPU to host memory.
+///
+/// Each operation blocks the host until the last step is complete. The function
+/// World::all() returns such a group if the ranks are connected by NCCL. The
+/// runtime uses the group, for example, to broadcast the loss of a training
+/// step to all ranks.
 class StagedGroup final : public Group {
 public:
-  /// Creates the group of the world ranks `members` on one lane (NCCL
-  /// communicator and CUDA stream), in the rank order of the lane.
+  /// Creates this rank's object for a group of ranks. The parameters:
+  ///
+  /// - `job`: this rank's GPU, NCCL library and NCCL communicators.
+  /// - `members`: world ranks of the group. A world rank is the number of a
+  ///   rank among all ranks of the run.
+  /// - `lane`: NCCL communicator and CUDA stream for the group's NCCL calls.
+  ///   The communicator contains exactly the ranks `members`, in the order of
+  ///   the list. For example, rank 0 of the communicator is the world rank
+  ///   `members[0]`.
   StagedGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
               NcclLane lane)
       : job(job), group(std::move(job), std::move(members), lane) {}
@@ -28,9 +44,18 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
-  /// Sends and receives all messages, and blocks until they are complete. (In
-  /// other groups, post() returns at once.) All peers must call post() at the
-  /// same time.
+  /// Sends the messages `sends` and receives the messages `receives`. Blocks
+  /// until all these messages are complete. The other rank of each message must
+  /// therefore also call post() for the message.
+  ///
+  /// For example, ranks 0 and 1 each send one message to the other. Each rank
+  /// must pass both messages, one in `sends` and one in `receives`, to the same
+  /// call of post(). If both ranks first called post() only to send, each rank
+  /// could wait forever for the other to receive.
+  ///
+  /// Sets `ticket` to 0, because a later wait() has nothing to wait for.
+  /// `action` names the work for which this rank communicates, for error
+  /// messages.
   Status post(std::span<const PeerBuffer> sends,
               std::span<const PeerBuffer> receives, const ActionId &action,
               Ticket &ticket) override;

@@ -18,8 +18,13 @@ bool GroupState::complete(uint64_t step) const {
 }
 
 bool GroupState::arrive(uint64_t step) {
-  // Must not count an arrival at a broken barrier: a member that has not yet
-  // seen the break would take the step for complete.
+  // Do not count an arrival at a broken barrier. (A member breaks the barrier
+  // when it stops waiting for the others.) Otherwise a member that still waits
+  // could find that all members have arrived, and could continue. For example,
+  // members 0 and 1 of a group wait for member 2. Member 0 misses its deadline,
+  // breaks the barrier, and returns an error. Then member 2 arrives. If the
+  // arrival of member 2 were counted, member 1 could find that all 3 members
+  // have arrived. Member 1 would then access the buffers of member 0.
   uint64_t before = arrivals.load(std::memory_order_acquire);
   do {
     if (before & kBroken)
@@ -32,15 +37,25 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Sets the top bit of `arrivals`, which means that the barrier is broken. The
-/// other bits of `arrivals` are the number of arrivals so far. arrive() adds 1
-/// to this number, unless the top bit is set. Both functions change `arrivals`
-/// by an atomic operation, so one of them is first:
+/// Marks the barrier as broken, unless all members have arrived. All members
+/// use the barrier again and again. The uses are numbered from 1. `step` is the
+/// number of the use in which the caller waits. Once the barrier is broken, no
+/// member waits at the barrier for other members any longer.
 ///
-/// - If the last member arrives first, breakUnlessComplete() finds that all
-///   members have arrived. It does not set the bit, and returns false.
-/// - If breakUnlessComplete() sets the bit first, arrive() finds the bit when
-///   the last member arrives, and returns false to this member.
+/// The integer `arrivals` has two parts. The top bit is set if the barrier is
+/// broken. The lower 63 bits are the number of arrivals in all uses so far. For
+/// example, a group has 4 members. All members have arrived in the third use if
+/// the number is at least 12.
+///
+/// breakUnlessComplete() sets the top bit. arrive() adds 1 to the number,
+/// unless the top bit is set. One thread can call breakUnlessComplete() while
+/// the thread of the last missing member calls arrive(). Each function changes
+/// `arrivals` by one atomic operation, so there are two cases:
+///
+/// - arrive() changes `arrivals` first. breakUnlessComplete() then finds that
+///   all members have arrived. It does not set the top bit, and returns false.
+/// - breakUnlessComplete() changes `arrivals` first, and returns true. arrive()
+///   then finds the top bit. It does not add 1, and returns false.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

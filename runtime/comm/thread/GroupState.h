@@ -81,8 +81,10 @@ struct Mailbox {
 /// the barrier breaks: enter() fails on all members, now and later.
 class GroupState {
 public:
-  /// Creates the state of the group whose members are `worldRanks`, in group
-  /// order. `sharedJob` must outlive this object.
+  /// Creates the state of a group. `worldRanks` lists the members of the group:
+  /// member i is the world rank `worldRanks[i]`. A world rank is the number of
+  /// a rank among all ranks of the run. `sharedJob` is the state that all ranks
+  /// of the run share. `sharedJob` must outlive this object.
   GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks);
 
   /// Returns the number of members.
@@ -119,8 +121,12 @@ public:
   /// collective. enter() has stored them. A member may call callOf() only after
   /// its own enter() has returned true and before its own leave().
   const MemberCall &callOf(int index) const { return slots[index].call; }
-  /// Returns the world ranks of the members that have not arrived in barrier
-  /// step `step`.
+  /// Returns the world ranks of the late members of a collective. A late member
+  /// has not yet called enter() for the collective, so the other members wait
+  /// for it. `step` is the number that the other members have passed to
+  /// enter(). For example, members 0 and 1 have called enter() with the number
+  /// 3. The latest call of member 2 had the number 1. missing(3) returns the
+  /// world rank of member 2.
   std::vector<int> missing(uint64_t step) const;
 
   /// Returns the mailbox for messages from member `from` to member `to`. The
@@ -129,18 +135,24 @@ public:
   /// Returns the object on which the thread of member `index` sleeps.
   Sleeper &sleeperOf(int index) { return job.sleeper(members[index]); }
 
-  /// World ranks of the members, in group order.
+  /// World ranks of the members of the group. `members[i]` is the world rank of
+  /// member i. A world rank is the number of a rank among all ranks of the run.
   const std::vector<int> members;
 
 private:
-  /// Data that one member publishes to the group. A cache line of its own
-  /// avoids false sharing.
+  /// Data that one member writes, and that all members of the group read. The
+  /// alignment of 64 bytes gives each slot its own cache line. Otherwise the
+  /// writes of one member would slow down the other members (false sharing).
   struct alignas(64) Slot {
     MemberCall call;
-    /// Value of the parameter `step` in the member's latest call of enter(). 0
-    /// means that the member has not called enter() yet. missing() finds late
-    /// members by this value. For example, other members wait in enter() with
-    /// `step` = 3. A member with the value 1 is late.
+    /// Number that the member has passed as `step` to its latest call of
+    /// enter(). A collective begins with enter() and ends with leave(). The
+    /// calls are numbered: 1 for enter() and 2 for leave() in the first
+    /// collective, 3 for enter() and 4 for leave() in the second. The value 0
+    /// means that the member has not called enter() yet.
+    ///
+    /// missing() finds late members by this value. For example, other members
+    /// wait in enter() with the number 3. A member with the value 1 is late.
     std::atomic<uint64_t> arrivedFor{0};
   };
 
@@ -151,7 +163,10 @@ private:
   /// Returns false if the barrier is broken: a member has stopped waiting,
   /// because its deadline has passed or because the run was aborted.
   bool arrive(uint64_t step);
-  /// Returns whether all members have arrived in barrier step `step`.
+  /// Returns whether all members have arrived at the barrier. All members use
+  /// the barrier again and again. The uses are numbered from 1. `step` is the
+  /// number of the use for which the function checks the arrivals. A member
+  /// arrives at the barrier by a call of enter() or leave().
   bool complete(uint64_t step) const;
   /// Marks the barrier as broken, unless all members have arrived. A member
   /// calls this function when it stops waiting for late members. All members
@@ -165,9 +180,15 @@ private:
 
   ThreadJob &job;
   std::unique_ptr<Slot[]> slots;
-  /// Number of arrivals in all barrier steps so far. Step s (from 1) is
-  /// complete at s * size() arrivals. The top bit means that the barrier is
-  /// broken.
+  /// Number of arrivals at the barrier since the group was created. A member
+  /// arrives by a call of enter() or leave(). All members use the barrier again
+  /// and again, and each use needs one arrival per member. For example, a group
+  /// has 4 members. The first use is complete at 4 arrivals, and the third use
+  /// is complete at 12 arrivals.
+  ///
+  /// The top bit is not part of the number. The top bit is set if the barrier
+  /// is broken. Later arrivals are then not counted, and each later call of
+  /// enter() returns false.
   std::atomic<uint64_t> arrivals{0};
   std::once_flag mailboxesMade;
   /// One mailbox per ordered pair of members, at index from * size() + to.

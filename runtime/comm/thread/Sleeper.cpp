@@ -24,8 +24,14 @@ static timespec toTimespec(Clock::time_point time) {
   return result;
 }
 
-/// Calls futex(2) on `word`. `until` is an absolute time of CLOCK_MONOTONIC, or
-/// null for no timeout.
+/// Calls the Linux system call futex on `word`. There are two operations:
+///
+/// - FUTEX_WAIT_BITSET: Blocks the calling thread until another thread wakes
+///   it, or until the time `until`. Returns at once if `word` differs from
+///   `value`. `until` is an absolute time of CLOCK_MONOTONIC; null means no
+///   time limit.
+/// - FUTEX_WAKE: Wakes at most `value` threads that block on `word`. `until` is
+///   not used.
 static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                   const timespec *until) {
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, until,
@@ -84,8 +90,10 @@ bool SpinPolicy::spin() {
   if (!oversubscribed || attempts > maxYields)
     return false;
   sched_yield();
-  // If sched_yield() takes long, other threads need this core. Let the next
-  // spin() return false, so that this thread sleeps.
+  // sched_yield() lets other threads run on this core. If the call took more
+  // than 100 us, other threads have used the core, and probably still need it.
+  // Setting `attempts` to the limit makes the next spin() return false. The
+  // caller of spin() then sleeps, and leaves the core to the other threads.
   if (Clock::now() - now > microseconds(100))
     attempts = maxYields;
   return true;

@@ -37,9 +37,14 @@ public:
   /// sleep() returns at once.
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
-  /// Blocks until wake() or `deadline`; may also return early. `seen` is the
-  /// result of an earlier ticket(). If another thread has called wake() after
-  /// that ticket(), sleep() returns at once.
+  /// Blocks the calling thread until another thread calls wake(), or until the
+  /// time `deadline`. If `deadline` is kNever, there is no time limit. sleep()
+  /// may also return early, so the caller must check the awaited condition
+  /// again.
+  ///
+  /// `seen` is the number of wake() calls that the caller has read by ticket(),
+  /// before it checked the condition. If another thread has called wake() since
+  /// then, the condition may have changed. sleep() then returns at once.
   void sleep(uint32_t seen, Clock::time_point deadline);
 
   /// Wakes the thread that is in sleep(), if there is one. May be called from
@@ -51,9 +56,17 @@ private:
   std::atomic<uint32_t> sleepers{0}; ///< number of threads in sleep()
 };
 
-/// Decides when a waiting thread stops polling and sleeps. It polls for 20 us;
-/// if ranks share cores, it yields up to 100 times instead. Each wait needs its
-/// own object.
+/// Decides when a waiting thread goes to sleep. Before the thread sleeps, the
+/// thread polls: it checks the awaited condition again and again, and calls
+/// spin() after each check. There are two cases:
+///
+/// - Each rank has a core of its own. The thread polls for 20 us, and then
+///   sleeps.
+/// - There are more ranks than cores. spin() calls sched_yield(), so that other
+///   threads can use the core. The thread sleeps after 100 calls of
+///   sched_yield(), or earlier if one call takes more than 100 us.
+///
+/// Each wait needs a new SpinPolicy object.
 class SpinPolicy {
 public:
   /// Starts a wait. `moreRanksThanCores`: whether several ranks share a core.
@@ -70,10 +83,19 @@ private:
   Clock::time_point start = {}; ///< time of the first call
 };
 
-/// Calls `ready` repeatedly until it returns true, and sleeps between the
-/// calls. Returns false if `deadline` passes first. A thread that changes the
-/// result of `ready` must call `sleeper.wake()`. `ready` may have effects, such
-/// as copying a message.
+/// Calls `ready` again and again until `ready` returns true. Returns true in
+/// this case, and false if `deadline` passes first. For a short time, the
+/// function calls `ready` without sleeping. After this time, the function
+/// sleeps between two calls.
+///
+/// - `sleeper`: object on which the calling thread sleeps. Another thread that
+///   changes the result of `ready` must call `sleeper.wake()`.
+/// - `moreRanksThanCores`: whether there are more ranks than cores. If true,
+///   the function calls sched_yield() between two calls of `ready`, so that
+///   other threads can use the core.
+/// - `deadline`: latest time of the wait; kNever for no limit.
+/// - `ready`: function that checks the awaited condition. The function may also
+///   do work, such as copying a message.
 template <typename Ready>
 bool waitUntil(Sleeper &sleeper, bool moreRanksThanCores,
                Clock::time_point deadline, Ready ready) {

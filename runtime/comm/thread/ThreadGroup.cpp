@@ -74,8 +74,10 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
-  // Find the first member whose call differs from that of member 0. All members
-  // find the same one.
+  // Compare the call of each member with the call of member 0. The variable
+  // `odd` becomes the index of the first member whose call differs. If no call
+  // differs, `odd` becomes the number of members. All members compare the same
+  // calls, so `odd` is equal on all members.
   int odd = 0;
   while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;
@@ -89,9 +91,15 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   return endRun(mismatchedCalls(site, groupState->members[other]));
 }
 
-// Each member reduces one share of the elements, and writes the result to the
-// outputs of all members. A share has at least 2048 elements, so some members
-// may have none.
+// Divides the elements among the members. Each member reduces its elements, and
+// writes the results to the outputs of all members. For example, a group of 4
+// members reduces 10000 elements. Member 0 reduces the elements 0 to 2499, and
+// member 1 reduces the elements 2500 to 4999.
+//
+// A member reduces at least 2048 elements if there are enough elements. For
+// example, a group of 4 members reduces 3000 elements. Member 0 reduces the
+// elements 0 to 2047, and member 1 reduces the elements 2048 to 2999. Members 2
+// and 3 reduce no elements.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, dist::ReductionKind kind,
                               const ActionId &action) {
@@ -235,8 +243,17 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Withdraws messages that no receiver has begun to copy. Waits for copies in
-/// progress.
+/// Cancels all messages that this rank sends or receives in this group and that
+/// are not yet completely transferred. The function removes the messages from
+/// the lists `sends` and `receives`. There are three cases for a message that
+/// this rank sends:
+///
+/// - The message is not yet in the mailbox (slot for one message to one
+///   receiver). The function only removes the message from `sends`.
+/// - The message is in the mailbox, and the receiver has not begun to copy it.
+///   The function removes the message from the mailbox, too.
+/// - The receiver is copying the message. The function waits until the copy is
+///   complete.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
     Mailbox &box = groupState->mailbox(self, pending.piece.peer);

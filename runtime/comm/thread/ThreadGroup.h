@@ -14,19 +14,32 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group (fixed, ordered set of ranks) whose members are
-/// threads of this process. Collectives access the members' buffers directly.
-/// The lists `sends` and `receives` hold this rank's pending messages. A
-/// message passes through the mailbox of its sender and receiver, which holds
-/// one message.
+/// One rank's view of a group (fixed, ordered set of ranks). The members of the
+/// group are threads of this process. A collective, such as an all-reduce,
+/// reads and writes the buffers of all members directly.
+///
+/// A message passes through a mailbox. A mailbox is a slot for one message from
+/// one member to another member. The sender stores the address of the message
+/// in the mailbox. The receiver then copies the message from this address.
+///
+/// The lists `sends` and `receives` contain all messages of this rank that are
+/// not yet completely transferred. For example, this rank posts two messages to
+/// the same member. The first message is in the mailbox. The second message
+/// waits in the list `sends` until the receiver has copied the first message.
 class ThreadGroup final : public Group {
 public:
-  /// Creates one rank's view of a group. `owner` is the rank, `ownIndex` its
-  /// index in the group. `place` is the state that all members share.
+  /// Creates one rank's object for a group of ranks.
+  ///
+  /// - `owner`: state that all groups of this rank share.
+  /// - `place`: state that all members of this group share, such as the
+  ///   mailboxes for messages.
+  /// - `ownIndex`: index of this rank among the members of the group.
   ThreadGroup(std::shared_ptr<ThreadRank> owner,
               std::shared_ptr<GroupState> place, int ownIndex);
-  /// Withdraws the messages that no receiver has taken, because the caller may
-  /// free their memory.
+  /// Cancels all messages of this rank in this group that are not yet
+  /// completely transferred. If another rank is copying a message from this
+  /// rank, the destructor waits until the copy is complete. After the
+  /// destructor returns, the caller may free the memory of the messages.
   ~ThreadGroup() override;
 
   int size() const override { return groupState->size(); }
@@ -105,21 +118,34 @@ private:
   /// then be freed.
   void withdraw();
 
-  /// Executes one collective in three steps:
+  /// Executes one collective, such as an all-reduce. All members of the group
+  /// must call together(). `call` contains the name and the arguments of the
+  /// collective. `action` is the work for which this rank communicates, for
+  /// error messages. The function takes three steps:
   ///
-  /// 1. Shows `call` to all members, and waits until all members have called.
-  /// 2. Calls `work`, which may access the buffers of all members.
-  /// 3. Waits until all members have finished `work`.
+  /// 1. Stores `call`, so that all members can read it. Waits until all members
+  ///    have stored their calls. Ends the run if the wait is too long.
+  /// 2. Calls the function `work`, which may read and write the buffers of all
+  ///    members. Skips this step if the calls of two members differ in the name
+  ///    or in an argument that is not a pointer.
+  /// 3. Waits until all members have completed step 2. After this wait, no
+  ///    other member accesses the buffers of this rank.
   ///
-  /// If the calls of the members differ, skips step 2 and ends the run.
+  /// If step 2 was skipped, together() then ends the run with an error.
   template <typename Work>
   Status together(const MemberCall &call, const ActionId &action, Work work);
-  /// Returns the description of a call of this group for error messages.
+  /// Returns the description of one call of a function of this group. Error
+  /// messages contain the description. `call` is the name of the function, such
+  /// as "all_reduce". `action` is the work for which this rank communicates: a
+  /// schedule action and a tensor. The description refers to `call` and
+  /// `action`, so both must outlive the description.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
   /// Returns the time at which a wait that begins now must end.
   Clock::time_point deadline() const;
-  /// Ends the run on all ranks with error `reason`, unless it has already
-  /// ended. Returns the error with which it has ended.
+  /// Ends the run on all ranks with the error `reason`, and returns `reason`.
+  /// There is one exception: the run may already have been ended, for example
+  /// by another rank. The function then only returns the error with which the
+  /// run was ended.
   Status endRun(const Status &reason);
   /// Begins an entry in the flight recorder (log of a rank's latest
   /// activities). The entry states that this rank waits for the world ranks

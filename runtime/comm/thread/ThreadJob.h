@@ -57,12 +57,16 @@ private:
   const int numRanks;
   const bool moreRanksThanCores;
   const std::unique_ptr<Sleeper[]> sleepers;
-  /// Whether abort() has been called, and `reasonOfAbort` is set.
+  /// True after a call of abort(), which ends the run on all ranks. abort()
+  /// first stores its error in `reasonOfAbort`, and then sets `over` to true.
   std::atomic<bool> over{false};
-  /// Guards the members that are declared after it.
+  /// Protects `reasonOfAbort` and `groupStates`. A thread must lock the mutex
+  /// before it reads or writes one of these two variables.
   mutable std::mutex mutex;
   Status reasonOfAbort;
-  /// Shared states of the groups, by group number.
+  /// `groupStates[i]` is the state that all members of group i share, such as
+  /// the mailboxes for their messages. Every rank creates the same groups in
+  /// the same order. Group i is the group at position i in this order, from 0.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

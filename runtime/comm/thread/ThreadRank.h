@@ -13,11 +13,14 @@
 
 namespace pcc::runtime {
 
-/// State that all groups of one rank share, if ranks are threads of one
-/// process. Only the rank's thread may call.
+/// State that all groups of one rank share. Each rank is a thread of one
+/// process. Only the thread of this rank may call the functions of this class.
 ///
-/// A rank that waits in one group must also transfer its messages in all other
-/// groups. Otherwise ranks could wait for each other in a circle:
+/// The function advance() transfers the messages of all groups of this rank. A
+/// rank calls advance() again and again while it waits for a message or for the
+/// begin of a collective. Otherwise four ranks could wait for each other in a
+/// circle. In this example, rank 2 would not copy the message of rank 0, and
+/// rank 1 would not copy the message of rank 3:
 ///
 ///   rank 0 waits until rank 2 copies a message
 ///   rank 2 waits for rank 3 in a reduction
@@ -38,7 +41,9 @@ public:
   void add(Group &group) { groups.push_back(&group); }
   /// Removes a group that was added by add().
   void remove(Group &group) { std::erase(groups, &group); }
-  /// Advances the messages of all groups of this rank, without blocking.
+  /// Transfers the data of messages in all groups of this rank, as far as
+  /// possible without blocking. A message belongs to a group, and was begun by
+  /// a call of Group::post().
   void advance() {
     for (Group *group : groups)
       group->advance();

@@ -25,9 +25,21 @@ namespace pcc::runtime {
 using dnnl::memory;
 
 namespace {
-/// Executes a convolution with a oneDNN primitive and up to three reorders
-/// (copies between memory formats). A residual is first copied to the result y,
-/// and the primitive adds to y (post-op sum).
+/// Executes a convolution with a oneDNN primitive:
+///
+///   y = activation(convolution of x and the filter + bias + residual)
+///
+/// The bias and the residual are optional. A residual is a tensor with the
+/// shape of y. Up to three copies belong to the convolution:
+///
+/// - oneDNN may require another memory format of x than the program's buffer of
+///   x has. In this case, x is copied to the required format before the
+///   convolution.
+/// - oneDNN may write y in another memory format than the program's buffer of y
+///   has. In this case, y is copied to the buffer after the convolution.
+/// - If there is a residual, it is copied before the convolution to the memory
+///   in which the primitive stores y. The primitive adds the contents of this
+///   memory to the convolution, then applies the activation, and then stores y.
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -160,37 +172,45 @@ private:
     } catch (const dnnl::error &) {
       return Status::success();
     }
-    // The loops of PlainConv are faster than oneDNN's reference implementation.
+    // If oneDNN has only a slow reference implementation for the convolution,
+    // `created` stays false. The caller then executes the convolution with the
+    // loops of the class PlainConv, which are faster.
     if (isReference(description.impl_info_str()))
       return Status::success();
     created = true;
     return bind<Primitive>(description, bias);
   }
 
-  /// Converts the weight to the memory format that oneDNN has selected. Then
-  /// prepares up to four calls of oneDNN primitives. A reorder is a primitive
-  /// that copies a tensor from one memory format to another.
+  /// Prepares up to four calls of oneDNN primitives. The calls run in this
+  /// order:
   ///
-  ///   xCall          reorder of x to oneDNN's format
-  ///   residualCall   reorder of the residual to oneDNN's format of y
-  ///   call           convolution
-  ///   yCall          reorder of y from oneDNN's format
+  ///   xCall          copies the input x to the memory format that oneDNN reads
+  ///   residualCall   copies the residual to the memory that `call` writes
+  ///   call           computes the convolution
+  ///   yCall          copies the output y to the program's buffer of y
   ///
-  /// `description` contains the formats that oneDNN has selected. `bias` is the
-  /// shape, element type and memory format of the bias.
+  /// A residual is a tensor that `call` adds to y. `description` contains the
+  /// memory formats that oneDNN has selected for x, y and the filter. `bias` is
+  /// the shape, element type and memory format of the bias. Three of the calls
+  /// are skipped if they are not needed:
   ///
-  /// - xCall is skipped if oneDNN's format of x equals the format of the buffer
-  ///   of x.
-  /// - yCall is skipped if oneDNN's format of y equals the format of the buffer
-  ///   of y.
-  /// - residualCall is skipped if there is no residual.
+  /// - xCall, if the program's buffer of x has the format that oneDNN has
+  ///   selected
+  /// - residualCall, if there is no residual
+  /// - yCall, if the program's buffer of y has the format that oneDNN has
+  ///   selected
   ///
-  /// The calls run one after another, and use the same scratch memory. The
-  /// scratch memory has three sections. The section of x is empty if xCall is
-  /// skipped. The section of y is empty if yCall is skipped. The third section
-  /// is for intermediate results of the primitive that is running.
+  /// This function also converts the filter to the format that oneDNN has
+  /// selected. The filter therefore needs no call.
   ///
-  ///   | x in oneDNN's format | y in oneDNN's format | the primitive's scratch |
+  /// The four calls use the same scratch memory. The scratch memory has three
+  /// sections:
+  ///
+  ///   | x in oneDNN's format | y in oneDNN's format | intermediate results |
+  ///
+  /// The first section is empty if xCall is not needed. The second section is
+  /// empty if yCall is not needed. The calls use the third section one after
+  /// another.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -248,9 +268,14 @@ private:
       to.addBuffer(argument, desc, buffer);
   }
 
-  /// Sets the primitive of the call `reorder`, which copies from the format
-  /// `from` to the format `to`. The primitive's own scratch begins at byte
-  /// `offset` of the shared scratch.
+  /// Completes `reorder`, the call of a oneDNN primitive that copies a tensor
+  /// from one memory format to another. `from` and `to` describe the two
+  /// formats. The source and the target of the copy must already be operands of
+  /// `reorder`. This function creates the primitive, and adds it to `reorder`.
+  ///
+  /// The primitive may need memory for intermediate results. This memory begins
+  /// `offset` bytes after the beginning of the scratch memory, which all
+  /// operations of the device use one after another.
   void finishReorder(DnnlCall &reorder, const memory::desc &from,
                      const memory::desc &to, size_t offset) {
     const dnnl::reorder::primitive_desc description(
@@ -264,8 +289,11 @@ private:
   const program::ConvT &conv;
   memory::data_type type;
   DnnlCall call, xCall, yCall, residualCall;
-  /// oneDNN's descriptions of the operands x, y and filter in the formats of
-  /// the program's buffers.
+  /// oneDNN's memory descriptors of the input x, the output y and the filter w.
+  /// A memory descriptor contains the shape, the element type and the strides
+  /// of a tensor. These three descriptors describe the tensors as the buffers
+  /// of the program store them. oneDNN may select other strides for its
+  /// primitives.
   memory::desc x, y, w;
   WeightOperand weight;
   /// `reordersX`: whether the primitive reads the input x in another memory
@@ -284,8 +312,13 @@ struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
 
-/// Executes a convolution with loops, for any element type and padding. The
-/// threads share the planes of y (elements of one batch index and channel).
+/// Executes a convolution with nested loops. The loops support all element
+/// types and negative paddings. oneDNN supports only some element types and no
+/// negative paddings.
+///
+/// The threads compute the output in parallel. Each thread computes some of the
+/// planes of the output. A plane consists of all elements that have the same
+/// batch index and the same channel.
 class PlainConv : public Operation {
 public:
   PlainConv(CpuResources &resources, const LoadContext &context,
@@ -314,8 +347,11 @@ public:
   }
 
 private:
-  /// Returns the address of the buffer with index `buffer` for the microbatch
-  /// of the run; null if `buffer` is -1.
+  /// Returns the address of a tensor of the program. `buffer` is the index of
+  /// the buffer that contains the tensor. A buffer may have separate memory for
+  /// different microbatches. The returned address is in the memory for the
+  /// microbatch `run.microbatch`. Returns null if `buffer` is -1, which means
+  /// that there is no such tensor. For example, a convolution may have no bias.
   template <typename T>
   const T *operand(int32_t buffer, const RunContext &run) const {
     return buffer < 0 ? nullptr
@@ -323,9 +359,15 @@ private:
                             context.buffers.at(buffer, run.microbatch));
   }
 
-  /// Computes one plane (elements of one batch index and channel) of the
-  /// output: convolution, bias, residual and activation. Integers have no
-  /// activation.
+  /// Computes one plane of the output y. A plane consists of all elements of y
+  /// that have the same batch index and the same channel. `plane` is the index
+  /// of the plane: batch index * number of channels + channel. `run` contains
+  /// the index of the microbatch, which determines the addresses of the
+  /// buffers.
+  ///
+  /// Each element of the plane is activation(convolution + bias + residual).
+  /// The bias and the residual are optional. A residual is a tensor with the
+  /// shape of y. If the elements are integers, no activation is applied.
   template <typename T> void runPlane(const RunContext &run, int64_t plane) {
     using C = Computed<T>;
     const int64_t channel = plane % y.shape[1], batch = plane / y.shape[1];

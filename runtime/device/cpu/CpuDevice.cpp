@@ -37,8 +37,10 @@ Status CpuResources::allocateScratch() {
   return Status::success();
 }
 
-/// Creates the operation of a CheckIndices instruction, which checks that an
-/// input holds valid indices.
+/// Creates the operation of a CheckIndices instruction. The operation checks
+/// that each element of an index tensor is in the allowed range. For example,
+/// if the elements are row numbers of a table with 100 rows, element 100 is an
+/// error.
 static Status prepareCheck(CpuResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {

@@ -20,13 +20,20 @@ struct stream;
 
 namespace pcc::runtime {
 
-/// Threads, oneDNN engine and scratch memory of one rank. Operations run one at
-/// a time, so they share one scratch memory. Its size is the largest requested
-/// size. The order of calls is:
+/// Resources that all operations of one rank share: the threads, the oneDNN
+/// engine, the oneDNN stream and the scratch memory. An operation is an object
+/// that executes one instruction of the program, such as a matrix product.
 ///
-///   reserveScratch() …    while instructions are prepared
-///   allocateScratch()     once, after the last instruction is prepared
-///   scratch()             while an operation runs
+/// The scratch memory holds temporary data of the operation that is running.
+/// Only one operation runs at a time, so all operations can use the same
+/// scratch memory. The scratch memory is as large as the largest size that an
+/// operation needs. For example, if three operations need 100, 500 and 200
+/// bytes, the scratch memory has at least 500 bytes. The functions are called
+/// in this order:
+///
+///   reserveScratch(bytes)   for each operation, when the operation is created
+///   allocateScratch()       once, after all operations have been created
+///   scratch()               when an operation runs
 class CpuResources {
 public:
   /// Creates a team of `numThreads` threads. oneDNN also uses these threads,
@@ -45,7 +52,8 @@ public:
   /// after allocateScratch().
   void reserveScratch(size_t bytes);
   /// Allocates scratch memory of the largest requested size. Allocates nothing
-  /// if nothing was requested. Exit code 13 if there is not enough memory.
+  /// if nothing was requested. Returns an error with exit code 13 if there is
+  /// not enough memory.
   Status allocateScratch();
   /// Returns the scratch memory, aligned to kAlignment. Each operation
   /// overwrites it, so its contents are undefined when an operation begins.

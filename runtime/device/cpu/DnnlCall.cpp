@@ -68,9 +68,15 @@ bool mayPack(const LoadContext &context, int32_t index) {
          context.parameters.isExclusive(buffer.index);
 }
 
-/// If the formats `plain` and `wanted` differ, a reorder (copy to another
-/// memory format) makes a packed copy of the weight. The original is freed
-/// after the reorder is complete.
+/// `plain` is the memory format in which the program's buffer stores the
+/// weight. `wanted` is the memory format that oneDNN has selected. If the two
+/// formats are equal, the weight stays in the program's buffer. If the two
+/// formats differ, this function:
+///
+/// - allocates the memory `weight.packed`;
+/// - copies the weight to this memory, and converts the copy to the format
+///   `wanted`;
+/// - frees the original weight.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const memory::desc &plain,
                   const memory::desc &wanted, WeightOperand &weight) {

@@ -37,10 +37,14 @@ using AlignedMemory = std::unique_ptr<void, decltype(&std::free)>;
 /// there is not enough memory.
 AlignedMemory allocateAligned(size_t bytes);
 
-/// A weight in the memory format that a oneDNN primitive prefers. If the
-/// program's buffer of the weight has this format, the primitive reads the
-/// buffer. Otherwise it reads a packed copy (in the preferred format), and the
-/// original has been freed.
+/// A weight in the memory format that a oneDNN primitive reads. The weight is
+/// in one of two places:
+///
+/// - If the weight in the program's buffer already has this format, the
+///   primitive reads the program's buffer.
+/// - Otherwise, the weight has been copied to the member `packed` and converted
+///   to this format. The primitive reads `packed`. The original weight has been
+///   freed.
 struct WeightOperand {
   /// Shape, element type and memory format of the weight.
   dnnl::memory::desc desc;
@@ -66,29 +70,46 @@ struct WeightOperand {
 ///   instruction.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
-/// Sets `weight` to a weight in oneDNN's memory format `wanted`. The program's
-/// buffer with index `buffer` has the weight in the format `plain`. If the
-/// formats differ, makes a copy in the format `wanted` and frees the original;
-/// mayPack() must allow this. Exit code 13 (NoDevice) if there is not enough
-/// memory.
+/// Prepares a weight for a oneDNN primitive, and describes the result in
+/// `weight`. The primitive reads the weight in the memory format `wanted`. The
+/// program's buffer with index `buffer` contains the weight in the memory
+/// format `plain`.
+///
+/// - If the two formats are equal, `weight` refers to the program's buffer.
+/// - If the two formats differ, the function copies the weight to
+///   `weight.packed`, converts the copy to the format `wanted`, and frees the
+///   original weight. The caller must ensure that mayPack() returns true for
+///   the buffer.
+///
+/// Returns an error with exit code 13 (NoDevice) if there is not enough memory
+/// for the copy. Returns an error also if the original weight cannot be loaded.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
                   const dnnl::memory::desc &wanted, WeightOperand &weight);
 
-/// Execution of one oneDNN primitive. Operands are added first, then finish()
-/// sets the primitive. Each operand is in one of these places:
+/// A oneDNN primitive with its operands. A primitive is a computation, such as
+/// one matrix product. The functions are called in this order:
 ///
-/// - a buffer of the program;
-/// - memory at a fixed address;
-/// - the scratch memory that all operations share.
+///   addBuffer(), addFixed(), addScratch(), addWeight()   for each operand
+///   finish()                                             once
+///   run()                                                for each execution
+///
+/// Each operand is in one of three places:
+///
+/// - in a buffer of the program, whose address depends on the microbatch
+/// - in other memory, whose address never changes
+/// - in the scratch memory, which all operations of the device use one after
+///   another for temporary data
 class DnnlCall {
 public:
   /// Creates a call without operands. `resources` must outlive the call.
   explicit DnnlCall(CpuResources &resources) : resources(resources) {}
 
-  /// Adds a buffer of the program as the operand `argument`, a DNNL_ARG_
-  /// number. `buffer` is the buffer's index. The operand begins `offset` bytes
-  /// after the beginning of the buffer.
+  /// Adds an operand that is in a buffer of the program. `buffer` is the index
+  /// of the buffer. The operand begins `offset` bytes after the beginning of
+  /// the buffer. `argument` is oneDNN's number of the operand, such as
+  /// DNNL_ARG_SRC. `desc` is the operand's shape, element type and memory
+  /// format.
   void addBuffer(int argument, const dnnl::memory::desc &desc, int32_t buffer,
                  size_t offset = 0);
   /// Adds an operand that is at the address `data` in all runs. The caller owns
@@ -106,17 +127,25 @@ public:
   /// addScratch() ensures that the allocated memory is large enough for the
   /// operand.
   void addScratch(int argument, const dnnl::memory::desc &desc, size_t offset);
-  /// Adds `weight` as an operand. `argument` is oneDNN's number of the operand,
-  /// such as DNNL_ARG_WEIGHTS. If the member `weight.packed` is not null, it is
-  /// a copy of the weight in oneDNN's memory format: the primitive reads this
-  /// copy, which must outlive this object. If `weight.packed` is null, the
-  /// primitive reads the program's buffer that holds the weight.
+  /// Adds a weight as an operand. `argument` is oneDNN's number of the operand,
+  /// such as DNNL_ARG_WEIGHTS. `weight` says where the weight is:
+  ///
+  /// - If `weight.packed` is not null, it is the address of a copy of the
+  ///   weight in oneDNN's memory format. The primitive reads this copy. The
+  ///   copy must exist as long as this object exists.
+  /// - If `weight.packed` is null, the primitive reads the weight from a buffer
+  ///   of the program. `weight.buffer` is the index of the buffer. The weight
+  ///   begins `weight.offset` bytes after the beginning of the buffer.
   void addWeight(int argument, const WeightOperand &weight);
-  /// Stores `created`, the oneDNN primitive that run() will execute. The
-  /// primitive may need scratch memory for intermediate results: `scratchpad`
-  /// is the description of this memory, and has size 0 if the primitive needs
-  /// none. The memory begins at byte `scratchpadOffset` of the scratch memory
-  /// that all operations share.
+  /// Completes this object. Must be called after all operands have been added.
+  /// `created` is the oneDNN primitive that run() will execute.
+  ///
+  /// The primitive may need scratch memory for intermediate results.
+  /// `scratchpad` is oneDNN's description of the needed memory. If the size in
+  /// this description is 0, no memory is needed. All operations of the device
+  /// use one common scratch memory, one after another. The memory of this
+  /// primitive begins `scratchpadOffset` bytes after the beginning of the
+  /// common scratch memory.
   void finish(const dnnl::primitive &created,
               const dnnl::memory::desc &scratchpad, size_t scratchpadOffset);
 

@@ -6,9 +6,12 @@
 namespace pcc::runtime {
 
 namespace {
-/// Executes one HostOp instruction (a rare op with a hand-written loop, such as
-/// top_k). The descriptions of its operands are created once; each run only
-/// changes their addresses.
+/// Executes one instruction of the kind HostOp. A HostOp is an op that models
+/// rarely use, such as top_k, and that is implemented by a C++ loop.
+///
+/// The constructor stores the element type and the shape of each operand in
+/// `call`. The address of an operand depends on the microbatch. run() therefore
+/// stores the addresses in `call` before it executes the op.
 class HostOperation : public Operation {
 public:
   HostOperation(const LoadContext &context, const program::HostOpT &op,
@@ -22,8 +25,10 @@ public:
     call.numbers = op.numbers;
   }
 
-  /// Checks the instruction. Returns null if it is valid, otherwise a
-  /// description of the fault.
+  /// Checks the types, shapes and attributes of the op, and allocates the op's
+  /// workspace (memory for intermediate results). Must be called before run().
+  /// Returns null if the op can be executed. Otherwise returns the reason why
+  /// the op cannot be executed, such as "needs one input".
   const char *prepare() { return row.prepare(call); }
 
   Status run(const RunContext &run) override {
@@ -36,8 +41,10 @@ public:
   }
 
 private:
-  /// Returns a description of the buffer with index `index`: type, shape and a
-  /// null address.
+  /// Returns the operand that the program's buffer with index `index` contains.
+  /// The returned object has the element type and the shape of the operand. Its
+  /// address is null, because the address depends on the microbatch. run() sets
+  /// the address.
   HostOperand tensorOf(int32_t index) const {
     const program::BufferT &buffer = *context.program.buffers[index];
     return {typeOf(buffer.type), buffer.shape, nullptr};
@@ -50,8 +57,11 @@ private:
 };
 } // namespace
 
-/// Returns the table row of the op with the name `name`, or null if there is
-/// none.
+/// Searches the tables of host ops for the op with the name `name`, such as
+/// "top_k". A host op is an op that models rarely use, and that is implemented
+/// by a C++ loop. Each row of the tables contains the name of one op, and the
+/// two functions that check and execute the op. Returns the address of the row,
+/// or null if the tables have no op with this name.
 static const HostOpRow *findRow(std::string_view name) {
   for (std::span<const HostOpRow> family :
        {sortingOps(), scanOps(), scatterOps(), expertOps()})

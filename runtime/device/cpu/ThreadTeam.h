@@ -19,14 +19,24 @@ public:
   /// parallelFor().
   int size() const { return numThreads; }
 
-  /// Makes libraries that use libgomp, such as oneDNN, use size() threads.
-  /// Affects only calls from the current thread.
+  /// Sets the number of threads that libraries such as oneDNN use when the
+  /// current thread calls them. The new number is the number of threads of this
+  /// team. The setting applies to all libraries that create their threads with
+  /// libgomp. It does not apply to calls from other threads.
   void adopt() const;
 
-  /// Calls `body(begin, end)` for contiguous pieces of [0, extent), each on its
-  /// own thread. Blocks until all pieces are complete. There are at most size()
-  /// pieces, each with at least `grain` iterations. For example, extent 100
-  /// gives one piece for grain 64, and at most two pieces for grain 50.
+  /// Executes a loop with the iterations 0 to extent - 1 on several threads.
+  /// Divides the iterations into contiguous ranges, and calls
+  /// `body(begin, end)` once for each range. Each call is on a thread of its
+  /// own, and executes the iterations begin to end - 1. Blocks until all calls
+  /// have returned.
+  ///
+  /// The number of ranges is at most the number of threads of this team.
+  /// `grain` is the smallest number of iterations that is worth a thread: if
+  /// there are two or more ranges, each range has at least `grain` iterations.
+  /// For example, let `extent` be 100, and let the team have 8 threads. If
+  /// `grain` is 64, there is one range. If `grain` is 30, there are three
+  /// ranges, of 34, 33 and 33 iterations.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(
@@ -42,8 +52,13 @@ private:
   /// end). `context` is the address of the C++ callable that parallelFor()
   /// received.
   using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
-  /// Implements parallelFor(): divides the iterations [0, extent) into pieces
-  /// (contiguous ranges) and calls `piece(context, begin, end)` for each piece.
+  /// Executes a loop with the iterations 0 to extent - 1 on several threads.
+  /// parallelFor() calls this function. Divides the iterations into contiguous
+  /// ranges, and calls `piece(context, begin, end)` once for each range. Each
+  /// call is on a thread of its own, and executes the iterations begin to
+  /// end - 1. `context` is passed to each call unchanged. `grain` is the
+  /// smallest number of iterations that is worth a thread: if there are two or
+  /// more ranges, each range has at least `grain` iterations.
   void run(int64_t extent, int64_t grain, LoopBody piece,
            const void *context) const;
 

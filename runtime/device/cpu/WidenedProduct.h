@@ -28,27 +28,39 @@ namespace pcc::runtime {
 /// strides are in elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
-  /// Matrix a: the address of its first element. `aRow` and `aColumn` are the
-  /// strides from one row or column to the next.
+  /// Address of the first element of matrix a. Element (i, p) of a is at the
+  /// address `a + i * aRow + p * aColumn`. For example, if a is a dense
+  /// row-major matrix with 5 columns, aRow is 5 and aColumn is 1.
   const T *a;
   int64_t aRow, aColumn;
-  /// Matrix b: the address of its first element. `bRow` and `bColumn` are the
-  /// strides from one row or column to the next.
+  /// Address of the first element of matrix b. Element (p, j) of b is at the
+  /// address `b + p * bRow + j * bColumn`. For example, if b is a dense
+  /// row-major matrix with 5 columns, bRow is 5 and bColumn is 1.
   const T *b;
   int64_t bRow, bColumn;
-  /// Matrix c: the address of its first element. `cRow` is the stride from one
-  /// row to the next.
+  /// Address of the first element of matrix c. Element (i, j) of c is at the
+  /// address `c + i * cRow + j`. For example, if c is a dense matrix with 5
+  /// columns, cRow is 5.
   T *c;
   int64_t cRow;
   float alpha;
 
-  /// Returns the number of floats that run() needs as scratch memory.
+  /// Returns the size of the scratch memory of run(), as a number of floats.
+  /// run() multiplies a matrix a by a matrix b, 256 columns of b at a time. `m`
+  /// is the number of rows of a, and `k` is the number of columns of a. The
+  /// scratch memory has room for three matrices in f32: a, 256 columns of b,
+  /// and 256 columns of the product.
   static int64_t scratchSize(int64_t m, int64_t k) {
     return m * k + (k + m) * blockColumns;
   }
 
-  /// Computes the product with oneDNN's sgemm. `scratch` is memory for
-  /// scratchSize(m, k) floats.
+  /// Computes the matrix product c = alpha * a b. a is [m, k], b is [k, n] and
+  /// c is [m, n]. The function converts a and b to f32, multiplies them with
+  /// the function sgemm of oneDNN, and rounds the result to the element type of
+  /// c.
+  ///
+  /// `scratch` is the address of temporary memory for the f32 numbers. The
+  /// memory must have room for `scratchSize(m, k)` floats.
   void run(float *scratch) const {
     float *rows = scratch, *block = rows + m * k,
           *out = block + k * blockColumns;
@@ -70,8 +82,13 @@ private:
   /// Number of columns of b that are converted to f32 and multiplied at a time.
   static constexpr int64_t blockColumns = 256;
 
-  /// Converts `columns` columns of b, from column `first` on, to f32. `block`
-  /// receives them as a dense matrix [k, columns].
+  /// Converts some columns of the matrix b to f32. b is [k, n], so each column
+  /// has k elements. `columns` is the number of columns to convert, and `first`
+  /// is the index of the first column to convert. For example, if `first` is
+  /// 256 and `columns` is 100, the function converts the columns 256 to 355.
+  ///
+  /// The function writes the converted columns to the memory `block`, as a
+  /// dense row-major matrix [k, columns].
   void widenBlock(float *block, int64_t first, int64_t columns) const {
     const auto widen = [&](int64_t p, int64_t j) {
       block[p * columns + j] =

@@ -62,8 +62,11 @@ static OperandList operandsOf(const program::AttentionT &attention) {
   return operands;
 }
 
-/// Returns the element type, sizes and strides of the attention that an
-/// instruction computes.
+/// Returns a description of the tensors that the attention instruction
+/// `attention` reads and writes, such as the query and the key. The description
+/// has the element type, the sizes and the strides of the tensors, and says
+/// whether the attention is causal. `program` is the program that contains the
+/// instruction.
 static AttentionShape shapeOf(const program::ProgramT &program,
                               const program::AttentionT &attention) {
   const auto &query = *program.buffers[size_t(attention.query->buffer())];
@@ -78,10 +81,16 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // Sets the strides of Result to those of a dense tensor. The backward pass
-  // needs them. It computes Result again, in scratch memory, so Result is not
-  // one of its operands. In the forward pass, Result is an operand. The loop
-  // below then sets the strides of Result to the strides of that operand.
+  // This statement sets the strides of the tensor Result, which is the output
+  // of the forward pass. The strides are those of a dense row-major tensor.
+  //
+  // In the backward pass, Result is not an operand of the instruction. The
+  // backward pass computes Result again, and writes Result to scratch memory as
+  // a dense tensor. The strides that are set here are therefore right.
+  //
+  // In the forward pass, Result is an operand of the instruction, because the
+  // operands include the outputs. The loop below then replaces the strides that
+  // are set here by the strides of the operand.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -124,15 +133,27 @@ protected:
     add(AttentionTensor::One, &one);
   }
 
-  /// Places `tensor`, of `bytes` bytes, in scratch memory. Must not be called
-  /// after reserve().
+  /// Records that `tensor` is in scratch memory, which is temporary GPU memory.
+  /// `bytes` is the size of the tensor. The tensors follow one another in the
+  /// order of the calls, and each tensor begins at a multiple of 256 bytes. For
+  /// example, if the first tensor has 300 bytes, the second tensor begins at
+  /// byte 512.
+  ///
+  /// All calls must precede the call of reserve(), because reserve() requests
+  /// the memory for all recorded tensors.
   void addScratch(AttentionTensor tensor, int64_t bytes) {
     inScratch.emplace_back(places.ids.size(), scratchBytes);
     scratchBytes += aligned(bytes);
     add(tensor, nullptr);
   }
-  /// Requests scratch memory for all tensors that addScratch() has placed in
-  /// it. A workspace for cuDNN of `workspaceBytes` bytes follows them.
+  /// Requests the scratch memory (temporary GPU memory) of this operation. The
+  /// memory has room for all tensors that addScratch() has recorded, and for a
+  /// workspace of `workspaceBytes` bytes. The workspace is memory for cuDNN's
+  /// own use. The workspace begins after the tensors.
+  ///
+  /// This function allocates nothing. All operations of the rank share one
+  /// scratch memory, which is allocated later, with the size of the largest
+  /// request.
   void reserve(int64_t workspaceBytes) {
     resources.reserve(scratchBytes + workspaceBytes);
   }
@@ -157,9 +178,12 @@ protected:
   }
 
 private:
-  /// Appends `tensor` to `places`, the tensors that cuDNN reads or writes.
-  /// `data` is the address of the tensor. If `data` is null, each call of
-  /// execute() sets the address.
+  /// Appends `tensor` to `places`, which has the id and the address of each
+  /// tensor that cuDNN reads or writes. `data` is the address of the tensor if
+  /// the address is already known and never changes. Otherwise `data` is null,
+  /// and execute() sets the address before each execution. For example, the
+  /// address of the query can be different for each microbatch, so the
+  /// constructor passes null for the query.
   void add(AttentionTensor tensor, void *data) {
     places.ids.push_back(int64_t(tensor));
     places.data.push_back(data);
@@ -201,9 +225,16 @@ private:
   const CudnnPlan &plan;
 };
 
-/// Executes the backward pass with two plans (compiled cuDNN graphs). The first
-/// plan recomputes Result and Statistics (the log-sum-exp of the scores). The
-/// second plan computes the gradients.
+/// Operation that computes the gradients of the query, the key and the value of
+/// an attention. An operation is an object whose run() executes one instruction
+/// of the program. This operation executes two compiled cuDNN graphs, one after
+/// the other:
+///
+/// - The first graph computes the forward pass again. It writes the output of
+///   the attention and the log-sum-exp of each query's scores to scratch memory
+///   (temporary GPU memory).
+/// - The second graph reads these two tensors, and computes the three
+///   gradients.
 class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,

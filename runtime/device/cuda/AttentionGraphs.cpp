@@ -7,9 +7,10 @@
 namespace pcc::runtime {
 
 namespace {
-/// Builder of one graph for attention. A method that returns a tensor adds the
-/// operations that compute it. Comments use the letters of the formulas in
-/// AttentionGraphs.h (S scores, P weights, O result, dO gradient of O).
+/// Builder of a cuDNN graph that computes an attention. addForward() adds the
+/// operations of the forward pass to the graph, and addGradients() adds the
+/// operations of the backward pass. A private method such as product() adds
+/// operations to the graph, and returns the tensor that the operations compute.
 class Attention {
 public:
   using Tensor = CudnnGraph::Tensor;
@@ -88,7 +89,10 @@ private:
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
   }
-  /// Makes the tensor `name` in memory, with one f32 per query.
+  /// Adds the tensor `name` to the graph, and returns it. `name` is Statistics
+  /// or Sums. The tensor has the shape [batch, heads, queries, 1], with one f32
+  /// number per query. The tensor is in GPU memory, and each run of the graph
+  /// provides its address.
   Tensor rows(Name name) {
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
                         denseCudnnStrides(shape.rowDims()));
@@ -129,8 +133,12 @@ private:
     return made;
   }
 
-  /// Applies a causal mask: for i < j, the score of query i and key j becomes
-  /// Lowest. Returns `scores` unchanged if the attention is not causal.
+  /// Applies the causal mask of the attention to `scores`, which has one number
+  /// per pair of query and key. With a causal mask, query i attends only to the
+  /// keys 0 to i. If j is greater than i, the function replaces the score of
+  /// query i and key j by a very low number: minus infinity, or the lowest
+  /// finite f32 for old versions of cuDNN. The weight of key j in the softmax
+  /// is then 0. Returns `scores` unchanged if the attention is not causal.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -145,10 +153,16 @@ private:
     return made;
   }
 
-  /// Returns the tensor Sums: for each query, the sum of the elementwise
-  /// product of `gradient` and Result. cuDNN's engine keeps this sum in an
-  /// intermediate tensor, which has no address. A multiplication by 1 stores it
-  /// in memory.
+  /// Adds the operations that compute the tensor Sums, and returns Sums. Sums
+  /// has one number per query, and is stored in GPU memory. The number is the
+  /// dot product of two vectors: the output of the attention for the query, and
+  /// the gradient of that output. The parameter `gradient` contains these
+  /// gradients. For example, let the output be [1, 2], and let its gradient be
+  /// [3, 4]. The number is 1 * 3 + 2 * 4 = 11.
+  ///
+  /// cuDNN can compute the dot products only in a tensor without an address.
+  /// Another operation therefore multiplies that tensor by 1, and stores the
+  /// result in Sums.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);

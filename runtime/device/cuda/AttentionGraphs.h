@@ -55,8 +55,14 @@ enum class AttentionTensor : int64_t {
   /// elementwise product of Gradient and Result.
   Statistics,
   Sums,
-  // Single f32 numbers in host memory. Scale: the factor of the scores. Lowest:
-  // the score of a masked key. One: the number 1.
+  // Each of these three tensors is a single f32 number in host memory:
+  //
+  // - Scale: the number by which the dot product of a query and a key is
+  //   multiplied.
+  // - Lowest: the score of a key that a causal mask hides from a query. Lowest
+  //   is minus infinity, or the lowest finite f32 for old versions of cuDNN.
+  // - One: the number 1. A graph multiplies intermediate numbers by 1 in order
+  //   to store them in memory.
   Scale,
   Lowest,
   One,
@@ -96,8 +102,10 @@ struct AttentionShape {
   /// Returns the dims of a tensor with one number per query, such as the
   /// maximum of the query's scores.
   CudnnDims rowDims() const { return {batch, heads, queries, 1}; }
-  /// Sets the strides of `tensor` to `to`. `tensor` must be an enumerator from
-  /// Query to ValueGradient.
+  /// Sets the strides of `tensor`, in elements, to `to`. `tensor` must be
+  /// Query, Key, Value, Result, Gradient, QueryGradient, KeyGradient or
+  /// ValueGradient, because the member `strides` has entries for these eight
+  /// tensors only.
   void setStrides(AttentionTensor tensor, const CudnnDims &to) {
     strides[size_t(tensor) - 1] = to;
   }

@@ -31,10 +31,14 @@ public:
   }
 
 private:
-  /// Returns the address of one element of the buffer with index `buffer`.
-  /// `offset` is an expression for the index of the element. It may contain
-  /// mesh coordinates, for which `run` has the values. A null `offset` means
-  /// index 0.
+  /// Returns the address of an element of the buffer with index `buffer`, in
+  /// the current microbatch. `offset` is a formula for the index of the
+  /// element. The formula may use the coordinates of this rank on the mesh, and
+  /// the index of the microbatch. `run` has the values of both. If `offset` is
+  /// null, the index is 0.
+  ///
+  /// For example, let the formula be 4 times the coordinate on the axis "tp".
+  /// If the coordinate of the rank on this axis is 3, the index is 12.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -105,8 +109,10 @@ private:
   /// Number of elements in the buffer slot (the memory of one microbatch), and
   /// size of an element in bytes.
   size_t count, size;
-  /// Bits of the element that fills the buffer, in words of 32 bits, low word
-  /// first.
+  /// Bits of the element with which the buffer is filled. An element of 8 bytes
+  /// uses both words: words[0] has the low 32 bits, and words[1] has the high
+  /// 32 bits. An element of 4 bytes uses only words[0]. An element of 1 or 2
+  /// bytes uses only the low bits of words[0].
   uint32_t words[2] = {0, 0};
 };
 } // namespace

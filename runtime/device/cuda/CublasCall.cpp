@@ -54,15 +54,17 @@ static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // The epilogue BGRADA sums the first factor that cuBLASLt receives. BGRADB
-  // sums the second factor. Both sum along k, the dim that the product reduces.
-  // If c is column-major, the first factor is a, and the second factor is b. If
-  // c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ. The first factor is then bᵀ,
-  // and the second factor is aᵀ. This gives the four cases:
+  // cuBLASLt has two epilogues that compute sums. BGRADA sums the first factor
+  // that cuBLASLt receives, and BGRADB sums the second factor. `problem.sums`
+  // says whether the rows of a or the columns of b must be summed. If c is
+  // row-major, cuBLASLt computes cᵀ = bᵀ aᵀ, so its first factor is b
+  // transposed, and its second factor is a transposed. The epilogue therefore
+  // depends on the order of c:
   //
-  //                     sums of rows of a    sums of columns of b
-  //   c column-major    BGRADA               BGRADB
-  //   c row-major       BGRADB               BGRADA
+  //                    first    second   epilogue for   epilogue for
+  //                    factor   factor   rows of a      columns of b
+  //   c column-major   a        b        BGRADA         BGRADB
+  //   c row-major      bᵀ       aᵀ       BGRADB         BGRADA
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -81,21 +83,25 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns the alignment, in bytes, of one matrix operand of a product.
-/// `matrix` has the offset and the strides of the operand, in elements of
-/// `type`. The alignment is a power of two that divides each address that
-/// CublasCall::run() receives for the operand. The alignment is at most
-/// kAlignment, which is the alignment of the buffers.
+/// Returns the alignment, in bytes, of one operand of a product, such as the
+/// factor a. Each address that cuBLASLt receives for the operand is a multiple
+/// of the alignment.
 ///
-/// The address is the address of the buffer, plus `matrix.offset` elements,
-/// plus a multiple of the stride of each outer batch dim. For example, let the
-/// elements be f32, the offset 4, and let there be no outer batch dims. The
-/// operand then begins 16 bytes after the beginning of its buffer, and the
-/// alignment is 16.
+/// In a batch of products, the operand consists of several matrices. The
+/// address of a matrix is the sum of these numbers:
 ///
-/// The stride of the innermost batch dim does not matter. One call of run()
-/// computes all products along that dim, and receives only the address of the
-/// first one.
+/// - the address of the buffer, which is a multiple of kAlignment bytes
+/// - the offset of the operand in the buffer
+/// - for each batch dim, a multiple of the stride of the dim
+///
+/// The last batch dim does not count, because one call of cuBLASLt computes all
+/// products along this dim, and receives only the address of the first matrix.
+/// The function therefore returns the largest power of two that divides
+/// kAlignment, the offset and the strides of the other batch dims.
+///
+/// `matrix` has the offset and the strides, in elements of `type`. For example,
+/// let the elements be f32, let the offset be 4 elements, and let there be no
+/// batch dims. The offset is 16 bytes, and the function returns 16.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -104,19 +110,28 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns the description of a matrix for cuBLASLt. The matrix has `rows` rows
-/// and `columns` columns. `matrix` has its strides, in elements of `type`. If
-/// `isSwapped` is true, the function describes the transpose of the matrix
-/// instead. Let M be the described matrix:
+/// Returns the description of a matrix M for cuBLASLt, which reads the memory
+/// of each matrix in column-major order. M depends on the parameters:
 ///
-/// - If each column of M is contiguous, the result describes M itself, and
-///   `isTransposed` is false.
-/// - If each row of M is contiguous, the result describes the transpose of M,
-///   and `isTransposed` is true. cuBLASLt then transposes the described matrix,
-///   which gives M.
-/// - Otherwise returns std::nullopt, because cuBLASLt has no description of M.
+/// - `rows` and `columns` are the sizes of a matrix, and `matrix` has the
+///   strides of that matrix, in elements of `type`.
+/// - If `isSwapped` is false, M is that matrix. If `isSwapped` is true, M is
+///   the transpose of that matrix.
 ///
-/// Also returns std::nullopt if the rows or columns of M overlap in memory.
+/// The result depends on the strides of M:
+///
+/// - If the elements of each column of M are contiguous, cuBLASLt reads M from
+///   the memory. The result has the sizes of M, and `isTransposed` is false.
+/// - If the elements of each row of M are contiguous, cuBLASLt reads the
+///   transpose of M from the memory. The result has the sizes of the transpose.
+///   `isTransposed` is true, so cuBLASLt transposes the matrix again and gets
+///   M. For example, if M is a dense row-major matrix [2, 3], the result has 3
+///   rows and 2 columns.
+/// - Otherwise the result is std::nullopt, because cuBLASLt cannot read M.
+///
+/// The result is also std::nullopt if rows or columns of M share elements in
+/// memory. For example, if the stride from one row to the next is 0, all rows
+/// are at the same address.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -166,14 +181,20 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // A bias [n] has one number per column of c [m, n]. cuBLASLt expects one
-  // number per row of the matrix that it stores. If c is row-major, cuBLASLt
-  // stores cᵀ [n, m]. The bias then has one number per row, as cuBLASLt
-  // expects. If c is column-major, cuBLASLt stores c [m, n], and would expect a
-  // bias [m]. A product with a bias must therefore have a row-major c.
+  // `isOrdered` is true if cuBLASLt can compute the product from these
+  // matrices. a and b are the factors of the product, and c is the result. r is
+  // the residual, which is a matrix that is added to the product. If there is
+  // no residual, r is equal to c. Each of the four is std::nullopt if cuBLASLt
+  // cannot describe the strides of the matrix.
   //
-  // cuBLASLt can transpose the factors of a product only. It cannot transpose
-  // the result c or the residual r.
+  // cuBLASLt can transpose a and b, but it cannot transpose c and r.
+  //
+  // The bias has one number per column of c. cuBLASLt, however, adds a bias
+  // with one number per row of the matrix that it writes. If c is row-major,
+  // cuBLASLt writes the transpose of c, so the rows of that matrix are the
+  // columns of c. For example, if c is [2, 3], the transpose is [3, 2], and the
+  // bias has 3 numbers. If c is column-major, cuBLASLt writes c itself, and
+  // cannot add the bias.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -332,13 +353,22 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// Enqueues the matrix product. cuBLASLt adds the matrix at `addedData` to the
-/// product. The strides of that matrix depend on its address:
+/// Enqueues the matrix product
 ///
-/// - If `addedData` equals `resultData`, the matrix is in the memory of the
-///   result c, and has the strides of c.
-/// - Otherwise the matrix is a residual in its own memory, and has the strides
-///   of the residual.
+///   result = activation(alpha * a b + beta * added + bias)
+///
+/// The parameters are addresses. `aData`, `bData`, `addedData` and `resultData`
+/// are the addresses of the matrices in GPU memory. `alpha` and `beta` are the
+/// addresses of two numbers in host memory.
+///
+/// cuBLASLt needs a descriptor with the sizes and the strides of the matrix
+/// `added`. The function selects this descriptor:
+///
+/// - If `addedData` equals `resultData`, `added` is in the memory of the
+///   result, and has the strides of the result. The function passes the
+///   descriptor of the result.
+/// - Otherwise `added` is in other memory, and may have other strides. The
+///   function passes the descriptor that open() has created for `added`.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

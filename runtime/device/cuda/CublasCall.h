@@ -16,8 +16,9 @@ namespace pcc::runtime {
 /// destructor destroys the object.
 template <typename Handle> class OwnedHandle {
 public:
-  /// Creates an owner that does not yet own an object. Its destructor calls
-  /// `destroy` on the object, if cuBLASLt has stored one at place().
+  /// Creates an owner without an object. `destroy` is the function of cuBLASLt
+  /// that destroys an object of this type. The destructor of the owner calls
+  /// `destroy` if the owner has an object at that time.
   explicit OwnedHandle(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
   ~OwnedHandle() {
     if (handle)
@@ -26,8 +27,11 @@ public:
   OwnedHandle(const OwnedHandle &) = delete;
   OwnedHandle &operator=(const OwnedHandle &) = delete;
 
-  /// Returns the address at which a create function of cuBLASLt stores its new
-  /// object. Destroys an object that this owner has already.
+  /// Returns the address at which a function of cuBLASLt shall store a new
+  /// object. For example, cublasLtMatrixLayoutCreate() creates a descriptor,
+  /// and takes such an address as its first argument. The owner then owns the
+  /// new object. If the owner already has an object, place() first destroys
+  /// that object.
   Handle *place() {
     if (handle)
       destroy(std::exchange(handle, nullptr));
@@ -185,12 +189,16 @@ private:
   /// `types` has the element types of the matrices. Sets the member `isByRows`
   /// to true if the result c is row-major, and to false if c is column-major.
   ///
-  /// Returns std::nullopt in three cases:
+  /// The product may have a residual, which is a matrix that is added to the
+  /// product. The product may also have a bias, which has one number per column
+  /// of c. Returns std::nullopt in three cases:
   ///
   /// - cuBLASLt cannot describe the strides of a matrix. For example, neither
   ///   the rows nor the columns of the matrix are contiguous.
-  /// - One of c and the residual is row-major, and the other is column-major.
-  /// - The product has a bias, and c is column-major.
+  /// - The residual is row-major and c is column-major, or the reverse.
+  ///   cuBLASLt can transpose neither of them.
+  /// - The product has a bias, and c is column-major. cuBLASLt would then
+  ///   expect one number per row of c.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
   /// Creates the descriptor of the product, and stores it in the member
@@ -203,8 +211,14 @@ private:
   ///   product, such as adding a bias
   Status makeOperation(const CublasTypes &types, const Shapes &shapes,
                        cublasLtEpilogue_t epilogue);
-  /// Creates the descriptor of a batch of `batch` matrices and stores it in
-  /// `matrix`.
+  /// Creates cuBLASLt's descriptor of one operand of the product, such as a or
+  /// c, and stores the descriptor in `matrix`. `shape` has the element type,
+  /// the sizes and the strides of one matrix.
+  ///
+  /// One call of cuBLASLt may compute several products. `batch` is the number
+  /// of these products. The operand then consists of `batch` matrices with the
+  /// shape `shape`, and each matrix begins `shape.batchStride` elements after
+  /// the previous one. If the call computes one product, `batch` is 1.
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
   /// Selects the algorithm of the product, and stores it in the member
   /// `algorithm`. A cache has the algorithms that this run and earlier runs

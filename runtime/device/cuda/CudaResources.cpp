@@ -8,8 +8,9 @@
 
 namespace pcc::runtime {
 
-/// Does not unload the kernels, because they may still be executing. CUDA frees
-/// them when the GPU's context is destroyed.
+/// Destroys the handle of cuBLASLt. Does not unload the compiled kernels,
+/// because the GPU may still execute a kernel. CUDA unloads the kernels when
+/// the CUDA context of the GPU is destroyed.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);
@@ -21,14 +22,25 @@ static int capabilityOf(const char *arch) {
   return int(std::strtol(arch + std::strlen("sm_"), nullptr, 10));
 }
 
-/// Loads the program's kernels onto the GPU. `image` contains the kernels as
-/// PTX and usually also as machine code (cubin) for one compute capability. A
-/// GPU can execute machine code for the same major and an equal or lower minor
-/// compute capability. For example, a GPU of compute capability 8.6 can execute
-/// machine code for 8.0, but a GPU of compute capability 9.0 cannot. Loads the
-/// machine code if `image` has machine code that the GPU can execute. Otherwise
-/// loads the PTX, which the driver compiles for the GPU. Exit code 13
-/// (NoDevice) if the compute capability of the GPU is lower than that for which
+/// Loads all kernels in `image` onto the GPU. `image` has the kernels in two
+/// forms:
+///
+/// - as PTX, which the driver compiles for the GPU
+/// - as machine code (cubin) for one compute capability. The machine code may
+///   be absent.
+///
+/// A GPU can execute machine code if two conditions hold:
+///
+/// - The GPU and the machine code have the same major compute capability.
+/// - The minor compute capability of the GPU is not lower than that of the
+///   machine code.
+///
+/// For example, machine code for 8.0 can be executed by a GPU of compute
+/// capability 8.6, but not by a GPU of compute capability 9.0.
+///
+/// The function loads the machine code if the GPU can execute it. Otherwise the
+/// function loads the PTX. The function returns an error with exit code 13
+/// (NoDevice) if the GPU has a lower compute capability than the one for which
 /// the kernels were compiled.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;

@@ -13,10 +13,19 @@
 
 namespace pcc::runtime {
 
-/// The GPU of one rank, the kernels of its program, cuBLASLt, cuDNN and scratch
-/// memory. Kernels and libraries are loaded when first needed. Operations run
-/// in order on one stream, so they share one cuBLASLt workspace and one scratch
-/// memory.
+/// Owns the GPU of one rank, and everything that the rank needs to execute its
+/// program on the GPU:
+///
+/// - the compiled kernels of the program, which the first call of findKernel()
+///   loads
+/// - cuBLASLt, which the first call of useCublas() opens
+/// - cuDNN, which the first call of useCudnn() opens
+/// - the scratch memory, which allocateScratch() allocates
+///
+/// An operation is an object that executes one instruction of the program. All
+/// operations execute one after another, on one CUDA stream. All operations can
+/// therefore use the same temporary GPU memory: the scratch memory and the
+/// workspace of cuBLASLt.
 class CudaResources {
 public:
   /// Creates the resources without opening the GPU; the caller must then call
@@ -28,16 +37,29 @@ public:
   /// Returns the GPU of the rank.
   CudaContext &context() { return gpu; }
 
-  /// Sets `function` to the kernel with index `kernel` in the program `image`,
-  /// ready to launch. The first call loads the code of all kernels. Exit code
-  /// 13 (NoDevice) if the GPU is too old for the code.
+  /// Sets `function` to a kernel that is loaded onto the GPU and can be
+  /// launched. `image` has the compiled kernels of the program that this rank
+  /// executes. `kernel` is the index of the kernel in `image`. The first call
+  /// loads the code of all kernels onto the GPU.
+  ///
+  /// Returns an error with exit code 13 (NoDevice) if the compute capability of
+  /// the GPU is lower than the one for which the kernels were compiled.
   Status findKernel(const ProgramImage &image, int32_t kernel,
                     CUfunction &function);
 
-  /// Opens cuBLASLt, allocates its workspace, and reads a file of algorithms
-  /// that earlier runs selected. Later calls do nothing. Must be called before
-  /// blas(), cublasHandle(), workspace() and algorithms(). Exit code 13
-  /// (NoDevice) if cuBLASLt is absent.
+  /// Prepares cuBLASLt for matrix products. The first call does the following,
+  /// and later calls do nothing:
+  ///
+  /// - Opens the library cuBLASLt and creates its handle.
+  /// - Allocates the workspace, the temporary GPU memory of cuBLASLt.
+  /// - Reads a file from the bundle (the directory that the compiler writes).
+  ///   For each matrix product of an earlier run, the file has the algorithm
+  ///   that cuBLASLt selected. Because of the file, this run uses the same
+  ///   algorithms as the earlier run.
+  ///
+  /// Must be called before blas(), cublasHandle(), workspace() and
+  /// algorithms(). Returns an error with exit code 13 (NoDevice) if cuBLASLt is
+  /// absent.
   Status useCublas();
   /// Returns the functions of cuBLASLt.
   const CublasLibrary &blas() const { return library; }
@@ -84,8 +106,11 @@ public:
   char *scratch() const { return static_cast<char *>(scratchData); }
 
 private:
-  /// Loads the program's kernels onto the GPU. Loads the machine code (cubin)
-  /// if it is compiled for this generation of GPUs, otherwise the PTX.
+  /// Loads the code of all kernels in `image` onto the GPU. `image` has the
+  /// kernels of the program that this rank executes. `image` has PTX, and
+  /// usually also machine code (cubin) for one compute capability. The function
+  /// loads the machine code if the GPU can execute it. Otherwise the function
+  /// loads the PTX, which the driver compiles for the GPU.
   Status loadCode(const ProgramImage &image);
 
   std::string bundle;
@@ -124,77 +149,116 @@ inline bool isInArena(const LoadContext &context, int32_t buffer) {
          program::Memory::Arena;
 }
 
-/// Function that creates an operation. An operation is an object whose run()
-/// executes one instruction of the program. There is one function for each kind
-/// of instruction. For example, prepareMatmul() is the function for matrix
-/// products. The parameters, in their order, are:
+/// Type of a function that creates the operation for one instruction of the
+/// program. An operation is an object. The function run() of the object
+/// executes the instruction. There are several kinds of instructions, such as
+/// matrix products and copies. Each kind that a GPU supports has its own
+/// function of this type. For example, prepareMatmul() is the function for
+/// matrix products. The parameters, in their order, are:
 ///
 /// - the GPU and its libraries
-/// - the program that contains the instruction, and the addresses of its
-///   buffers
+/// - the program that contains the instruction, the compiled kernels of the
+///   program, and the GPU addresses of the program's tensors
 /// - the instruction
-/// - the result: a pointer that the function sets to the new operation
+/// - a pointer, which the function sets to the new operation
 using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
                                const program::InstructionT &,
                                std::unique_ptr<Operation> &);
 
-/// Creates the operation for a Kernel instruction. An operation is an object
-/// whose run() executes one instruction of the program. The operation launches
-/// a kernel that pcc has compiled. There is one exception: if the kernel
-/// computes attention and cuDNN supports this attention, prepareAttention()
-/// creates an operation that uses cuDNN, and the kernel is not launched.
-/// PrepareCuda explains the parameters.
+/// Creates the operation for an instruction that launches a kernel. An
+/// operation is an object whose run() executes one instruction of the program.
+/// The kernel is GPU code that pcc has compiled.
+///
+/// Exception: if the kernel computes attention, and cuDNN supports this
+/// attention, run() does not launch the kernel. cuDNN computes the attention
+/// instead.
+///
+/// The parameters, in their order, are: the GPU and its libraries; the program
+/// and the GPU addresses of the program's tensors; the instruction; and a
+/// pointer, which the function sets to the new operation.
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Creates the operation that computes an attention with cuDNN. An operation is
-/// an object whose run() executes one instruction of the program. PrepareCuda
-/// explains the first two parameters. The third parameter describes the
-/// attention: its shapes, its buffers, and whether the instruction is part of
-/// the forward or of the backward pass. Returns null if cuDNN is absent or does
-/// not support this attention. The caller must then compute the attention with
-/// the kernel that pcc has compiled.
+/// Creates the operation for an instruction that computes attention. An
+/// operation is an object whose run() executes one instruction of the program.
+/// This operation uses cuDNN. The parameters, in their order, are:
 ///
-/// The backward pass has two instructions: one for the gradient of the query,
-/// and one for the gradients of key and value. cuDNN computes the three
-/// gradients together. The operation of the second instruction therefore
-/// computes all three gradients. The operation of the first instruction does
-/// nothing.
+/// - the GPU and its libraries
+/// - the program and the GPU addresses of the program's tensors
+/// - a description of the attention: its shapes, its tensors, and whether the
+///   instruction belongs to the forward or to the backward pass
+///
+/// Returns null if cuDNN is absent, or if cuDNN does not support this
+/// attention. The caller must then create another operation, which launches a
+/// kernel that pcc has compiled.
+///
+/// The forward pass is one instruction. The backward pass is two instructions:
+///
+/// - An instruction of the part QueryGradient has the task to compute the
+///   gradient of the query.
+/// - An instruction of the part KeyGradients has the task to compute the
+///   gradients of key and value.
+///
+/// cuDNN computes the three gradients together, in one graph. The operation for
+/// KeyGradients therefore computes all three gradients, and the operation for
+/// QueryGradient does nothing.
 std::unique_ptr<Operation> prepareAttention(CudaResources &,
                                             const LoadContext &,
                                             const program::AttentionT &);
-/// Creates the operation for a Matmul instruction. An operation is an object
-/// whose run() executes one instruction of the program. The operation uses
-/// cuBLASLt to compute c = activation(alpha * a b + bias) + residual. Bias,
-/// activation and residual are optional. PrepareCuda explains the parameters.
+/// Creates the operation for an instruction that computes a matrix product. An
+/// operation is an object whose run() executes one instruction of the program.
+/// run() uses cuBLASLt to compute
+///
+///   c = activation(alpha * a b + bias) + residual
+///
+/// The factors a and b, the result c, and the residual are matrices. alpha is a
+/// number. The bias is a vector with one number per column of c. The activation
+/// is an elementwise function, such as ReLU. Bias, activation and residual are
+/// optional. One instruction can compute a batch of such products.
+///
+/// The parameters, in their order, are: the GPU and its libraries; the program
+/// and the GPU addresses of the program's tensors; the instruction; and a
+/// pointer, which the function sets to the new operation.
 Status prepareMatmul(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Creates the operation for a Copy instruction. An operation is an object
-/// whose run() executes one instruction of the program. The operation copies
-/// contiguous elements from one buffer to another. Both buffers are in GPU
-/// memory. PrepareCuda explains the parameters.
+/// Creates the operation for an instruction that copies a tensor, or a part of
+/// a tensor, to another tensor. An operation is an object whose run() executes
+/// one instruction of the program. Both tensors are in GPU memory. The copied
+/// elements must be contiguous in both tensors.
+///
+/// The parameters, in their order, are: the GPU and its libraries; the program
+/// and the GPU addresses of the program's tensors; the instruction; and a
+/// pointer, which the function sets to the new operation.
 Status prepareCopy(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-/// Creates the operation for a Fill instruction. An operation is an object
-/// whose run() executes one instruction of the program. The operation sets all
-/// elements of a buffer in GPU memory to one value. PrepareCuda explains the
-/// parameters.
+/// Creates the operation for an instruction that sets all elements of a tensor
+/// to one value. An operation is an object whose run() executes one instruction
+/// of the program. The tensor is in GPU memory.
+///
+/// The parameters, in their order, are: the GPU and its libraries; the program
+/// and the GPU addresses of the program's tensors; the instruction; and a
+/// pointer, which the function sets to the new operation.
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
-/// Begins to generate elements of a random tensor, and stores the elements in
-/// the GPU memory `to`. The elements are computed by a kernel that pcc has
-/// compiled. The value of an element depends only on `key` and on the index of
-/// the element in the whole tensor. The parameters are:
+/// Generates elements of a random tensor, and stores the elements in the GPU
+/// memory `to`. The function enqueues the work, and may return before the GPU
+/// has done the work. The value of an element depends only on `key` and on the
+/// index of the element in the whole tensor. The parameters are:
 ///
 /// - the first parameter: the GPU and its libraries
 /// - the second parameter: the compiled kernels of the program
 /// - `kernel`: index of the kernel that generates the elements
 /// - `key`: hash of the random seed and of the tensor's name
-/// - `copies`: loop nests that select the elements, and their places in `to`.
-///   For example, a loop nest can generate rows 2 and 3 of a 4x8 tensor, and
-///   store the two rows at the beginning of `to`.
+/// - `copies`: list of loop nests. Each iteration of the innermost loop
+///   generates one element. The source index of the iteration is the index of
+///   the element in the whole tensor. The target index of the iteration is the
+///   index in `to` at which the element is stored.
+///
+/// For example, a tensor has the shape [4, 8], and a rank needs only rows 2 and
+/// 3. The loop nest then has 16 iterations, with the source indices 16 to 31
+/// and the target indices 0 to 15.
 Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
                   uint64_t key, std::span<const StridedCopy> copies, void *to);
 

@@ -81,8 +81,10 @@ const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
   return find(Kind::Gradients, shape);
 }
 
-/// Returns minus infinity for cuDNN 9.10 or later. Earlier versions do not
-/// support scores of minus infinity.
+/// Returns the score that a masked key gets in cuDNN's attention. The score is
+/// minus infinity for cuDNN 9.10 or later. Earlier versions of cuDNN do not
+/// support scores of minus infinity. For these versions, the score is the
+/// lowest finite f32, about -3.4e38.
 float CudnnAttention::lowest() const {
   return library.cudnnGetVersion() < 91000
              ? std::numeric_limits<float>::lowest()

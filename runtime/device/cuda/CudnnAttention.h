@@ -9,9 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Uses cuDNN for the attention of one rank (FlashAttention, Dao et al. 2022).
-/// A plan is a compiled cuDNN graph for one shape. Without a plan, the kernels
-/// that pcc compiled compute the attention.
+/// Computes the attention of one rank with cuDNN. The algorithm is
+/// FlashAttention (Dao et al. 2022). cuDNN must first compile a graph of
+/// operations. The compiled graph is called a plan. This class compiles the
+/// graph once for each shape (AttentionShape), and keeps the plan.
+///
+/// cuDNN may be absent, or may not support an attention. findResult() and
+/// findGradients() then return null instead of a plan. The caller then uses a
+/// kernel that pcc has compiled.
 class CudnnAttention {
 public:
   CudnnAttention() = default;
@@ -24,13 +29,24 @@ public:
   /// findGradients() return null.
   void open(cudaStream_t stream);
 
-  /// Returns the plan of the forward pass for `shape`, or null if there is
-  /// none. With `withStatistics`, the plan also stores the log-sum-exp of each
-  /// query's scores, for the gradients. The plan is valid as long as this
-  /// object exists.
+  /// Returns the plan that computes the forward pass of an attention. A plan is
+  /// a compiled cuDNN graph. `shape` has the element type, the sizes and the
+  /// strides of the attention's tensors. If `withStatistics` is true, the plan
+  /// also stores the log-sum-exp of each query's scores, which the backward
+  /// pass needs.
+  ///
+  /// Returns null if cuDNN is not open, or if cuDNN cannot compile the graph.
+  /// This object owns the plan. The plan is valid as long as this object
+  /// exists.
   const CudnnPlan *findResult(const AttentionShape &shape, bool withStatistics);
-  /// Returns the plan that computes the gradients of query, key and value, or
-  /// null if there is none. The plan is valid as long as this object exists.
+  /// Returns the plan that computes the backward pass of an attention: the
+  /// gradients of query, key and value. A plan is a compiled cuDNN graph.
+  /// `shape` has the element type, the sizes and the strides of the attention's
+  /// tensors.
+  ///
+  /// Returns null if cuDNN is not open, or if cuDNN cannot compile the graph.
+  /// This object owns the plan. The plan is valid as long as this object
+  /// exists.
   const CudnnPlan *findGradients(const AttentionShape &shape);
 
   /// Enqueues `plan` on the stream that was given to open(). A plan is a
@@ -57,15 +73,24 @@ private:
   ///   each query's scores
   /// - Gradients: backward pass
   enum class Kind { Result, ResultAndStatistics, Gradients };
-  /// Returns the plan for `kind` and `shape`. Compiles the plan unless `plans`
-  /// already has it. Returns null if cuDNN has no engine for the graph.
+  /// Returns the plan for an attention. A plan is a compiled cuDNN graph.
+  /// `kind` selects the graph, such as the forward pass or the backward pass.
+  /// `shape` has the element type, the sizes and the strides of the attention's
+  /// tensors. Compiles the graph, unless an earlier call with the same `kind`
+  /// and `shape` has compiled it. Returns null if cuDNN is not open, or if
+  /// cuDNN cannot compile the graph.
   const CudnnPlan *find(Kind kind, const AttentionShape &shape);
 
   CudnnLibrary library;
   /// Handle with which cuDNN's functions are called; null if cuDNN is not used.
   cudnnHandle_t handle = nullptr;
-  /// Compiled plans by kind of graph and shape. If the member `plan` of an
-  /// entry is null, cuDNN has no engine for the graph.
+  /// Plans that find() has compiled. A plan is a compiled cuDNN graph. The key
+  /// of a plan is a pair. The first part of the pair tells what the graph
+  /// computes, such as the backward pass. The second part has the element type,
+  /// the sizes and the strides of the attention's tensors.
+  ///
+  /// If cuDNN could not compile a graph, the map has an empty plan for the
+  /// graph. The member `plan` of an empty plan is null.
   std::map<std::pair<Kind, AttentionShape>, CudnnPlan> plans;
 };
 

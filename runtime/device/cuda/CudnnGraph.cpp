@@ -155,8 +155,14 @@ void CudnnGraph::reorder(Tensor tensor, Tensor result) {
   add(operation);
 }
 
-/// Requests from cuDNN's heuristics the engines that support the graph, fastest
-/// first (mode A). If there are none, returns success and leaves `plan` empty.
+/// Compiles the graph, and sets `plan` to the compiled graph. An engine is one
+/// of the implementations that cuDNN has for a graph. cuDNN's heuristics return
+/// a list of engines for the graph, fastest first. The heuristics have several
+/// modes, and this function uses the mode CUDNN_HEUR_MODE_A. choose() then
+/// compiles the graph with an engine of the list.
+///
+/// The heuristics may report that no engine supports the graph. The function
+/// then leaves `plan` empty and returns success.
 Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                           cudnnBackendDescriptor_t properties) {
   const auto graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);

@@ -45,9 +45,13 @@ private:
   std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
 };
 
-/// Addresses of a plan's tensors in one run: data[i] is the address of the
-/// tensor with id ids[i]. Numbers made by CudnnGraph::number() are in host
-/// memory, all other tensors in GPU memory.
+/// Addresses of the tensors that a compiled graph reads from memory or writes
+/// to memory. Each tensor has an id, which is unique in the graph. data[i] is
+/// the address of the tensor with the id ids[i]. For example, if ids[0] is 3,
+/// data[0] is the address of the tensor with id 3.
+///
+/// A tensor from CudnnGraph::number() is a single f32, and its address is in
+/// host memory. The addresses of all other tensors are in GPU memory.
 struct CudnnAddresses {
   std::vector<int64_t> ids;
   std::vector<void *> data;
@@ -110,8 +114,15 @@ public:
   Tensor between(cudnnDataType_t type, const CudnnDims &dims,
                  const CudnnDims &strides);
 
-  /// Adds an operation that computes the matrix product result = a b for each
-  /// batch and head.
+  /// Adds an operation that computes matrix products. All tensors have the dims
+  /// [batch, heads, rows, columns]. For each batch index and each head, the
+  /// operation multiplies a matrix of `a` by a matrix of `b`, and writes the
+  /// product to `result`. For example, `a` of shape [2, 8, 128, 64] and `b` of
+  /// shape [2, 8, 64, 32] give `result` of shape [2, 8, 128, 32].
+  ///
+  /// `b` may have fewer heads than `a`. For example, if `a` has 8 heads and `b`
+  /// has 2 heads, the operation multiplies heads 0 to 3 of `a` by head 0 of
+  /// `b`, and heads 4 to 7 of `a` by head 1 of `b`.
   void multiply(Tensor a, Tensor b, Tensor result);
   /// Adds the elementwise operation `mode` of two tensors, which writes
   /// `result`. `b` is broadcast along its dims of size 1.
@@ -137,20 +148,33 @@ public:
   void select(Tensor condition, Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_BINARY_SELECT, a, b, condition, result});
   }
-  /// Adds a reduction of `tensor`, such as a sum, over the dims whose size in
-  /// `result` is 1.
+  /// Adds an operation that reduces `tensor` to `result`, which has a smaller
+  /// size along at least one dim. `kind` is the kind of reduction, such as a
+  /// sum. Two examples for a sum of a tensor with shape [2, 8, 128, 64] are:
+  ///
+  /// - If `result` has the shape [2, 8, 128, 1], each element of `result` is
+  ///   the sum of one row of 64 elements.
+  /// - If `result` has the shape [2, 2, 128, 64], index 0 of the second dim is
+  ///   the sum of the indices 0 to 3 of `tensor`, and index 1 is the sum of the
+  ///   indices 4 to 7.
   void reduce(cudnnReduceTensorOp_t kind, Tensor tensor, Tensor result);
   /// Adds an operation that copies `tensor` to `result`, which has the same
   /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph with the first engine proposed by cuDNN that supports
-  /// the graph. If no engine does, leaves `plan` empty and returns success.
-  /// After this call, only engines() may be called.
+  /// Compiles the graph, and sets `plan` to the compiled graph. An engine is
+  /// one of the implementations that cuDNN has for a graph. cuDNN proposes a
+  /// list of engines for this graph. The function uses the first engine of the
+  /// list that supports the graph. If no engine supports the graph, the
+  /// function leaves `plan` empty and returns success.
   ///
-  /// If `properties` is null, compiles for the GPU of `handle`. Otherwise
-  /// ignores `handle`, and compiles for the GPU that `properties` describes.
-  /// This host need not have that GPU.
+  /// If `properties` is null, the function compiles for the GPU of `handle`.
+  /// Otherwise the function ignores `handle`, and compiles for the GPU that the
+  /// descriptor `properties` describes. This computer need not have that GPU.
+  ///
+  /// The compiled graph needs the descriptors of the tensors and operations, so
+  /// the function moves the descriptors to `plan`. After this call, the caller
+  /// must not call any function of this object except engines().
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
   /// Returns the number of engines that cuDNN proposed in finish().

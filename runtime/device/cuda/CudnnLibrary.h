@@ -33,8 +33,9 @@ struct CudnnLibrary {
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Converts `result`, which the cuDNN function `call` returned, to a Status.
-  /// Exit code 1 (Defect) for every error.
+  /// Converts `result` to a Status. `result` is the value that a function of
+  /// cuDNN returned, and `call` is the name of the function. If `result` is not
+  /// CUDNN_STATUS_SUCCESS, the Status is an error with exit code 1 (Defect).
   Status check(cudnnStatus_t result, const char *call) const;
 };
 

@@ -8,9 +8,16 @@
 namespace pcc::runtime {
 
 namespace {
-/// Launches a kernel. The kernel's parameters are the addresses of its buffers,
-/// followed by its scalars. The list of parameters is allocated once; each run
-/// only changes the values.
+/// Launches one kernel in each call of run(). The kernel has the following
+/// parameters, in this order:
+///
+/// - the address of each tensor that the kernel reads or writes
+/// - integers of 64 bits, such as the index of the first row that this rank
+///   computes
+///
+/// The member `arguments` has one entry for each parameter. The constructor
+/// allocates the entries. run() changes only the values of the parameters,
+/// because the values may depend on the microbatch.
 class LaunchOperation : public Operation {
 public:
   LaunchOperation(const CudaContext &gpu, const LoadContext &context,
@@ -49,13 +56,17 @@ private:
 } // namespace
 
 namespace {
-/// Launches one kernel that updates many parts, like multi-tensor apply in
-/// NVIDIA's Apex. A part is, for example, one weight and its moments. Each
-/// block computes one tile (a fixed number of elements) of one part. The
-/// kernel's parameters are:
+/// Launches one kernel that updates many tensors, like multi-tensor apply in
+/// NVIDIA's Apex. A part is a group of tensors of equal size that the kernel
+/// updates together, such as a weight and its moments. All tensors of a part
+/// are cut into tiles. A tile is a range of indices, such as 0 to 1023. Each
+/// thread block updates one tile of one part. The kernel has the following
+/// parameters, in this order:
 ///
-/// - a TensorTable with the addresses and sizes of all parts;
-/// - the addresses of the buffers that all parts read.
+/// - a table with the size and the address of each tensor in each part (see
+///   TensorTable)
+/// - the addresses of tensors that the kernel needs for all parts, such as the
+///   learning rate
 class MultiTensorOperation : public Operation {
 public:
   MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
@@ -126,10 +137,14 @@ private:
   /// the kernel.
   std::vector<void *> shared;
   TensorTable table;
-  /// A table that the kernel receives as its first parameter. It contains the
-  /// size and the address of every tensor that the kernel updates, as 64-bit
-  /// integers. The member `table` describes the layout: its functions return
-  /// the index of each entry in `words`.
+  /// Table that the kernel receives as its first parameter. A part is a group
+  /// of tensors of equal size that the kernel updates together, such as a
+  /// weight and its moments. For each part, the table has the size of the
+  /// part's tensors and the address of each tensor, as 64-bit integers.
+  ///
+  /// The functions of the member `table` return the index of an entry in
+  /// `words`. For example, words[table.addressAt(3, 1)] is the address of
+  /// tensor 1 of part 3.
   std::vector<int64_t> words;
   /// Pointers to the values of the kernel's parameters, in the order of the
   /// parameters. The first value is the table `words`, which contains the

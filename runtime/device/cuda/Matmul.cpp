@@ -13,8 +13,11 @@ namespace {
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
-  /// Returns the address of this number as f64 or as f32, whichever type
-  /// cuBLASLt expects.
+  /// Returns the address of the number in the type that cuBLASLt expects. This
+  /// object stores the number twice. The member `narrow` is the number as f32,
+  /// and the member `wide` is the number as f64. If cuBLASLt expects f64, the
+  /// function returns the address of `wide`. Otherwise, the function returns
+  /// the address of `narrow`.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -172,9 +175,15 @@ private:
     return static_cast<char *>(context.buffers.at(buffer, microbatch));
   }
 
-  /// Returns the address of a or b in the product c = a b, for the current
-  /// microbatch: `matrix.offset` elements after the beginning of `buffer`. If a
-  /// has no columns, returns `zeros`, which replaces a and b.
+  /// Returns the address of the matrix a or b of the product c = a b, for the
+  /// current microbatch. `buffer` is the index of the buffer that contains the
+  /// matrix. `matrix.offset` is the index of the matrix's first element in this
+  /// buffer. For example, if the offset is 16 and an element has 4 bytes, the
+  /// result is the address of the buffer plus 64. If there is a batch of
+  /// products, the result is the address of the first matrix.
+  ///
+  /// If a has no columns, this class multiplies zeros instead of a and b. The
+  /// function then returns `zeros`, the address of these zeros.
   char *factor(int32_t buffer, const MatrixStrides &matrix) const {
     return zeros ? static_cast<char *>(zeros)
                  : moved(address(buffer), matrix.offset, types.factors);
@@ -221,7 +230,10 @@ private:
     MatmulProblem problem;
     CublasScale one, zero;
     CublasCall call;
-    /// Vector of ones in GPU memory.
+    /// Address of a vector in GPU memory. All elements of the vector are 1. The
+    /// product of a and this vector is a vector with the sum of each row of a.
+    /// The product of this vector and b is a vector with the sum of each column
+    /// of b.
     void *ones = nullptr;
   };
 

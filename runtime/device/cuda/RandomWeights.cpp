@@ -5,8 +5,11 @@
 
 namespace pcc::runtime {
 
-/// Launches a generator kernel with one thread per element. The kernel writes
-/// `part`, a part of a random tensor, to `to`.
+/// Launches the kernel `function`, which generates elements of a random tensor
+/// and writes them to the GPU memory `to`. `part` has the other arguments of
+/// the kernel: the key of the random numbers, and nested loops that select the
+/// elements. Each CUDA thread generates one element. Does nothing if there are
+/// no elements to generate.
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;

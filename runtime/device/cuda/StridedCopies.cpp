@@ -14,7 +14,10 @@ struct CopyRows {
 };
 } // namespace
 
-/// Enqueues the copy of the rectangle `rows` with one call of the driver.
+/// Enqueues a copy from the GPU address `from` to the GPU address `to`. The
+/// function copies `rows.height` rows of `rows.width` bytes. Each row is
+/// contiguous. `rows` also has the distance from one row to the next, in the
+/// source and in the target. One call of the driver copies all rows.
 static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
                        const char *from, char *to) {
   if (rows.height == 1)

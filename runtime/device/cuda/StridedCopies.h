@@ -8,9 +8,16 @@
 
 namespace pcc::runtime {
 
-/// Enqueues the strided copy `copy` from `from` to `to`, two ranges of GPU
-/// memory that must not overlap. Elements have `size` bytes. Each call of the
-/// driver copies one rectangle (contiguous rows at a constant distance).
+/// Enqueues a copy of elements from the GPU memory `from` to the GPU memory
+/// `to`. The two memories must not overlap. An element has `size` bytes. `copy`
+/// is a nest of loops that selects the elements. Each iteration of the
+/// innermost loop copies one element. For example, a loop of 2 iterations
+/// around a loop of 8 iterations can copy rows 2 and 3 of a 4x8 matrix to a 2x8
+/// matrix.
+///
+/// A rectangle is a number of rows. Each row is contiguous, and the distance
+/// from one row to the next is constant. One call of the driver copies one
+/// rectangle. In the example, one call is enough.
 Status copyStrided(const CudaContext &gpu, const StridedCopy &copy,
                    const void *from, void *to, size_t size);
 

@@ -26,12 +26,18 @@ public:
   }
 };
 
-/// An asynchronous all-reduce on the host. Each member reduces one share of the
-/// elements. For example, 10 elements and 4 members give shares of 3, 3, 3 and
-/// 1 elements.
+/// An asynchronous all-reduce on the host. The members are the ranks that take
+/// part. Each member reduces one share of the elements. For example, there are
+/// 10 elements and 4 members. Member 0 reduces elements 0 to 2, member 1
+/// elements 3 to 5, member 2 elements 6 to 8, and member 3 element 9.
 ///
-/// - start() sends to each member this rank's values of that member's share.
-/// - finish() reduces this rank's share, and sends the result to all members.
+/// - start() begins to send each share of `in` to the member that reduces the
+///   share. For example, every other member sends elements 6 to 8 of its `in`
+///   to member 2.
+/// - finish() waits until this rank has received its own share from all other
+///   members. Then finish() reduces the share, and sends the result to all
+///   other members. At the same time, finish() receives the results of all
+///   other shares.
 ///
 /// `in` and `out` may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
@@ -95,7 +101,11 @@ private:
     receives.clear();
   }
 
-  /// Appends a message to or from `member` to `pieces`, unless it is empty.
+  /// Appends one message to the list `pieces`, unless `bytes` is 0. The list
+  /// has either the messages that this rank sends, or the messages that this
+  /// rank receives. `member` is the index of the other rank in the group.
+  /// `data` is the address of the message in the memory of this rank. `bytes`
+  /// is the size of the message.
   static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
@@ -192,9 +202,17 @@ public:
   }
 
 private:
-  /// Returns the address of the memory that receives the contributions of all
-  /// members, in member order: `out` if they are contiguous there, otherwise
-  /// scratch (temporary memory).
+  /// Returns the address at which this rank receives the contributions of all
+  /// members. From this address on, the contributions follow one another in the
+  /// order of the members. `at` has the addresses of `out` and of scratch
+  /// (temporary memory).
+  ///
+  /// - If the elements of `out` have the same order, the function returns the
+  ///   address of `out`. An example is the all-gather of a row-major matrix
+  ///   that is divided along dim 0.
+  /// - Otherwise the function returns the address of scratch. unpack() later
+  ///   copies the elements from scratch to `out`. An example is the all-gather
+  ///   of a row-major matrix that is divided along dim 1.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -330,8 +348,11 @@ private:
                     done);
   }
 
-  /// Reduces the contributions of all members in scratch. The result replaces
-  /// the first contribution.
+  /// Reduces the contributions of all members to this rank's result. All
+  /// contributions are in scratch (temporary memory). `at` has the address of
+  /// scratch. The function overwrites the first contribution with the result.
+  /// For example, the contributions are [1, 2] and [10, 20], and the reduction
+  /// is a sum. The function then writes [11, 22] in place of [1, 2].
   void reduce(const Addresses &at) {
     inputs.clear();
     for (const PeerPiece &piece : plan.receives)
@@ -348,8 +369,10 @@ private:
 /// may read a different slice of a shared value.
 class PerMicrobatch : public Operation {
 public:
-  /// Adds a null operation for the next microbatch. The caller replaces it
-  /// through the returned reference.
+  /// Appends a null pointer to the list `operations`, which has one pointer per
+  /// microbatch. Returns a reference to the new pointer. The caller then
+  /// creates the operation that executes the collective in this microbatch, and
+  /// assigns the operation to the reference.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -378,8 +401,13 @@ std::unique_ptr<Operation> plain(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group);
 }
 
-/// Creates an operation of type `Kind` that executes `plan`. `Base` is
-/// Operation or SplitCollective.
+/// Creates an object of class `Kind`, which executes one collective. An example
+/// of `Kind` is ReduceScatter. `plan` lists the copies and messages that the
+/// object executes. The result is a pointer to `Base`, a base class of `Kind`:
+///
+/// - If one instruction executes the whole collective, `Base` is Operation.
+/// - If one instruction starts the collective and a later instruction finishes
+///   it, `Base` is SplitCollective.
 template <typename Base, typename Kind>
 std::unique_ptr<Base> planned(const LoadContext &context,
                               const program::InstructionT &instruction,
@@ -387,8 +415,19 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-/// Creates an all-gather: a Gather if every member contributes its whole `in`,
-/// otherwise a Redistribution. `Base` is Operation or SplitCollective.
+/// Creates an object that executes an all-gather. `plan` lists the copies and
+/// messages of this rank. The class of the object depends on the plan:
+///
+/// - If every member sends its whole operand to all members, the class is
+///   Gather.
+/// - If two members hold the same elements, the class is Redistribution. A
+///   member then receives these elements only once.
+///
+/// The result is a pointer to `Base`, a base class of both classes:
+///
+/// - If one instruction executes the whole collective, `Base` is Operation.
+/// - If one instruction starts the collective and a later instruction finishes
+///   it, `Base` is SplitCollective.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -428,9 +467,20 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// Creates the operation of the collective at the coordinates `at` (rank and
-/// microbatch). On a GPU it is a single library call, such as ncclAllGather,
-/// where possible.
+/// Creates the object that executes a collective, and stores the object in
+/// `operation`. `at` has the coordinates of this rank in the mesh, and the
+/// number of a microbatch. The copies and messages of the object depend on
+/// both. `spec` tells how the operand and the result are divided over ranks.
+/// `instruction` is the collective instruction of the program. `group` is the
+/// communicator of the ranks that take part. `group` is null if the collective
+/// only copies locally.
+///
+/// On a GPU, the object calls a library function, such as ncclAllGather, if one
+/// call can execute the whole collective. In all other cases, a function in the
+/// table `makers` creates the object.
+///
+/// Returns an error with exit code 11 if the program reserves too little
+/// temporary memory for the collective.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,
@@ -452,7 +502,11 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // A ragged collective moves rows that are selected at run time.
+  // Some collectives move only selected rows of a tensor. A row is the block of
+  // elements at one index of the first `row_dims` dims. For example, a tensor
+  // of shape [4, 8] has 4 rows of 8 elements if `row_dims` is 1. The program
+  // selects the rows at run time. If a collective moves all elements,
+  // `row_dims` is 0.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(

@@ -29,17 +29,28 @@ public:
   virtual Status finish(const RunContext &run) = 0;
 };
 
-/// Prepares the operation of a collective instruction, from the layouts of
-/// operand and result. `group` is null for a Slice, which only copies locally;
-/// otherwise it is borrowed. Exit code 11 if the program reserves too little
-/// scratch (temporary memory).
+/// Creates the object that executes a collective, and stores the object in
+/// `operation`. `instruction` is the collective instruction of the program. The
+/// instruction describes how the operand and the result are divided over ranks.
+/// `context` has the program, the mesh and the device. `group` is the
+/// communicator of the ranks that take part. `group` is null for a Slice, which
+/// only copies locally. `instruction` and `group` must outlive `operation`.
+///
+/// Returns an error with exit code 11 if the program reserves too little
+/// temporary memory for the collective.
 Status prepareCollective(const LoadContext &context,
                          const program::InstructionT &instruction, Group *group,
                          std::unique_ptr<Operation> &operation);
 
-/// Prepares an asynchronous all-reduce, reduce-scatter or all-gather. `group`
-/// is borrowed. Exit code 11 if the program reserves too little scratch
-/// (temporary memory).
+/// Creates the object that executes an asynchronous collective, and stores the
+/// object in `collective`. `instruction` is an instruction of the program. The
+/// instruction describes an all-reduce, a reduce-scatter or an all-gather.
+/// `context` has the program, the mesh and the device. `group` is the
+/// communicator of the ranks that take part. `instruction` and `group` must
+/// outlive `collective`.
+///
+/// Returns an error with exit code 11 if the program reserves too little
+/// temporary memory for the collective.
 Status prepareSplitCollective(const LoadContext &context,
                               const program::InstructionT &instruction,
                               Group *group,

@@ -19,8 +19,14 @@ static void addGroups(const SubAxes &axes, const Mesh &mesh,
     groups.emplace_back(members.begin(), members.end());
 }
 
-/// Returns the pairs (sender, receiver) of coordinates on the pipeline axis
-/// between which the program sends tensors. All ranks return the same pairs.
+/// Returns the pairs (sender, receiver) of ranks on one pipeline that exchange
+/// tensors. A rank is given by its coordinate on the pipeline axis. All ranks
+/// return the same pairs, without duplicates.
+///
+/// For example, a pipeline has 4 stages on 2 ranks. Rank 0 has stages 0 and 2,
+/// and rank 1 has stages 1 and 3. The program sends a tensor from stage 0 to
+/// stage 1, and a tensor from stage 1 to stage 2. The pairs are then (0, 1) and
+/// (1, 0). A transfer between two stages of the same rank gives no pair.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -33,9 +39,14 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
-/// Creates the program's groups, then one group per pipeline. A pipeline's
-/// group supports only messages between members that exchange tensors in the
-/// program.
+/// Creates first the groups of all group specs of the program (lists of mesh
+/// axes). Then creates one group per pipeline. A pipeline is a list of ranks
+/// that differ only along the pipeline axis, which is the first mesh axis.
+///
+/// In the group of a pipeline, a rank may send messages only to the ranks that
+/// need its tensors. For example, the pipeline has 3 ranks. Rank 0 sends
+/// tensors to rank 1, and rank 1 sends tensors to rank 2. Rank 0 may then not
+/// send messages to rank 2.
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
   std::vector<std::vector<int>> members;

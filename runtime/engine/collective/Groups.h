@@ -16,9 +16,14 @@ namespace pcc::runtime {
 /// pipelines are {0,2} and {1,3}. Rank 2 is in {2,3} and {0,2}.
 class Groups {
 public:
-  /// Creates all groups of the program's group specs (lists of mesh axes), and
-  /// all pipelines. All ranks of the world must call, with programs of one
-  /// bundle.
+  /// Creates the communicator groups of this rank. `program` has a list of
+  /// group specs. A group spec is a list of mesh axes. The ranks of one group
+  /// differ only along these axes. The function creates the groups of every
+  /// group spec, and the groups of the ranks along the pipeline axis. `world`
+  /// is the communicator of all ranks.
+  ///
+  /// All ranks of `world` must call this function together. The programs of all
+  /// ranks must come from the same bundle (output directory of the compiler).
   Status create(const program::ProgramT &program, const Mesh &mesh,
                 World &world);
 
@@ -34,10 +39,17 @@ private:
   /// Moves the groups to which this rank belongs from `created` to `mine`.
   void takeMine();
 
-  /// All groups of the world; null where this rank is no member.
+  /// Temporary list of the function create(), which fills the list twice.
+  /// First, the list has the groups of all group specs (lists of mesh axes).
+  /// Later, the list has the groups of the ranks along the pipeline axis. If
+  /// this rank is not a member of a group, the entry of the group is null.
+  /// takeMine() moves all other entries to `mine`.
   std::vector<std::unique_ptr<Group>> created;
-  /// This rank's groups: one per group spec (list of mesh axes) in the
-  /// program's order, then the pipeline.
+  /// All groups of which this rank is a member. The program has a list of group
+  /// specs. A group spec is a list of mesh axes. Entry i of `mine` is this
+  /// rank's group for group spec number i. The last entry of `mine` is the
+  /// group of the ranks along the pipeline axis. For example, a program has 3
+  /// group specs. `mine` then has 4 entries.
   std::vector<std::unique_ptr<Group>> mine;
 };
 

@@ -20,9 +20,15 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Fills `sends` with one message per piece (the elements for one peer).
-  /// Packs a piece that is not contiguous in `in` into scratch (temporary
-  /// memory).
+  /// Replaces the list `sends` with the messages of one execution. This rank
+  /// sends one message for each entry of `plan.sends`. An entry is called a
+  /// piece. A piece describes all elements that this rank sends to one other
+  /// member. `at` has the addresses of `in` and scratch (temporary memory).
+  ///
+  /// - If `piece.packed` is false, the elements are contiguous in `in`. The
+  ///   message is sent directly from `in`.
+  /// - If `piece.packed` is true, the function copies the elements to scratch.
+  ///   The message is sent from scratch.
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -36,8 +42,11 @@ protected:
     return Status::success();
   }
 
-  /// Sets the whole buffer `out` to zero if the plan writes only some elements
-  /// of it, as with padding.
+  /// Fills the whole buffer `out` with zeros if the plan writes only some
+  /// elements of `out`. The remaining elements are then 0. For example, `out`
+  /// has padding at its end, and the plan writes all elements except the
+  /// padding. If the plan writes all elements of `out`, the function does
+  /// nothing. `at` has the address of `out`.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -61,13 +70,23 @@ protected:
   }
 
   CollectivePlan plan;
-  /// Messages of the current execution; data members so that their memory is
-  /// reused.
+  /// Messages that this rank sends and receives in one execution of the
+  /// collective. Each execution replaces the messages of the previous
+  /// execution. The lists are data members, so that an execution need not
+  /// allocate their memory again.
   std::vector<PeerBuffer> sends, receives;
 };
 
-/// A planned collective that can also run asynchronously. Subclasses implement
-/// start() and finish(); run() calls both.
+/// Base class of collectives that execute a plan. A plan is a list of the
+/// copies and messages of this rank. There are two ways to execute the
+/// collective:
+///
+/// - Synchronous: the caller calls run(). This function calls start() and then
+///   finish().
+/// - Asynchronous: the caller calls start(), executes other instructions, and
+///   later calls finish().
+///
+/// A subclass must implement start() and finish().
 class PlannedSplit : public PlannedCollective, public SplitCollective {
 public:
   using PlannedCollective::PlannedCollective;

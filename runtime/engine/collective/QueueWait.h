@@ -9,8 +9,12 @@
 namespace pcc::runtime {
 
 /// Blocks until the device has completed all enqueued work. Returns an error if
-/// the device or another rank fails. Exit code 14 if no communication of this
-/// rank completes for World::deadline() seconds.
+/// the device or another rank fails.
+///
+/// The enqueued work may include communication calls, such as all-reduces,
+/// which wait for other ranks. The function returns an error with exit code 14
+/// if no such call of this rank completes for World::deadline() seconds. Each
+/// completed call restarts this time.
 Status waitForQueue(Device &device, World &world);
 
 } // namespace pcc::runtime

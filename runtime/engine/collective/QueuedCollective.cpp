@@ -68,9 +68,17 @@ public:
   }
 
 private:
-  /// Returns the address of the memory that receives the contributions of all
-  /// members, in member order: `out` if they are contiguous there, otherwise
-  /// scratch (temporary memory).
+  /// Returns the address at which this rank receives the contributions of all
+  /// members. From this address on, the contributions follow one another in the
+  /// order of the members. `at` has the addresses of `out` and of scratch
+  /// (temporary memory).
+  ///
+  /// - If the elements of `out` have the same order, the function returns the
+  ///   address of `out`. An example is the all-gather of a row-major matrix
+  ///   that is divided along dim 0.
+  /// - Otherwise the function returns the address of scratch. finish() later
+  ///   copies the elements from scratch to `out`. An example is the all-gather
+  ///   of a row-major matrix that is divided along dim 1.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -132,8 +140,11 @@ private:
     return packOwn(at);
   }
 
-  /// Copies `piece`, this rank's contribution to another member's result, to
-  /// the block for this member in scratch (temporary memory).
+  /// Copies the elements of `piece` from `in` to scratch (temporary memory).
+  /// The elements are all values that this rank contributes to the result of
+  /// one other member. Scratch has one block per member. The function copies
+  /// the elements to the block of member `piece.member`. `at` has the addresses
+  /// of `in` and scratch.
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)

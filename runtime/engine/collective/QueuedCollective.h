@@ -26,9 +26,13 @@ makeQueuedCollective(const LoadContext &context,
                      const program::InstructionT &instruction, Group *group,
                      const CollectivePlan &plan);
 
-/// Creates an asynchronous all-reduce, reduce-scatter or all-gather that a
-/// library (such as NCCL) executes. Supports an all-gather only if every member
-/// contributes its whole input; otherwise returns null.
+/// Creates an object that executes an asynchronous collective by calls of a
+/// library, such as NCCL. The collective is an all-reduce, a reduce-scatter or
+/// an all-gather. `group` must be a QueuedGroup.
+///
+/// The result is null if the collective is an all-gather and two members hold
+/// the same elements. Each member needs these elements only once, but the
+/// library would send them twice. In all other cases, the result is not null.
 std::unique_ptr<SplitCollective>
 splitQueuedCollective(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group);

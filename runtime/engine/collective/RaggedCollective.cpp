@@ -70,8 +70,12 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
-  /// Returns whether the masks select row number `i` of this rank's own rows
-  /// for a message to or from `member`.
+  /// Returns whether the collective transfers row number `i` between this rank
+  /// and `member`. A row is a block of elements, such as one token. Row number
+  /// `i` is one of the rows that this rank owns. An all-gather sends the row
+  /// from this rank to `member`. A reduce-scatter sends values for the row from
+  /// `member` to this rank. `masks.divided` has one byte for each row of this
+  /// rank and each member. The row is transferred if this byte is not 0.
   bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
@@ -218,9 +222,16 @@ private:
   bool isInPlace;
 };
 
-/// A ragged reduce-scatter. For each row of this rank, adds this rank's values
-/// and the values of some other members, in member order. Masks select these
-/// members at run time.
+/// A ragged reduce-scatter. A row is the block of elements at one index of a
+/// tensor's first dims, such as one token. The operand of each member has
+/// values for the rows of all members. The result of each member has only the
+/// rows of this member. Each row of the result is a sum. The sum has this
+/// rank's values for the row, and the values of some other members. Masks
+/// select these members at run time.
+///
+/// For example, there are 3 members. Member 0 computes row 1 of its result. The
+/// mask selects member 2 for this row. The row is then the sum of the values of
+/// members 0 and 2. Member 1 sends no values for this row.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;
@@ -252,9 +263,15 @@ public:
   }
 
 private:
-  /// Writes row number `i` of the result to `out`: the sum of this rank's
-  /// values and all values that other members sent for the row. Computes sums
-  /// of f16 or bf16 in f32.
+  /// Computes row number `i` of the result, and writes the row to `out`. A row
+  /// is a block of elements, such as one token. The row is the sum of this
+  /// rank's values and the values that other members have sent for the row.
+  /// `masks` tells which members have sent values for the row. `at` has the
+  /// addresses of `in` and `out`. Sums of f16 and bf16 are computed in f32.
+  ///
+  /// Each call reads the next received row of each of these members. The
+  /// function must therefore be called for all rows in order, beginning with
+  /// row 0.
   void add(const Addresses &at, const RaggedMasks &masks, size_t i) {
     addends.clear();
     for (int member = 0; member < members; ++member) {

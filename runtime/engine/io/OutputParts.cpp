@@ -51,13 +51,14 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   return Status::success();
 }
 
-/// Executes the loop nest `loops` by recursion. Each iteration of the outermost
-/// loop calls this function again, with the remaining loops. The recursion ends
-/// in one of two cases:
+/// Executes the loop nest `loops` by recursion. Each loop has two strides: a
+/// stride in the buffer `data`, and a stride in the whole output. Each
+/// iteration of the outermost loop calls this function again, with the
+/// remaining loops. The recursion ends in one of two cases:
 ///
-/// - One loop remains, and both its strides are 1. The elements of this loop
-///   are contiguous in the buffer and in the output, so one call of writeRun()
-///   writes them all.
+/// - One loop remains, and its two strides are both 1. The elements of this
+///   loop are contiguous in `data` and in the whole output. One call of
+///   writeRun() writes all these elements.
 /// - No loop remains. One call of writeRun() writes one element.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,

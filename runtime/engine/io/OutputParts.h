@@ -10,9 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Destination of output elements: for each output, a whole dense row-major
-/// array in the element type of .npy files (bf16 becomes f32). Elements arrive
-/// as ranges of bytes.
+/// Destination for the elements of the model's outputs. The destination has one
+/// array per output. The array has all elements of the output, in row-major
+/// order and without gaps. If the output has elements of type bf16, the array
+/// has elements of type f32, because .npy files have no bf16. Otherwise the
+/// array has the element type of the output. Each call of write() writes one
+/// range of bytes of one array.
 class OutputSink {
 public:
   virtual ~OutputSink() = default;
@@ -22,8 +25,10 @@ public:
                        size_t size) = 0;
 };
 
-/// A destination in memory, with one address per output. Several ranks may
-/// share it, because they write different bytes.
+/// Writes the elements of the model's outputs to arrays in memory. `places` has
+/// one address per output: the address of the array for all elements of this
+/// output. Ranks that are threads of one process can write to the same arrays
+/// at the same time, because no two ranks write the same element.
 class MemorySink : public OutputSink {
 public:
   explicit MemorySink(std::span<std::byte *const> places) : places(places) {}
@@ -34,8 +39,9 @@ private:
   std::span<std::byte *const> places;
 };
 
-/// The elements of the outputs that this rank must write. If several ranks hold
-/// the same elements, the lowest writes. Every element is thus written once.
+/// Writes the elements of the model's outputs that this rank must write. If
+/// several ranks hold the same elements, only the rank with the lowest number
+/// writes these elements. Every element is thus written once.
 class OutputParts {
 public:
   /// Borrows all arguments.

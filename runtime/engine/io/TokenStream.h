@@ -18,18 +18,22 @@ namespace pcc::runtime {
 /// Tokens after the last whole sample are not used.
 class TokenStream {
 public:
-  /// Maps the file `options.data`, and finds the two inputs that it feeds:
+  /// Maps the file of token ids, `options.data`. Finds the two inputs of the
+  /// model that get their elements from this file:
   ///
   /// - labels: the input that the loss compares with the predictions
   /// - ids: the only other input without an --input file; it must have integers
   ///   and the shape of the labels
   ///
-  /// Exit code 10 if there are no such inputs, or if the file has no whole
-  /// sample.
+  /// Returns an error with exit code 10 if the model has no such inputs, or if
+  /// the file is too short for one sample. The label of a token is the next
+  /// token in the file. A sample of 4 ids and 4 labels thus needs 5 tokens.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
-  /// Returns the offset, in tokens, of an input from the start of its sample: 0
-  /// for the ids, 1 for the labels, empty for other inputs.
+  /// Returns the offset of an input in the file of tokens, counted in tokens.
+  /// The ids have the offset 0. The label of a token is the next token in the
+  /// file, so the labels have the offset 1. Returns std::nullopt for an input
+  /// that does not get its elements from the file.
   std::optional<int64_t> shiftOf(const program::InputT &input) const;
 
   /// Returns the address of the first token in the mapped file.
@@ -38,17 +42,23 @@ public:
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Returns the number of samples times the sequence length.
+  /// Returns the number of samples in the file, multiplied by the number of
+  /// token ids in one sample. For example, if the file has 2 samples of 4 ids
+  /// each, the result is 8.
   int64_t numElements() const { return elements; }
 
 private:
-  /// Sets `ids` and `labels` to the two inputs that the file feeds.
+  /// Finds the two inputs of the model that get their elements from the file of
+  /// tokens. Sets `labels` to the input that the loss compares with the
+  /// predictions. Sets `ids` to the only other input without an --input file.
   Status findInputs(const RunOptions &options,
                     const program::ProgramT &program);
 
   MappedFile file;
   ElementType elementType = ElementType::U16;
-  /// Number of samples times the sequence length.
+  /// Number of samples in the file, multiplied by the number of token ids in
+  /// one sample. For example, if the file has 2 samples of 4 ids each, the
+  /// value is 8.
   int64_t elements = 0;
   /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;

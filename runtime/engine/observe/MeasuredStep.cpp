@@ -13,11 +13,11 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Converts the enum program::ActionKind, which programs use, to the enum
-/// runtime::ActionKind, which timelines use. Timelines have one kind,
-/// Communication, instead of two kinds of programs: Post (begins to send and
-/// receive messages) and Wait (waits until messages are sent or received).
-/// Other kinds have the same name in both enums.
+/// Converts a value of the enum program::ActionKind to a value of the enum
+/// runtime::ActionKind. Programs use the first enum, and timelines use the
+/// second enum. Two values of the first enum become Communication: Post, which
+/// begins to send and receive messages, and Wait, which waits until messages
+/// are sent or received. Any other value becomes the value with the same name.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -81,8 +81,11 @@ public:
   }
 
 private:
-  /// Numbers the update actions of each stage from 0. A timeline shows this
-  /// number, because an update has no microbatch.
+  /// Numbers the weight updates of each pipeline stage. A stage may update its
+  /// weights in several actions, which get the numbers 0, 1, and so on. Stores
+  /// the numbers in `partOfUpdate`. In a timeline, the name of an update ends
+  /// with its number: "1U0" is the first update of stage 1, and "1U1" is the
+  /// second update of stage 1.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -161,8 +164,9 @@ private:
   std::vector<int32_t> partOfUpdate;
 };
 
-/// Joins the logs of all ranks into one timeline that begins at time 0. `rows`
-/// has one log per rank, as JSON.
+/// Joins the logs of all ranks into one timeline. Each log is a JSON object
+/// that LoggedRow::write() has made on one rank. The earliest event of all
+/// ranks starts at time 0 of the timeline.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -180,8 +184,16 @@ public:
   }
 
 private:
-  /// Converts `time` from the clock of the rank that logged `row` to the clock
-  /// of rank 0. All ranks of a host have the same clock.
+  /// Converts the time of an event to the clock of rank 0. `row` is the log of
+  /// the rank that ran the event. `time` is the time of the event in seconds,
+  /// by the clock of that rank. There are two cases:
+  ///
+  /// - The rank runs on the host of rank 0. All ranks of a host have the same
+  ///   clock, so the result is `time`.
+  /// - The rank runs on another host. The function subtracts the offset between
+  ///   the two clocks. Each rank has read its clock after the same barrier. For
+  ///   example, rank 0 read 100 s and this rank read 130 s. The offset is 30 s,
+  ///   so the time 131 s becomes 101 s.
   double secondsOf(const Json &row, const Json &time) const {
     const bool isOwnClock = row.at("host") == rows[0].at("host");
     return time.get<double>() - (isOwnClock
@@ -224,9 +236,9 @@ private:
   }
 
   const std::vector<Json> &rows;
-  /// One entry per pipeline stage: the sizes in bytes of the stage's weights,
-  /// gradients and activations on one rank. Each rank reports the sizes of the
-  /// stages that it runs.
+  /// One entry per pipeline stage: the sizes in bytes of the weights, gradients
+  /// and activations that one rank holds for this stage. If several ranks run
+  /// the stage, all these ranks have the same sizes.
   std::vector<StageBytes> bytes;
   /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();

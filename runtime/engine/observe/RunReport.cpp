@@ -90,7 +90,15 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// Returns the JSON object of one step. `report` is that of rank 0.
+/// Returns the JSON object of one timed step. `step` is the index of this step
+/// in the list `report.steps`. `report` is the report of rank 0. The JSON
+/// object has these fields:
+///
+/// - "step": number of the step in the whole training; the argument `step` if
+///   the program does not train
+/// - "seconds": the argument `seconds`, the duration on the slowest rank
+/// - "loss" and "grad_norm": the loss and the norm of the gradients that
+///   `report` has for this step; null if `report` does not have them
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()

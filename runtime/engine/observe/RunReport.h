@@ -15,7 +15,9 @@ namespace pcc::runtime {
 /// Metrics of one training step. A metric is empty if this rank does not know
 /// it.
 struct StepMetrics {
-  /// Number of the step, counted from 1 over all resumed runs.
+  /// Number of the step in the whole training, counted from 1. A resumed
+  /// training continues to count. For example, a training that resumes from a
+  /// checkpoint of step 100 begins with step 101.
   int64_t step = 0;
   std::optional<double> loss, gradNorm, learningRate, lossScale;
 };
@@ -24,16 +26,20 @@ struct StepMetrics {
 struct RankReport {
   /// Total duration of all timed steps in seconds.
   double seconds = 0;
-  /// Division of `seconds` into kinds of work.
+  /// Seconds of all timed steps for each kind of work: computations,
+  /// collectives, and waits for messages from other pipeline stages.
   TimeSpent spent = {};
   /// Size in bytes of the arena, the memory for intermediate tensors.
   int64_t arenaBytes = 0;
   /// Largest resident set size of the process in bytes.
   int64_t peakMemoryBytes = 0;
-  /// Per pipeline stage: largest number of microbatches with live activations;
-  /// 0 for stages of other ranks.
+  /// One entry per pipeline stage: the largest number of microbatches that had
+  /// live activations in this stage at the same time. Activations are live from
+  /// the forward pass to the end of the backward pass. If this rank does not
+  /// run the stage, the entry is 0. Without a backward pass, all entries are 0.
   std::vector<int32_t> peakLive = {};
-  /// Duration of each timed step in seconds; equally many on all ranks.
+  /// Duration of each timed step in seconds. All ranks time the same steps, so
+  /// the list has the same length on all ranks.
   std::vector<double> steps = {};
   /// Metrics of each timed step; empty without training.
   std::vector<StepMetrics> metrics = {};
@@ -46,8 +52,10 @@ int64_t peakMemoryOfProcess();
 /// (compute 80%, wait 15%, idle 5%), arena 1.5 MiB, peak memory 30.1 MiB".
 std::string summaryLine(int rank, const RankReport &report);
 
-/// Gathers the reports of all ranks on rank 0, which writes them to `path` as
-/// JSON, completely or not at all. All ranks must call.
+/// Writes the reports of all ranks to the file `path` as JSON. All ranks must
+/// call this function. Each rank passes its own report as `mine`. Rank 0
+/// gathers the reports and writes the file. If rank 0 cannot write the file,
+/// the file keeps its old content, and rank 0 returns exit code 7.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world);
 

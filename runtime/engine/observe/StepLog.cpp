@@ -9,8 +9,12 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether `action` is the last reader of a forward pass's activations:
-/// a whole backward pass, or the weight gradient of a split one (zero bubble).
+/// Returns whether `action` is the last action that reads the activations of a
+/// microbatch in a pipeline stage. There are two such kinds of actions:
+///
+/// - Backward: a whole backward pass, which computes all gradients
+/// - WeightGradient: the second of the two actions of a backward pass that the
+///   schedule splits (zero bubble); the first action is the input gradient
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;

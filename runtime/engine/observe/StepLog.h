@@ -10,14 +10,21 @@
 
 namespace pcc::runtime {
 
-/// Log of the actions (forward passes, backward passes, updates, …) of one rank
-/// in a step. Counts, per pipeline stage, the microbatches with live
-/// activations. Activations are live from the start of their forward pass to
-/// the end of their backward pass. If the schedule splits the backward pass,
-/// they are live to the end of its weight gradient.
+/// Log of the actions that one rank runs in a step. An action is, for example,
+/// the forward pass of one microbatch, or a weight update. The log has two
+/// parts:
 ///
-/// With `keepsTimes`, also keeps the times of all events of the last step. Only
-/// the constructor allocates memory.
+/// - Counts: for each pipeline stage, the number of microbatches with live
+///   activations. The activations of a microbatch are live from the start of
+///   the forward pass to the end of the backward pass. A schedule may split the
+///   backward pass into an input gradient and a weight gradient. The
+///   activations are then live to the end of the weight gradient.
+/// - Times: the start and the end of each action, each collective, and each
+///   wait for messages in the last step. The log has this part only if the
+///   argument `keepsTimes` of the constructor is true.
+///
+/// The constructor allocates all memory of the log. The other member functions
+/// allocate no memory.
 class StepLog {
 public:
   /// An interval of time in the log. An action is one entry of the list
@@ -58,7 +65,9 @@ public:
   ///   messages between pipeline stages are sent or received.
   static constexpr int32_t wholeAction = -1, messages = -2;
 
-  /// Borrows `program`. Times are kept only if `keepsTimes` is true.
+  /// Creates an empty log. `program` is the program that the rank runs. The log
+  /// keeps a reference to `program`. If `keepsTimes` is true, the log stores
+  /// the start and the end of each action and of each communication.
   explicit StepLog(const program::ProgramT &program, bool keepsTimes);
 
   /// Deletes the events of the previous step. Keeps the numbers that peakLive()
@@ -92,9 +101,12 @@ public:
         .count();
   }
 
-  /// Returns, per pipeline stage, the largest number of microbatches with live
-  /// activations so far. This number is 0 for stages of other ranks. All
-  /// numbers are 0 in a program without backward passes.
+  /// Returns one number per pipeline stage: the largest number of microbatches
+  /// that have had live activations in this stage at the same time. The number
+  /// covers all steps so far. Activations are live from the start of the
+  /// forward pass to the end of the backward pass. If this rank does not run
+  /// the stage, the number is 0. If the program has no backward pass, all
+  /// numbers are 0.
   const std::vector<int32_t> &peakLive() const { return peak; }
   /// Returns the events of the last step, in the order of their ends; empty if
   /// times are not kept.
@@ -111,8 +123,12 @@ private:
   const bool keepsTimes;
   /// Whether the program has backward passes.
   bool hasBackward = false;
-  /// Per pipeline stage: number of microbatches with live activations (`live`),
-  /// and its largest value so far (`peak`).
+  /// Two lists with one entry per pipeline stage:
+  ///
+  /// - `live[s]`: the number of microbatches that now have live activations in
+  ///   stage s. Activations are live from the start of the forward pass to the
+  ///   end of the backward pass.
+  /// - `peak[s]`: the largest value that `live[s]` has had so far
   std::vector<int32_t> live, peak;
   /// Times, in seconds, of two clocks at the last call of beginAction().
   /// endAction() subtracts these times from the times at the end of the action

@@ -17,8 +17,12 @@ namespace pcc::runtime {
 /// 2022), MFU includes the operations that recompute activations.
 class Throughput {
 public:
-  /// Reads from `program` the samples and tokens of a step over all ranks, and
-  /// the floating-point operations of this rank.
+  /// Reads these numbers from `program`:
+  ///
+  /// - the number of samples that all ranks together process in one step
+  /// - the number of tokens that all ranks together process in one step
+  /// - the number of floating-point operations of this rank in one step
+  /// - the peak speed of this rank in floating-point operations per second
   explicit Throughput(const program::ProgramT &program);
 
   /// Sums the floating-point operations of a step over all ranks. All ranks
@@ -31,21 +35,29 @@ public:
   /// Returns the tokens per second of a step that took `seconds`; std::nullopt
   /// if the labels are not token ids.
   std::optional<double> tokensPerSecond(double seconds) const;
-  /// Returns the utilization in a step that took `seconds`: executed
-  /// floating-point operations of all ranks, divided by those possible at peak
-  /// speed. std::nullopt if the peak speed is unknown.
+  /// Returns the model FLOPs utilization of a step that took `seconds`. For
+  /// example, all ranks together executed 3e12 floating-point operations in 2
+  /// seconds. At peak speed, all ranks together execute 5e12 operations per
+  /// second. The result is 3e12 / (2 * 5e12) = 0.3. Returns std::nullopt if the
+  /// peak speed is unknown.
   std::optional<double> mfu(double seconds) const;
   /// Returns the speeds of a step that took `seconds` as text, such as "1234
   /// tokens/s, MFU 12.3 %".
   std::string describe(double seconds) const;
 
 private:
-  /// Samples and tokens of one step over all ranks. `tokens` is 0 if the labels
-  /// are not token ids.
+  /// Number of samples (`samples`) and number of tokens (`tokens`) that all
+  /// ranks together process in one step. `tokens` is 0 if the labels are not
+  /// token ids.
   double samples = 1, tokens = 0;
-  /// Floating-point operations of one step (`flops`), and per second at peak
-  /// speed (`peakFlops`, 0 if unknown). Before open(), these are numbers of
-  /// this rank; after open(), they are sums over all ranks.
+  /// Two numbers of floating-point operations:
+  ///
+  /// - `flops`: the number of operations in one step
+  /// - `peakFlops`: the number of operations per second at peak speed; 0 if the
+  ///   peak speed is unknown
+  ///
+  /// The constructor sets both numbers for this rank alone. open() replaces
+  /// them by the numbers for all ranks together.
   double flops = 0, peakFlops = 0;
 };
 

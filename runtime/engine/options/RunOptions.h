@@ -14,7 +14,9 @@ namespace pcc::runtime {
 /// Options of `pcc run` and of the executables in a bundle (the compiler's
 /// output directory). RunOptionsCli.h defines their flags.
 struct RunOptions {
-  /// Path of a .npy file per input name (--input).
+  /// Files with the elements of the model's inputs (--input). Each key of the
+  /// map is the name of an input. The value is the path of the input's .npy
+  /// file.
   std::map<std::string, std::string> inputs;
   /// Directory for the outputs; if empty, they are not written.
   std::string outputDirectory;
@@ -32,8 +34,9 @@ struct RunOptions {
   /// If empty, a model that was compiled for GPUs runs as with "nccl", and a
   /// model that was compiled for CPUs runs as with "mpi".
   std::string comm;
-  /// Number of threads of each rank; 0 means the host's cores divided by its
-  /// ranks.
+  /// Number of CPU threads of each rank. If it is 0, the runtime divides the
+  /// number of cores of the host by the number of ranks on the host. For
+  /// example, 16 cores and 4 ranks give 4 threads for each rank.
   int threads = 0;
   /// Path of the JSON file for times and memory (--report); if empty, none is
   /// written.
@@ -45,12 +48,15 @@ struct RunOptions {
   /// The compiled program contains the path of this directory. Both directories
   /// are ignored for weights that the compiler copied to its output directory.
   std::string weights;
-  /// Directory of the bundle (the compiler's output), which may contain copied
-  /// weights.
+  /// Directory that the compiler has written (the bundle). The compiler may
+  /// have copied weight files of the model to this directory. The runtime reads
+  /// the copied weight files from this directory.
   std::string bundle;
-  /// Path of the training data. If `tokens` is set, this is a file of token
-  /// ids. Otherwise it is a directory of .npy files with a leading dim that
-  /// counts steps.
+  /// Path of the training data. If `tokens` is not empty, this is the path of a
+  /// file of token ids. Otherwise this is the path of a directory with one .npy
+  /// file for each input that has no --input file. Dim 0 of each .npy file
+  /// counts the steps. For example, an input has the shape [8, 32] in each
+  /// step. A .npy file with data for 100 steps then has the shape [100, 8, 32].
   std::string data;
   /// Element type of the token file `data`, "u16" or "u32"; empty if `data` is
   /// a directory.
@@ -66,8 +72,9 @@ struct RunOptions {
   /// Directory of checkpoints from which training resumes; if empty, training
   /// begins with the initial weights.
   std::string resume;
-  /// Path of the file for one line of JSON per training step; if empty, none is
-  /// written.
+  /// Path of the file for the metrics of training, such as the loss. Rank 0
+  /// appends one line of JSON to this file after each training step. If the
+  /// path is empty, rank 0 writes no metrics.
   std::string metrics;
   /// Peak speed of one rank, in floating-point operations per second
   /// (--peak-flops). The runtime needs this speed to report the model FLOPs
@@ -75,8 +82,10 @@ struct RunOptions {
   /// the cluster file that was given to the compiler. Without a cluster file,
   /// the runtime does not report the MFU.
   double peakFlops = 0;
-  /// Paths for the measured timeline of the last step, as a picture and as a
-  /// Chrome trace. An empty path means none.
+  /// Paths of two files with a timeline of the last step. The timeline shows
+  /// when each rank computed and communicated. `scheduleSvg` is the path of an
+  /// SVG drawing. `trace` is the path of a Chrome trace. If a path is empty,
+  /// the runtime does not write that file.
   std::string scheduleSvg, trace;
   /// Number of timed steps in an inference run.
   int repeat = 1;
@@ -84,11 +93,15 @@ struct RunOptions {
   int warmup = 0;
   /// Longest time, in seconds, of one wait for other ranks within a step.
   double timeout = 30;
-  /// Longest time, in seconds, of one wait for other ranks while loading or
-  /// saving.
+  /// Time limit, in seconds, of each wait for other ranks while the runtime
+  /// loads the model, writes outputs, or saves a checkpoint. If a wait takes
+  /// longer, the run fails.
   double loadTimeout = 600;
-  /// Whether weight files are verified by a hash of all bytes, instead of
-  /// sampled pages.
+  /// Whether the runtime computes a hash of all bytes of each weight file, to
+  /// check that the file has not changed since the model was compiled. If
+  /// false, the runtime computes hashes of at most 16 blocks of 4096 bytes in
+  /// each file. The compiler has recorded the expected hashes. The compiler
+  /// does not record the hash of all bytes for a file larger than 1 GiB.
   bool checkWeights = false;
   /// Whether summary lines and notes are not printed.
   bool quiet = false;

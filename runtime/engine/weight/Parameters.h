@@ -32,8 +32,8 @@ public:
   Parameters(const program::ProgramT &program, const Mesh &mesh,
              const Coordinates &at);
 
-  /// Maps all weight files. Exit code 11 if a file has changed since
-  /// compilation.
+  /// Maps all weight files. Returns an error with exit code 11 if a file has
+  /// changed since compilation.
   Status openFiles(const RunOptions &options);
 
   /// Returns whether the program uses the parameter exactly once and training
@@ -59,8 +59,8 @@ public:
   ///   that generate random elements on the device.
   ///
   /// Skips a parameter if the program does not use the parameter, or if drop()
-  /// was called for the parameter. Exit code 11 if a weight file has changed
-  /// while it was mapped.
+  /// was called for the parameter. Returns an error with exit code 11 if a
+  /// weight file has changed while it was mapped.
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 
@@ -126,7 +126,8 @@ private:
   /// - Otherwise the function copies the shard to new host memory. `piece.copy`
   ///   owns this memory.
   Status readFile(const program::ParameterT &parameter, LocalPiece &piece);
-  /// Allocates host memory for a shard. Exit code 13 if memory is short.
+  /// Allocates host memory for a shard. Returns an error with exit code 13 if
+  /// memory is short.
   Status allocate(const program::ParameterT &parameter, LocalPiece &piece);
 
   const program::ProgramT &program;

@@ -29,8 +29,11 @@ namespace pcc::runtime {
 ///   transpose            offset 768   strides [1, 2304]
 class WeightView {
 public:
-  /// Creates a view of the tensor at address `stored` in a mapped file. The
-  /// address may be unaligned. The file is borrowed.
+  /// Creates a view of a tensor in a weight file that is mapped into memory.
+  /// `stored` is the address of the tensor's first element. The address may be
+  /// unaligned. The file must stay mapped as long as the view is used.
+  /// `parameter` contains the shape and the element type of the tensor, and the
+  /// transforms that turn the tensor into the parameter, such as a transpose.
   WeightView(const program::ParameterT &parameter, const void *stored);
   /// Creates a view of a tensor with randomly generated elements.
   WeightView(const program::ParameterT &parameter, const RandomTensor &random);
@@ -78,22 +81,43 @@ private:
   /// applied. The view then refers to `owned`.
   void materialize();
 
-  /// Returns a list of strided copies that together copy this rank's shard from
-  /// the view to dense memory. `layout` describes the shard.
+  /// Describes how to copy this rank's shard to dense memory. The function
+  /// itself copies no elements. Each StridedCopy in the result is a loop nest
+  /// that copies some elements of the shard. All loop nests together copy the
+  /// whole shard, except its padding. A shard has padding if it extends beyond
+  /// the end of the parameter.
+  ///
+  /// `layout` tells how the parameter is sharded over the axes of `mesh`. `at`
+  /// contains the coordinates of this rank in the mesh.
+  ///
+  /// Example: a stored tensor of shape [4, 8] is a parameter without
+  /// transforms. Dim 0 of the parameter is sharded over two ranks. The result
+  /// for the second rank is one loop nest. This loop nest copies the elements
+  /// 16 to 31 of the stored tensor to the indices 0 to 15 of the dense memory.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
-  /// Executes `copy`, one strided copy from the view to `target`, row by row.
-  /// Applies the parameter's casts to each row.
+  /// Executes the loop nest `copy`: copies elements of the view to `target`.
+  /// Applies the casts of the parameter to the elements. A cast converts an
+  /// element to another element type, such as float32 to bfloat16. The source
+  /// indices of `copy` are the indices of the elements in the stored tensor.
+  /// The target indices of `copy` are the indices of the elements in `target`.
   void readCopy(const StridedCopy &copy, char *target) const;
-  /// Reads `count` elements (at most 1024) of the tensor, with stride `stride`,
-  /// from element `offset` on. Applies the parameter's casts, and writes the
-  /// elements contiguously to `target`.
+  /// Reads or generates `count` elements of the stored tensor, applies the
+  /// casts of the parameter, and writes the elements to `target` without gaps.
+  /// `offset` is the index of the first element in the stored tensor, and
+  /// `stride` is the distance between two consecutive elements. For example,
+  /// the function reads the elements with the indices 5, 8, 11 and 14 if
+  /// `offset` is 5, `stride` is 3 and `count` is 4. `count` is at most 1024,
+  /// because the temporary arrays for the casts have 1024 elements.
   void readRow(int64_t offset, int64_t stride, int64_t count,
                void *target) const;
 
   /// Address of the tensor's first stored element; null for generated elements.
   const char *stored = nullptr;
-  /// Parameters of the random generator; empty if the elements are in memory.
+  /// Numbers from which the random elements of the tensor are computed.
+  /// `random` is set if the elements are randomly generated instead of read
+  /// from a weight file. `random` is empty if the elements are in memory at the
+  /// address `stored`.
   std::optional<RandomTensor> random;
   /// Dense copy of all elements that materialize() makes. `stored` points to
   /// this copy. Empty if materialize() was not called.

@@ -9,12 +9,19 @@
 
 namespace pcc::runtime {
 
-/// A helper process that deletes folders if this process ends without running
-/// destructors, even by SIGKILL. The constructor forks, so this process must
-/// have only one thread at that time.
+/// Deletes folders after a crash of this process. Here, a crash is an end of
+/// the process without a call of destructors, such as an end by SIGKILL.
 ///
-/// This process and its children hold the write end of a pipe. The helper
-/// deletes the folders when the pipe closes.
+/// A helper process deletes the folders. The constructor starts the helper
+/// process by fork(), so this process must have only one thread at that time.
+/// The helper process waits at the read end of a pipe. This process holds the
+/// write end of the pipe, and child processes of this process inherit the write
+/// end. The kernel closes the write end of each process that ends. After the
+/// last of these processes has ended, the helper process reads end of file and
+/// deletes the folders.
+///
+/// The destructor kills the helper process. At a normal end of this process,
+/// other code must delete the folders.
 class CrashCleanup {
 public:
   /// Starts the helper process, which deletes `folders` after a crash. If the
@@ -25,8 +32,9 @@ public:
   ~CrashCleanup();
 
 private:
-  /// Id of the helper process that deletes the folders; -1 if it was not
-  /// started.
+  /// Process id of the helper process. After a crash of this process, the
+  /// helper process deletes the folders that the constructor received.
+  /// `cleaner` is -1 if the helper process could not be started.
   pid_t cleaner = -1;
   /// Write end of a pipe; -1 if the pipe could not be created. Child processes
   /// of this process inherit the write end. A helper process waits at the read

@@ -36,8 +36,12 @@ inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// then writes progress lines to stderr.
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// All variables that this file declares, which describe the job of a process.
-/// Ranks of a new job must not inherit them.
+/// All variables that this file declares. The variables describe one job. A job
+/// is one run of a bundle, with one process per rank. If a process of one job
+/// starts a second job, the ranks of the second job must not inherit the
+/// variables of the first job. Otherwise, a rank of the second job would, for
+/// example, connect to the address in PCC_RENDEZVOUS, where rank 0 of the first
+/// job listens.
 inline constexpr const char *kJobVariables[] = {
     kRendezvousVariable,   kTokenVariable,         kLaunchVariable,
     kStatusFolderVariable, kSessionFolderVariable, kProgressVariable};

@@ -15,7 +15,7 @@ namespace pcc::runtime {
 class PrivateFolder {
 public:
   /// Creates the folder in directory `base`; an empty `base` means $TMPDIR or
-  /// /tmp. Exit code 7 if the folder cannot be created.
+  /// /tmp. Returns an error with exit code 7 if the folder cannot be created.
   Status create(const std::string &base = {});
   /// Returns the path of the folder; empty before create().
   const std::string &path() const { return folder.path(); }

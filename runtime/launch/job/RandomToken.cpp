@@ -7,13 +7,14 @@
 
 namespace pcc::runtime {
 
-/// Gets the random bytes from the kernel by getentropy(). Ends the process if
-/// the kernel gives no random bytes, because another process could guess a
-/// secret that is not random.
+/// Gets `size` random bytes from the kernel by getentropy(), and returns two
+/// hexadecimal digits for each byte. No other process must be able to guess the
+/// digits, because a caller uses them as a secret. The function therefore ends
+/// the process by std::abort() if getentropy() fails.
 ///
-/// Does not use the random numbers of libsodium. The function is also linked
-/// into the executable BUNDLE/run, which starts the ranks of a bundle.
-/// BUNDLE/run is not linked with libsodium.
+/// The library libsodium also generates random bytes. The function does not use
+/// libsodium, because the executable BUNDLE/run contains the function.
+/// BUNDLE/run is part of every bundle and is not linked with libsodium.
 std::string randomDigits(size_t size) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string text;

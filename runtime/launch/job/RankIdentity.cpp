@@ -98,8 +98,8 @@ static Status wrong(const std::string &message) {
   return Status::error(WrongWorld, message);
 }
 
-/// Parses the value of a variable into `number`. Exit code 12 if the value is
-/// not a decimal number from `lowest` to `highest`.
+/// Parses the value of a variable into `number`. Returns an error with exit
+/// code 12 if the value is not a decimal number from `lowest` to `highest`.
 static Status parseNumber(const Variable &variable, int lowest, int highest,
                           int &number) {
   const char *begin = variable.value.data();
@@ -115,8 +115,12 @@ static Status parseNumber(const Variable &variable, int lowest, int highest,
   return Status::success();
 }
 
-/// Parses the first variable of `names` that is set into `number`. If none is
-/// set, `number` keeps its value.
+/// Reads a number that a launcher may pass in an environment variable. `names`
+/// contains alternative names of the variable, such as MPI_LOCALRANKID and
+/// PALS_LOCAL_RANKID. The function parses the value of the first variable that
+/// is set, and stores the result in `number`. If no variable is set, `number`
+/// does not change. Returns an error with exit code 12 if the value is not a
+/// decimal number from `lowest` to `highest`.
 static Status parseOptional(const Environment &environment,
                             std::initializer_list<const char *> names,
                             int lowest, int highest, int &number) {
@@ -166,9 +170,15 @@ static Status checkExplicit(const Environment &environment) {
                     : "PCC_WORLD_SIZE is set, but PCC_RANK is not");
 }
 
-/// Reads rank and world size from Slurm's variables into `claim`, but only
-/// within a job step (srun). A batch script is no rank, although Slurm sets
-/// SLURM_PROCID=0 there.
+/// Stores the rank of this process and the number of ranks in `claim`, if srun
+/// has started this process. srun is the launcher of Slurm: srun starts one
+/// process per rank. The function reads the rank and the number of ranks from
+/// environment variables of Slurm, such as SLURM_PROCID.
+///
+/// If the variable SLURM_STEP_ID is not set, srun has not started this process.
+/// The function then does not read the other variables, and `claim` does not
+/// change. For example, Slurm sets SLURM_PROCID to 0 for a batch script,
+/// although a batch script is not a rank.
 static Status readSlurm(const Environment &environment,
                         std::optional<Claim> &claim) {
   if (!environment.count("SLURM_STEP_ID"))
@@ -176,18 +186,26 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether srun, the launcher of Slurm, has set the variables from
-/// which `claim` was read. `claim` contains the rank of this process and the
-/// number of ranks. Another launcher, Hydra, sets the variables PMI_RANK and
-/// PMI_SIZE. srun also sets them, for MPI programs. The function returns true
-/// if both conditions hold:
+/// Returns whether srun has set the environment variables from which `claim`
+/// was read. srun is the launcher of Slurm. `claim` contains a rank and a
+/// number of ranks.
 ///
-/// - `claim` was read from variables of Hydra, such as PMI_RANK.
-/// - The variables of Slurm contain the same rank and number of ranks.
+/// The function is needed because two launchers set the variables PMI_RANK and
+/// PMI_SIZE: Hydra and srun. srun, but not Hydra, also sets variables such as
+/// SLURM_PROCID (the rank) and SLURM_STEP_NUM_TASKS (the number of ranks). If
+/// `claim` was read from variables of Hydra, the function compares `claim` with
+/// the variables of srun. If the ranks are equal, and the numbers of ranks are
+/// equal, the function returns true. In all other cases, the function returns
+/// false. For example, `claim` contains rank 5 of 8 ranks:
 ///
-/// findIdentity() then ignores `claim`, and prefers the variables of Slurm.
-/// Under srun, only these variables contain the index of this process among the
-/// ranks of its host.
+///   SLURM_PROCID   SLURM_STEP_NUM_TASKS   result
+///   5              8                      true: srun has set PMI_RANK
+///   0              2                      false: Hydra has set PMI_RANK
+///   not set        not set                false: Hydra has set PMI_RANK
+///
+/// If the result is true, findIdentity() ignores `claim` and prefers the
+/// variables of srun. Under srun, only the variable SLURM_LOCALID contains the
+/// index of this process among the ranks of its host.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -241,18 +259,23 @@ static bool isInTables(const std::string &name) {
   return false;
 }
 
-/// Returns whether `name` is an environment variable by which Open MPI, PMI,
-/// PMIx or pcc describes a job to the processes of the job. Returns false for a
-/// variable that users set as a preference. Also returns false for the
-/// variables of other launchers, which isInTables() finds. The function decides
-/// by the name alone. Examples:
+/// Returns whether the environment variable `name` contains data about one job.
+/// A job is one run of a bundle, with one process per rank. A launcher, such as
+/// mpirun or `pcc run`, sets variables of this kind for the processes of one
+/// job. A process of another job must not inherit these variables.
 ///
-///   name                      set by      result
-///   PMIX_NAMESPACE            mpirun      true
-///   OMPI_MCA_ess_base_jobid   mpirun      true
-///   PCC_STATUS_DIR            pcc run     true
-///   OMPI_MCA_btl              the user    false
-///   PMIX_MCA_gds              the user    false
+/// The function knows the variables of Open MPI, PMI, PMIx and pcc. PMI and
+/// PMIx are interfaces between launchers and MPI libraries. For variables of
+/// other launchers, such as RANK of torchrun, the function returns false.
+/// isInTables() finds these variables. The function decides by the name alone.
+/// Examples:
+///
+///   name                      set by      meaning              result
+///   PMIX_NAMESPACE            mpirun      name of the job      true
+///   OMPI_MCA_ess_base_jobid   mpirun      number of the job    true
+///   PCC_STATUS_DIR            pcc run     folder of the job    true
+///   OMPI_MCA_btl              the user    option of Open MPI   false
+///   PMIX_MCA_gds              the user    option of PMIx       false
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

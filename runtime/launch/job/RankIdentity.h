@@ -18,8 +18,9 @@ using Environment = std::map<std::string, std::string>;
 /// Returns a copy of this process's environment variables.
 Environment currentEnvironment();
 
-/// Largest world size and rank that are accepted from a launcher's environment
-/// variables.
+/// Largest number of ranks that pcc accepts from an environment variable, such
+/// as WORLD_SIZE of torchrun. Ranks are counted from 0, so the largest rank is
+/// 65,535.
 inline constexpr int kLargestWorld = 65536;
 
 /// Position of this process in its job. A job has one process per rank, on one
@@ -71,9 +72,17 @@ struct RankIdentity {
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 
-/// Returns the names of the variables in `environment` that describe the job of
-/// this process. Ranks of a new job must not inherit them. Slurm's variables
-/// are not returned, because mpirun needs them to find the hosts.
+/// Returns the names of the variables in `environment` that describe the job to
+/// which this process belongs. A job is one run of a bundle, with one process
+/// per rank. A launcher, such as mpirun, sets these variables for each process
+/// of the job. An example is OMPI_COMM_WORLD_RANK, the rank of the process.
+///
+/// If this process starts a new job, the processes of the new job must not
+/// inherit these variables. Otherwise, each process of the new job would find
+/// the rank of this process in its environment.
+///
+/// The result does not contain variables of Slurm. If mpirun starts the new
+/// job, mpirun reads the names of the hosts from variables of Slurm.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
 /// Checks that the launcher started as many ranks as the bundle has. Otherwise

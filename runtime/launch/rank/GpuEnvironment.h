@@ -5,14 +5,18 @@
 
 namespace pcc::runtime {
 
-/// Sets environment variables of the CUDA driver and NCCL; must be called
-/// before their first use. A variable of the user is overwritten only if it may
-/// cause a deadlock.
+/// Sets environment variables that control the CUDA driver and NCCL. The caller
+/// must call the function before the first call of CUDA or NCCL. `rank` is the
+/// rank of this process. A variable may have a value already, which the user
+/// has set. The function replaces this value only if the value could cause a
+/// deadlock.
 ///
-/// With `isShared`, several ranks share one GPU. Each rank then gets its own
-/// NCCL_HOSTID, derived from `rank`, because NCCL accepts a shared GPU only on
-/// different hosts. The ranks communicate through loopback sockets, which is
-/// slow.
+/// If `isShared` is true, several ranks may use the same GPU. NCCL normally
+/// refuses two ranks that use the same GPU of one host. The function therefore
+/// sets the variable NCCL_HOSTID to a different host name on each rank, such as
+/// "pcc-rank-3" on rank 3. NCCL then treats each rank as if the rank were on
+/// its own host. The ranks communicate through sockets of the loopback
+/// interface, which is slow.
 void setGpuEnvironment(int rank, bool isShared);
 
 } // namespace pcc::runtime

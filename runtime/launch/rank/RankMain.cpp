@@ -36,7 +36,10 @@ extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 using namespace pcc;
 using namespace pcc::runtime;
 
-/// Parses the command line into `options`; exit code 2 if it is wrong.
+/// Parses the command line, and stores the values of the options in `options`.
+/// `argv` contains the `argc` words of the command line. If the command line is
+/// invalid, returns an error with exit code 2. If the command line contains the
+/// option --help, prints the help text and ends the process.
 static Status parse(int argc, char **argv, RunOptions &options) {
   CLI::App app("one rank of a compiled model");
   addRunOptions(app, options);
@@ -245,9 +248,15 @@ private:
     return status;
   }
 
-  /// Reports `status`, which says that a request (such as a signal) has stopped
-  /// all ranks. Closes the communicator, and returns the exit code of the
-  /// process.
+  /// Reports to the user that a request has stopped the training. A request is
+  /// a signal such as SIGTERM. The end of the process that reads stdout also
+  /// counts as a request, namely as the signal SIGPIPE. `status` is the error
+  /// that names the request. All ranks have stopped after the same step, and
+  /// have the same error.
+  ///
+  /// The function then closes the communicator, and returns the exit code of
+  /// `status`. The exit code is 16 with the option --save, otherwise 128 plus
+  /// the number of the signal.
   int stop(const Status &status) {
     const int code = end.report(status, {}, /*onAllRanks=*/true);
     close();
@@ -309,11 +318,23 @@ private:
   /// Reports an error to the user, closes the communicator, and returns the
   /// exit code of the process.
   int fail(const Status &status) {
-    // Wait if the error is from another rank, which must report first.
+    // If `wasTold` is true, another rank has found this error, and has sent the
+    // error to this rank. Both ranks report the error. If the ranks share a
+    // folder, the user sees only the first report. The other rank should report
+    // first, because the other rank has the complete error. The error that this
+    // rank has received may be shortened. Wait, so that the other rank has time
+    // to report.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // On CPUs, all ranks have the same error if MPI is absent (NoDevice) or the
-    // world size is wrong (WrongWorld).
+    // Determine whether all ranks have the same error. report() uses
+    // `onAllRanks` only if the ranks share no folder. If `onAllRanks` is then
+    // true, only rank 0 reports the error.
+    //
+    // - On CPUs, the exit code WrongWorld normally means that the number of
+    //   ranks is wrong, and NoDevice normally means that MPI is not available.
+    //   All ranks then have the same error.
+    // - On GPUs, a single rank may have such an error. For example, a rank
+    //   finds no GPU.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
@@ -324,8 +345,12 @@ private:
     return code;
   }
 
-  /// Closes the communicator, which waits for other ranks without a timeout. If
-  /// closing takes longer than `loadTimeout`, a Watchdog ends the process.
+  /// Destroys the communicator and the device. The destructor of the
+  /// communicator may wait for the other ranks, and has no time limit. The
+  /// function therefore creates a Watchdog, an object with a thread and a time
+  /// limit. The time limit is `start.options.loadTimeout` seconds. If the
+  /// function has not returned by then, the thread reports an error and ends
+  /// the process.
   void close() {
     const Watchdog watchdog(start.options.loadTimeout, [this] {
       start.giveUp(Status::error(PeerLost,
@@ -358,9 +383,15 @@ private:
   _exit(exitCode);
 }
 
-/// Runs one rank. Finds the rank's number before parsing the command line, so
-/// that only one rank reports a wrong command line. An exception (lack of
-/// memory) ends the process.
+/// Runs one rank, from the start to the end of this process. First finds the
+/// number of the rank in the environment variables of the launcher, then parses
+/// the command line. If the command line is invalid, each rank detects the same
+/// error. reportFailure() uses the number of the rank to ensure that only one
+/// rank reports the error.
+///
+/// The function catches no exceptions, but reportExhaustion() installs a
+/// handler for them. If an exception occurs, such as std::bad_alloc, the
+/// handler reports an error and ends the process.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   repairInheritedState();

@@ -18,7 +18,8 @@
 
 namespace pcc::runtime {
 
-/// The arguments with which a rank starts. All references are borrowed.
+/// Arguments with which a rank starts. The caller owns the objects to which the
+/// references refer. These objects must exist until the rank has ended.
 struct RankStart {
   const ProgramImage &image;
   const RunOptions &options;

@@ -47,8 +47,10 @@ std::string encodeGreeting(const Greeting &greeting) {
   return bytes + greeting.nonce + greeting.proof;
 }
 
-/// Returns Parsed::Garbage as soon as one byte differs from kMagic, the first
-/// four bytes of every greeting.
+/// Detects a message of another program as early as possible. Every first
+/// message of a rank begins with the four bytes "PCCR" (kMagic). For example,
+/// if only the two bytes "PX" have arrived, returns Parsed::Garbage and does
+/// not wait for more bytes.
 Parsed takeGreeting(std::string &arrived, Greeting &greeting) {
   const size_t known = std::min(arrived.size(), sizeof kMagic);
   if (std::memcmp(arrived.data(), kMagic, known) != 0)
@@ -120,14 +122,16 @@ bool isProvenKnock(const JobToken &token, const Greeting &greeting) {
          areEqual(greeting.proof, proofOfKnock(token, greeting.nonce));
 }
 
-/// Computes one hash, and derives the three members of the result from this
-/// hash. The key of the hash derives from the secret `token`. The hash has
-/// three inputs: the random bytes of the connecting rank, the random bytes of
-/// rank 0, and `session.route` (the addresses of both ends of the connection).
+/// Concatenates three strings: 32 random bytes of the connecting rank, 32
+/// random bytes of rank 0, and `session.route`. The route is the addresses of
+/// both ends of the connection. Computes a hash of the concatenation. The key
+/// of this hash derives from the secret `token`. Derives two encryption keys
+/// and the proof of rank 0 from the hash. The proof shows that rank 0 knows the
+/// secret.
 ///
-/// The hash function reads the concatenation of the three inputs. The random
-/// bytes of each end have a fixed length. Two sessions with different inputs
-/// therefore never have the same concatenation.
+/// The concatenation needs no separators. Bytes 0 to 31 are always the first
+/// string, bytes 32 to 63 are always the second string, and all later bytes are
+/// the third string.
 SessionKeys deriveKeys(const JobToken &token, const Session &session) {
   const std::string key =
       hashOf(session.client + session.server + session.route, keyOf(token, 2));

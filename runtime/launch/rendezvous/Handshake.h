@@ -37,15 +37,22 @@ namespace pcc::runtime {
 /// Version of the messages between ranks at start-up.
 inline constexpr uint16_t kProtocolVersion = 2;
 
-/// The two messages that are sent before a connection has keys.
+/// Kind of a greeting. A greeting is the first message that a rank sends on a
+/// connection. Each of the two ranks at the ends of a connection sends one
+/// greeting. A greeting is not encrypted, because the two ranks compute the
+/// encryption keys from the contents of both greetings.
 enum class GreetingKind : uint16_t {
   /// First message of a connection, sent by the rank that connects to rank 0.
   Knock = 1,
-  /// Reply of rank 0 to Knock.
+  /// Second message of a connection, sent by rank 0. Rank 0 sends an Answer if
+  /// the first message of the other rank is valid. The Answer proves that rank
+  /// 0 knows the secret of the job.
   Answer = 2,
 };
 
-/// A message that is sent before a connection has keys.
+/// The first message that a rank sends on a connection. This message is not
+/// encrypted. It contains random bytes. It also contains a proof that its
+/// sender knows the secret of the job. All later messages are encrypted.
 struct Greeting {
   GreetingKind kind = GreetingKind::Knock;
   /// Random bytes of the sender, kNonceSize of them.
@@ -57,13 +64,17 @@ struct Greeting {
 };
 inline constexpr size_t kNonceSize = 32;
 inline constexpr size_t kProofSize = 32;
-/// Size of every greeting in bytes.
+/// Number of bytes of every greeting. A greeting is the first message that a
+/// rank sends on a connection. The first 8 bytes contain a fixed text, the
+/// version of the protocol, and the kind of the greeting. Random bytes and a
+/// proof follow. The proof shows that the sender knows the secret of the job.
 inline constexpr size_t kGreetingSize = 8 + kNonceSize + kProofSize;
 
 /// Returns kNonceSize random bytes.
 std::string randomNonce();
 
-/// Returns the bytes that are sent for `greeting`.
+/// Converts `greeting` to the 72 bytes that a rank sends. A greeting is the
+/// first message that a rank sends on a connection.
 std::string encodeGreeting(const Greeting &greeting);
 /// Removes a greeting from the front of the received bytes `arrived`, and
 /// stores it in `greeting`. A greeting is the first message that each end of a
@@ -79,8 +90,12 @@ Parsed takeGreeting(std::string &arrived, Greeting &greeting);
 /// the hash derives from the secret, so the hash proves that the sender knows
 /// the secret. The Knock does not contain the secret.
 Greeting makeKnock(const JobToken &token, const std::string &nonce);
-/// Returns whether `greeting` is a Knock (first message to rank 0) with a right
-/// proof.
+/// Returns whether `greeting` is a valid first message of another rank to rank
+/// 0. `greeting.nonce` contains random bytes. `greeting.proof` must be a hash
+/// of these random bytes. The key of the hash derives from `token`, the secret
+/// of the job. Only a process that knows the secret can compute this hash. Rank
+/// 0 also computes the hash. Returns true if both hashes are equal and the kind
+/// of `greeting` is Knock.
 bool isProvenKnock(const JobToken &token, const Greeting &greeting);
 
 /// Values that are unique to one connection and determine its keys.
@@ -88,8 +103,15 @@ struct Session {
   /// Random bytes of each end: `client` is the rank that connects, `server` is
   /// rank 0.
   std::string client, server;
-  /// Addresses of both ends (routeOf()). Both ends see the same addresses,
-  /// unless another process relays the connection.
+  /// IP addresses and ports of both ends of the connection, as the function
+  /// routeOf() returns them. Empty if the connection is not a TCP connection
+  /// over the loopback interface.
+  ///
+  /// The keys of the connection depend on the route. Another process of this
+  /// host can receive the messages of both ranks and forward them. Each rank is
+  /// then connected to the port of this process. The two ranks thus have
+  /// different routes and compute different keys. The rank that has opened the
+  /// connection notices this and closes the connection.
   std::string route;
 };
 
@@ -98,19 +120,31 @@ struct SessionKeys {
   /// Encryption keys: `toServer` for the messages to rank 0, `fromServer` for
   /// the messages from rank 0.
   std::string toServer, fromServer;
-  /// Proof that rank 0 knows the token, sent in its Answer (reply to Knock).
+  /// Proof that rank 0 knows the secret of the job. Rank 0 sends these bytes in
+  /// its first message to the other rank. The other rank also computes these
+  /// bytes from the secret, and compares them with the received bytes.
   std::string proof;
 };
 
-/// Returns the keys of a connection.
+/// Returns the encryption keys of one connection between rank 0 and another
+/// rank. Computes the keys from `token` and `session`. `token` is the secret of
+/// the job. `session` contains random bytes of both ranks and the addresses of
+/// both ranks. Both ranks call this function with equal values, so they get
+/// equal keys. A process that does not know the secret cannot compute the keys.
+///
+/// The result also contains a proof, which rank 0 sends to the other rank. The
+/// proof shows that rank 0 knows the secret.
 SessionKeys deriveKeys(const JobToken &token, const Session &session);
 
 /// Returns the Answer, the reply of rank 0 to the first message of another
 /// rank. `session` contains the random bytes of both ranks. `keys` contains
 /// rank 0's proof that it knows the secret of the job.
 Greeting makeAnswer(const SessionKeys &keys, const Session &session);
-/// Returns whether `greeting` is an Answer (reply of rank 0) with the right
-/// proof.
+/// Returns whether `greeting` is a valid reply of rank 0 to the first message
+/// of this rank. The reply contains a proof that its sender knows the secret of
+/// the job. This rank has computed the expected proof, `keys.proof`, from the
+/// secret. Returns true if both proofs are equal and the kind of `greeting` is
+/// Answer.
 bool isProvenAnswer(const SessionKeys &keys, const Greeting &greeting);
 
 } // namespace pcc::runtime

@@ -7,7 +7,8 @@
 
 namespace pcc::runtime {
 
-/// Number of bytes of a token.
+/// Number of bytes of the secret that the ranks of a job share. The secret is
+/// called the token of the job.
 static constexpr size_t kTokenSize = 16;
 
 /// Returns the value of an environment variable; empty if it is not set.

@@ -55,8 +55,11 @@ static int portOf(const Address &address, int index) {
 // Listening
 //===----------------------------------------------------------------------===//
 
-/// Returns the error (exit code 12) for an address at which this rank cannot
-/// listen, with advice. `reason` is an errno.
+/// Returns the error that ends rank 0 if it cannot listen at `address`. The
+/// error has exit code 12. `reason` is the errno of the system call that has
+/// failed. If the port is in use, or if the address belongs to another host,
+/// the error also tells the user to set another address in the environment
+/// variable PCC_RENDEZVOUS.
 static Status cannotListen(const Address &address, int reason) {
   const std::string text = address.text();
   if (reason == EADDRINUSE)
@@ -115,8 +118,9 @@ static int listenAtPort(const Address &address, int port,
 /// Opens `listener`, a TCP socket at which rank 0 listens. `address` contains a
 /// host and a port. Tries this port and 15 other ports, one after another,
 /// until one of them is not in use. Sets `place.port` to the port at which the
-/// socket listens. Exit code 12 if all 16 ports are in use, if the host does
-/// not exist, or if the socket cannot listen for another reason.
+/// socket listens. Returns an error with exit code 12 if all 16 ports are in
+/// use, if the host does not exist, or if the socket cannot listen for another
+/// reason.
 static Status listenTcp(const Address &address, OpenFile &listener,
                         Address &place) {
   std::vector<SocketAddress> hosts;

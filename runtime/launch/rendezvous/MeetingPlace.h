@@ -28,7 +28,8 @@ namespace pcc::runtime {
 ///
 /// A TCP socket accepts connections only on the interface of `address`. If the
 /// host's name (such as "node7") resolves to loopback, the socket accepts
-/// connections on all interfaces. Exit code 12 in these cases:
+/// connections on all interfaces. Returns an error with exit code 12 in these
+/// cases:
 ///
 /// - No port is free.
 /// - `address` is not an address of this host.
@@ -41,23 +42,32 @@ class PlaceSearch {
 public:
   explicit PlaceSearch(const Address &address) : address(address) {}
 
-  /// Resolves the host of a TCP address. May block on name servers. Exit code
-  /// 12 if the host does not exist.
+  /// Resolves the host of a TCP address. May block on name servers. Returns an
+  /// error with exit code 12 if the host does not exist.
   Status resolve();
 
   /// Returns the next socket address at which rank 0 may listen. Returns null
   /// after the last address; the next call begins again with the first.
   const SocketAddress *next();
 
-  /// Makes next() return more ports of a TCP address. Rank 0 listens at one of
-  /// 16 ports. By default, next() returns only the first port. After this call,
-  /// each round (pass over all addresses) contains the first port and one other
-  /// port.
+  /// Extends the search for rank 0 to more TCP ports. Rank 0 listens at one of
+  /// 16 ports, for example at one of the ports 61440 to 61455. next() returns
+  /// addresses in rounds. A round ends when next() returns null.
+  ///
+  /// - Before a call of widen(), each round contains only port 61440.
+  /// - After a call of widen(), the first new round contains the ports 61440
+  ///   and 61441. The second new round contains the ports 61440 and 61442. The
+  ///   15th new round contains the ports 61440 and 61455. The 16th new round
+  ///   contains the same ports as the first new round.
+  ///
+  /// Has no effect if the ranks connect by Unix sockets.
   void widen() { isWide = true; }
 
 private:
   const Address address;
-  /// Resolved addresses of a TCP host.
+  /// All IP addresses of the host on which rank 0 listens, each with the port
+  /// in `address`. resolve() sets this list. The list is empty if the ranks
+  /// connect by Unix sockets.
   std::vector<SocketAddress> hosts;
   /// Socket addresses of the current round (pass over all addresses). next()
   /// has returned the first `numReturned` of them.

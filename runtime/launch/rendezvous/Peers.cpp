@@ -36,13 +36,20 @@ void Peers::end(const Status &why, std::optional<int> lost) {
   tell(farewell());
 }
 
-/// Returns the name of the frame field that contains one note (additional line)
-/// of an error: "note0" for `index` 0.
+/// Returns the name under which a message between ranks contains one note of an
+/// error. A note is an additional line of the error text. The message consists
+/// of lines "name=value". For example, the line "note0=raise the limit"
+/// contains the note "raise the limit". `index` is the number of the note: 0
+/// gives the name "note0", and 1 gives the name "note1".
 static std::string noteField(size_t index) {
   return "note" + std::to_string(index);
 }
 
-/// Returns the fields of a frame that carries the error `why`.
+/// Converts the error `why` to the lines of a message to another rank. Each
+/// line has the form "name=value". The line "code" contains the exit code, and
+/// the line "reason" contains the text of the error. The lines "note0" to
+/// "note5" contain the notes. A note is an additional line of the error text.
+/// Cuts each text after 8192 bytes. Ignores all notes after the sixth note.
 static Fields fieldsOf(const Status &why) {
   constexpr size_t longest = 8192;
   constexpr size_t mostNotes = 6;
@@ -63,8 +70,11 @@ Frame Peers::refusal(const Status &why) {
   return {FrameKind::Refusal, encodeFields(fieldsOf(why))};
 }
 
-/// Returns the number in the field `name`, or `otherwise` if the field is
-/// missing or malformed.
+/// Returns the number that a received message contains under the name `name`.
+/// `fields` contains the lines of the message, which have the form
+/// "name=value". For example, if `name` is "code" and the message contains the
+/// line "code=12", returns 12. Returns `otherwise` if the message has no line
+/// with this name, or if the value does not begin with a number.
 static int numberIn(const Fields &fields, const char *name, int otherwise) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -75,15 +85,19 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
-/// Reads these fields from the payload of `frame`:
+/// Converts `frame`, the message of another rank, to an error. The message
+/// consists of lines "name=value". The lines have these names:
 ///
-/// - "code": the exit code of the error. If this field is missing or is not an
-///   exit code of pcc, the returned error has exit code 1 (internal error).
-/// - "reason": the text of the error.
-/// - "note0", "note1" and so on: additional lines of text.
-/// - "lost": the number of the rank whose failed connection is the reason for
-///   the error. If this field is missing or negative, there is no such rank,
-///   and the parameter `lost` is not changed.
+/// - "code": The exit code of the error. If this line is missing, or if the
+///   value is not a number from 1 to 15, the returned error has exit code 1
+///   (internal error).
+/// - "reason": The text of the error. If this line is missing, the text is
+///   "another rank has ended".
+/// - "note0", "note1" and so on: Additional lines of the error text.
+/// - "lost": The number of the rank whose failed connection is the reason for
+///   the error. The function stores this number in the parameter `lost`. If
+///   this line is missing or its value is negative, the function does not
+///   change the parameter `lost`.
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

@@ -44,8 +44,8 @@ public:
 
   /// Creates the connections of rank `terms.self.rank`. Rank 0 begins to
   /// listen. Any other rank only resolves the address of rank 0; advance()
-  /// connects it later. Exit code 12 if rank 0 cannot listen, or if the host in
-  /// its address does not exist.
+  /// connects it later. Returns an error with exit code 12 if rank 0 cannot
+  /// listen, or if the host in its address does not exist.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
@@ -92,14 +92,18 @@ public:
   /// Appends the contents of the removed messages to `messages`. On rank 0, the
   /// order is the order of the ranks.
   virtual bool take(std::vector<std::string> &messages) = 0;
-  /// Sends `frame` to all other ranks if this rank is rank 0, otherwise to rank
-  /// 0.
+  /// Sends the message `frame`. Rank 0 sends the message to all ranks that are
+  /// connected to rank 0. Any other rank sends the message to rank 0, but sends
+  /// nothing if rank 0 has not admitted it to the job yet.
   virtual void tell(const Frame &frame) = 0;
 
-  /// Makes the error `why` the verdict (first error) of the run, and sends it
-  /// to all connected ranks. Does nothing if the run has a verdict already.
-  /// `lost` is the rank whose process ended without a message; std::nullopt if
-  /// there is none.
+  /// Ends the run with the error `why`. Does nothing if the run has already
+  /// ended with another error. Rank 0 sends the error to all ranks that are
+  /// connected to rank 0. Any other rank sends the error to rank 0 if rank 0
+  /// has admitted it to the job.
+  ///
+  /// `lost` is the number of the rank whose failed connection is the reason for
+  /// the error. `lost` is std::nullopt if the error has another reason.
   void end(const Status &why, std::optional<int> lost = {});
 
   /// Returns the error with which the run has failed; success while it has not.
@@ -121,15 +125,27 @@ protected:
   /// `lost` is the rank whose failed connection is the reason for the error.
   /// `lost` is std::nullopt if the error has another reason.
   void conclude(const Status &why, std::optional<int> lost);
-  /// Returns the Abort frame that carries the verdict (first error) of the run.
+  /// Returns the message that tells another rank with which error the run has
+  /// ended. The kind of the message is FrameKind::Abort. The message contains
+  /// the exit code and the text of the error, and the number of the lost rank.
+  /// A rank is lost if its connection fails before the rank has announced its
+  /// end. If no rank is lost, the message contains the number -1.
   Frame farewell() const;
-  /// Returns the Refusal frame that carries the error `why`.
+  /// Returns the message with which rank 0 rejects another process that wants
+  /// to join the job. The kind of the message is FrameKind::Refusal. `why` is
+  /// the error with which the other process ends. The message contains the exit
+  /// code and the text of `why`.
   static Frame refusal(const Status &why);
-  /// Returns the error that `frame` describes. The kind of `frame` is Abort or
-  /// Refusal. If `frame` contains the number of a lost rank, sets `lost` to
-  /// this number. Otherwise, does not change `lost`. A rank is lost if its
-  /// connection fails before the rank has announced its end, for example
-  /// because the process of the rank has crashed.
+  /// Returns the error that the received message `frame` contains. If the kind
+  /// of the message is FrameKind::Abort, the run has ended with this error. If
+  /// the kind is FrameKind::Refusal, rank 0 has rejected this rank because of
+  /// this error.
+  ///
+  /// The message can also contain the number of a lost rank. The function
+  /// stores this number in `lost`. If the message contains no such number, the
+  /// function does not change `lost`. A rank is lost if its connection fails
+  /// before the rank has announced its end, for example because the process of
+  /// the rank has crashed.
   static Status reasonIn(const Frame &frame, std::optional<int> &lost);
 
   const JoinTerms terms;

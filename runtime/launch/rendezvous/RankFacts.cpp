@@ -31,8 +31,12 @@ Fields RankFacts::toFields() const {
           {"pid", std::to_string(pid)}};
 }
 
-/// Parses the frame field `name` into `number`. Returns false if the field is
-/// missing, negative or not a decimal number.
+/// Reads the number that a received message contains under the name `name`, and
+/// stores it in `number`. `fields` contains the lines of the message, which
+/// have the form "name=value". For example, if `name` is "pid" and the message
+/// contains the line "pid=1234", sets `number` to 1234. Returns false if the
+/// message has no line with this name, if the value is not a decimal number, or
+/// if the number is negative.
 static bool readNumber(const Fields &fields, const char *name, int &number) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -43,8 +47,11 @@ static bool readNumber(const Fields &fields, const char *name, int &number) {
   return problem == std::errc() && stop == end && number >= 0;
 }
 
-/// Returns the text of the frame field `name`, or an empty string if there is
-/// no such field.
+/// Returns the value that a received message contains under the name `name`.
+/// `fields` contains the lines of the message, which have the form
+/// "name=value". For example, if `name` is "host" and the message contains the
+/// line "host=node7", returns "node7". Returns an empty string if the message
+/// has no line with this name.
 static std::string textIn(const Fields &fields, const char *name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;

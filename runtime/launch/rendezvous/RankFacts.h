@@ -25,17 +25,27 @@ struct RankFacts {
   /// Id of the rank's process on `host`.
   int pid = 0;
 
-  /// Returns the identity of this process, with the given rank, world size and
-  /// bundle.
+  /// Creates an object that identifies this process. `rank` is the rank number
+  /// of this process, `worldSize` is the number of ranks of the job, and
+  /// `bundle` is a text that identifies the bundle of this process. The
+  /// function itself finds the host name and the process id.
   static RankFacts of(int rank, int worldSize, std::string bundle);
   /// Returns the identity as text for messages: "rank 3 (process 1234 on
   /// node7)".
   std::string text() const;
 
-  /// Returns the identity as the fields of a Hello frame.
+  /// Returns the members as the lines of a message. The message is the first
+  /// encrypted message of this rank to rank 0. Each line has the form
+  /// "name=value", such as "rank=3" or "host=node7". The result maps each name
+  /// to its value.
   Fields toFields() const;
-  /// Parses the fields of a Hello frame; std::nullopt if one is missing or
-  /// malformed.
+  /// Reads the identity of another rank from its first encrypted message to
+  /// rank 0. `fields` contains the lines of this message, as toFields() returns
+  /// them. Returns std::nullopt in these cases:
+  ///
+  /// - The rank, the world size, or the process id is missing or is not a
+  ///   number of at least 0.
+  /// - The text that identifies the bundle is missing or empty.
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
@@ -59,18 +69,28 @@ struct GpuFacts {
   /// `nccl`: version of NCCL. `driver`: version of the CUDA driver.
   std::string nccl, driver;
 
-  /// Returns the facts of this process, with the given GPU address and
-  /// versions.
+  /// Creates an object that describes the GPU of this process. `gpu` is the
+  /// address of the GPU on the PCI bus, `nccl` is the version of NCCL, and
+  /// `driver` is the version of the CUDA driver. The function itself finds the
+  /// id of the machine and the host name.
   static GpuFacts of(std::string gpu, std::string nccl, std::string driver);
-  /// Returns the facts as the payload of a Data frame.
+  /// Returns the members as the content of a message to rank 0. The content
+  /// consists of five lines "name=value". For example, the line "host=node7"
+  /// contains the member `host`.
   std::string encode() const;
-  /// Parses a payload that encode() returned; missing fields become empty.
+  /// Converts the content of a received message to GpuFacts. encode() creates
+  /// this content, which consists of lines such as "host=node7". If the line
+  /// for a member is missing, the member becomes empty.
   static GpuFacts decode(const std::string &payload);
 };
 
-/// Checks that all ranks can run together; entry r of `ranks` is from rank r.
-/// Exit code 11 if the versions of NCCL differ. Exit code 13 if two ranks use
-/// one GPU, unless `mayShare` is true.
+/// Checks that all ranks of a job can run together. `ranks[r]` contains the
+/// facts that rank r has sent to rank 0: its machine, its GPU, and its version
+/// of NCCL. Returns an error in these cases:
+///
+/// - Two ranks have different versions of NCCL. The exit code is 11.
+/// - Two ranks use the same GPU, and `mayShare` is false. The exit code is 13.
+///   `mayShare` is true if the user has passed the option --share-gpu.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare);
 
 } // namespace pcc::runtime

@@ -8,7 +8,10 @@
 
 namespace pcc::runtime {
 
-/// Pause between two rounds over the addresses at which rank 0 may listen.
+/// Shortest pause in the search for rank 0. If this rank has tried all
+/// addresses at which rank 0 may listen and has not found rank 0, it waits at
+/// least for this time before it begins again with the first address. The rank
+/// waits for the longer time kPatience if it expects an answer from an address.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time for which a rank waits for an answer of rank 0 before the rank begins
 /// another connection attempt. The previous attempt goes on. The time is less
@@ -147,8 +150,10 @@ void RendezvousClient::checkTimes() {
     endAttempt(id, kSilence);
 }
 
-/// Sends a Knock (first message to rank 0) when the socket is connected, then
-/// waits for the Answer.
+/// Continues connection `id`, which this rank has opened in its search for rank
+/// 0. The first call sends the first message to rank 0. If the connection could
+/// not be established, the first call removes the connection instead. All later
+/// calls read the reply of rank 0. No call blocks.
 void RendezvousClient::advanceAttempt(uint64_t id) {
   const auto found = attempts.find(id);
   if (found == attempts.end())
@@ -264,14 +269,20 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// Processes `frame` by its kind. Refusal and Abort contain the error that ends
-/// the run. Welcome means that rank 0 has admitted this rank. Ready means that
-/// all ranks have connected. Data contains bytes, which wait until take()
-/// removes them.
+/// Processes `frame`, a message of rank 0. Its kind is one of these:
 ///
-/// Does not check that `frame` is from rank 0. The connection decrypts only
-/// frames that were encrypted with its keys, and rank 0 has proved that it
-/// knows these keys.
+/// - Refusal: Rank 0 has rejected this rank. The message contains an error, and
+///   the run ends with this error.
+/// - Welcome: Rank 0 has admitted this rank.
+/// - Ready: All ranks have connected to rank 0.
+/// - Data: The message contains data for this rank. The function stores the
+///   data until take() removes it.
+/// - Abort: The run has failed. The message contains the error, and the run
+///   also ends with this error on this rank.
+///
+/// Does not check that the message `frame` is from rank 0, because `frame` was
+/// decrypted with a secret key of this connection. Only rank 0 and this rank
+/// have the key. A message of any other process cannot be decrypted.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   if (frame.kind == FrameKind::Refusal) {

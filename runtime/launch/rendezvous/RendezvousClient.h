@@ -36,8 +36,8 @@ public:
   explicit RendezvousClient(const JoinTerms &terms)
       : Peers(terms), search(terms.address) {}
 
-  /// Resolves the address of rank 0. May block on name servers. Exit code 12 if
-  /// the host does not exist.
+  /// Resolves the address of rank 0. May block on name servers. Returns an
+  /// error with exit code 12 if the host does not exist.
   Status resolve() { return search.resolve(); }
 
   int fd() const override { return events.fd(); }
@@ -70,12 +70,18 @@ private:
     std::string nonce;
   };
 
-  /// Begins to connect to further addresses at which rank 0 may listen: one
-  /// address for TCP, all addresses for Unix sockets. Does nothing if rank 0
-  /// has been found, or if the time `nextAttempt` has not come yet.
+  /// Continues the search for rank 0. This rank knows a list of addresses at
+  /// which rank 0 may listen. If they are TCP addresses, each call begins to
+  /// connect to the next address of the list. If they are Unix sockets, each
+  /// call begins to connect to all of them.
+  ///
+  /// Does nothing if rank 0 has been found. Also does nothing before the time
+  /// `nextAttempt`. Each call that begins connections sets this time, so that
+  /// the next calls do nothing for a while.
   void startAttempts();
-  /// Begins to connect to `place`. Returns false if no process of this user
-  /// listens there.
+  /// Begins to connect to `place`, an address at which rank 0 may listen, and
+  /// does not wait for the result. Returns false if the connection fails at
+  /// once, or if the process that listens there belongs to another user.
   bool startAttempt(const SocketAddress &place);
   /// Extends the search for rank 0, because another process may listen at the
   /// first address that this rank tries. After this call, this rank begins a
@@ -118,9 +124,11 @@ private:
   /// - Rank 0 was not found within one second.
   /// - A process has accepted a connection, but has not answered within 0.25 s.
   void checkTimes();
-  /// Reads frames of rank 0.
+  /// Reads the bytes that have arrived from rank 0, and processes each complete
+  /// message. Calls loseServer() if rank 0 has closed the connection, or if a
+  /// message cannot be decrypted.
   void listen();
-  /// Processes one frame of rank 0.
+  /// Processes the message `frame`, which rank 0 has sent to this rank.
   void hear(const Frame &frame);
   /// Processes the loss of the connection to rank 0. If rank 0 had not admitted
   /// this rank yet, starts a new search for the address of rank 0. If rank 0
@@ -132,7 +140,10 @@ private:
   PlaceSearch search;
   const Clock::time_point begin = Clock::now();
   Clock::time_point nextAttempt = begin;
-  /// Attempts in progress, by number.
+  /// Connections of this rank to addresses at which rank 0 may listen. The key
+  /// of the map is the number of the connection. The first connection has the
+  /// number 1. When a connection is closed, it is removed from the map. The map
+  /// is empty after rank 0 has been found.
   std::map<uint64_t, Attempt> attempts;
   uint64_t numAttempts = 0;
   /// Reason why the last attempt failed, for messages.
@@ -142,20 +153,26 @@ private:
   /// job's token answered there". The error message contains the text if rank 0
   /// is not found. Null if this rank has not connected to such a process.
   const char *stranger = nullptr;
-  /// `hasOtherPlaces`: whether lookElsewhere() was called, which extends the
-  /// search for rank 0 to more addresses. `hasToldUser`: whether the user has
-  /// been told that a process other than rank 0 listens at an address of rank
-  /// 0.
+  /// `hasOtherPlaces`: whether this rank has called lookElsewhere(). If this is
+  /// true, the search for rank 0 begins a new connection every 50 ms instead of
+  /// every 250 ms.
+  ///
+  /// `hasToldUser`: whether this rank has printed a note that it has found a
+  /// process that is not rank 0. This rank prints such a note only once.
   bool hasOtherPlaces = false, hasToldUser = false;
 
   ClientState state = ClientState::Searching;
-  /// The connection to rank 0, and the time at which Hello was sent.
+  /// `connection` is the connection to rank 0. It is not open while this rank
+  /// searches for rank 0. `provingSince` is the time at which this rank has
+  /// sent its identity to rank 0.
   Connection connection;
   Clock::time_point provingSince;
-  /// Contents of received Data frames that take() has not removed yet, oldest
-  /// first.
+  /// Data that rank 0 has sent to this rank, and that take() has not removed
+  /// yet. Each entry is the content of one message. The oldest message is the
+  /// first entry.
   std::deque<std::string> messages;
-  /// Whether the Ready frame of rank 0 has arrived: all ranks are connected.
+  /// Whether all ranks of the job are connected to rank 0. Rank 0 sends a
+  /// message (FrameKind::Ready) to this rank when this is the case.
   bool ready = false;
 };
 

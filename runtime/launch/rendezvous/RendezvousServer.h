@@ -31,8 +31,8 @@ public:
   /// Deletes the file of the Unix socket, if there is one.
   ~RendezvousServer() override;
 
-  /// Begins to listen at the job's address. Exit code 12 if rank 0 cannot
-  /// listen there.
+  /// Begins to listen at the job's address. Returns an error with exit code 12
+  /// if rank 0 cannot listen there.
   Status listen();
 
   int fd() const override { return events.fd(); }

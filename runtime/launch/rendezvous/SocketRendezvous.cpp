@@ -192,10 +192,14 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Does not hold the lock while it waits for events, because other threads need
-/// the lock. If all ranks are connected, waits at most 0.1 s. If a rank is
-/// missing, waits at most 0.01 s, because each call of advance() can begin a
-/// new connection to rank 0.
+/// Waits for events on the sockets, then calls Peers::advance(), which
+/// processes the events. Does not hold `mutex` while it waits, because other
+/// threads need `mutex`, for example to send a message. The longest wait is:
+///
+/// - 0.1 s if all ranks are connected.
+/// - 0.01 s during the start-up. A rank other than 0 may have to try several
+///   times until it reaches rank 0, and each call of Peers::advance() can begin
+///   one more attempt.
 void SocketRendezvous::attend() {
   bool isReady = false;
   {

@@ -35,12 +35,19 @@ namespace pcc::runtime {
 /// connections.
 class SocketRendezvous final : public Rendezvous {
 public:
-  /// Time that a rank has to leave after the run has failed. Two seconds of it
-  /// are for NCCL to abort its communicators.
+  /// Time limit that begins when this rank learns that the run has failed.
+  /// Within this time, the rank must call leave() or destroy this object.
+  /// Otherwise, the process of the rank is ended. The rank needs up to two of
+  /// the 2.5 seconds to abort its NCCL communicators.
   static constexpr std::chrono::milliseconds kGrace{2500};
 
-  /// Function that ends the process. Its arguments are the error of the run and
-  /// the rank that was lost, if one was. The monitor's thread calls it.
+  /// Function that ends the process of this rank. The first argument is the
+  /// error with which the run has failed. The second argument is the number of
+  /// the lost rank, if the loss of a rank is the reason for the error;
+  /// otherwise std::nullopt. A rank is lost if its process ends too early:
+  /// before the rank has finished its work, and before the rank has sent an
+  /// error to another rank. The thread that reads the sockets calls this
+  /// function. The thread that runs the rank may hang at that time.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
   /// Connects this rank to the other ranks, and stores the channel in `joined`.
@@ -81,9 +88,10 @@ private:
   /// Blocks until one of these events:
   ///
   /// - `isTrue` returns true: returns success.
-  /// - The run fails: returns its error.
-  /// - `seconds` have passed: ends the run with an error that contains the text
-  ///   of `missing`.
+  /// - The run fails: returns the error of the run.
+  /// - `seconds` have passed: ends the run with an error, and returns this
+  ///   error. The message of the error ends with the text that `missing`
+  ///   returns, as in "rank 0 waited 60 s: not every rank has finished".
   Status await(double seconds, const std::function<bool()> &isTrue,
                const std::function<std::string()> &missing);
   /// Body of the monitor's thread. Reads the sockets until this rank has left
@@ -105,9 +113,12 @@ private:
   /// Longest time, in seconds, that the rank may be inside one call of CUDA or
   /// NCCL.
   std::atomic<double> deadline;
-  /// Whether the run has failed. poll() reads this flag without the lock.
+  /// Whether the run has failed, because of an error on this rank or on another
+  /// rank. SocketRendezvous::poll() reads this flag first. If the flag is
+  /// false, SocketRendezvous::poll() returns success without locking `mutex`.
   std::atomic<bool> hasEnded{false};
-  /// Whether the monitor's thread should end.
+  /// Whether the thread that reads the sockets should end. This thread is the
+  /// member `thread`. leave() and the destructor set this flag to true.
   std::atomic<bool> isOver{false};
 
   /// Guards `peers`.
@@ -125,7 +136,10 @@ private:
   /// CUDA or NCCL.
   double secondsInside = 0;
 
-  /// The monitor's thread. Declared last, because it uses the other members.
+  /// The thread that executes monitor(), which reads the sockets. The thread
+  /// starts when the constructor initializes this member. The thread uses the
+  /// other members, so they must be initialized before. C++ initializes members
+  /// in the order of their declarations, so this member is declared last.
   std::thread thread;
 };
 

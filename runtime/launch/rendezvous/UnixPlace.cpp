@@ -16,7 +16,9 @@
 
 namespace pcc::runtime {
 
-/// Number of random bytes in the name of a socket; each has two digits.
+/// Number of random bytes in the name of the Unix socket at which rank 0
+/// listens. The name contains each byte as two hexadecimal digits. For example,
+/// 8 bytes give the name "meet-0123456789abcdef".
 static constexpr size_t kRandomSize = 8;
 
 /// Returns `path`, the path of a Unix socket, if it has at most 107 characters.
@@ -71,7 +73,9 @@ static bool isChosen(std::string_view text, const std::string &start) {
 /// "job7-0123456789abcdef" if the name is "job7". Returns all names of this
 /// form at which any process listens.
 static std::vector<Address> listNames(const Address &address) {
-  // Flag of listening sockets (__SO_ACCEPTCON).
+  // The file /proc/net/unix has one line per Unix socket, with a column
+  // `Flags`. This hexadecimal value in the column means that the socket listens
+  // (flag __SO_ACCEPTCON of the kernel).
   static constexpr const char *listening = "00010000";
   std::vector<Address> names;
   std::ifstream table("/proc/net/unix");

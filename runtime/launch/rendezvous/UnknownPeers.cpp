@@ -6,7 +6,10 @@
 
 namespace pcc::runtime {
 
-/// Removes the oldest connections until another one can be added.
+/// Makes space for one more connection in `peers`, which may hold at most
+/// `most` connections. For example, if `most` is 16 and `peers` holds 16
+/// connections, closes and removes the oldest connection. The oldest connection
+/// has the smallest key in `peers`.
 static void makeSpace(std::map<uint64_t, UnknownPeer> &peers, size_t most) {
   while (!peers.empty() && peers.size() >= most)
     peers.erase(peers.begin());

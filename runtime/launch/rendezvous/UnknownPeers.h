@@ -42,7 +42,11 @@ public:
 
   explicit UnknownPeers(size_t mostOfClass) : mostOfClass(mostOfClass) {}
 
-  /// Adds a connection. Returns its number, which is at least kFirst.
+  /// Adds `connection`, a new connection to rank 0, to the class `silent`. This
+  /// class holds the connections whose peer has not sent a valid first message.
+  /// If the class has `mostOfClass` connections already, closes its oldest
+  /// connection. Returns the number of the new connection. The first connection
+  /// gets the number kFirst, the second one kFirst + 1, and so on.
   uint64_t add(Connection connection);
   /// Returns connection `id`, or null if it was removed.
   UnknownPeer *find(uint64_t id);
@@ -50,18 +54,25 @@ public:
   /// because its first message has proved that the peer knows the secret of the
   /// job. If the class `answered` is full, closes its oldest connection.
   void setAnswered(uint64_t id);
-  /// Removes connection `id`, and closes its socket. If the caller has moved
-  /// the Connection object to another place before, the socket stays open.
+  /// Removes the entry of connection `id`. The entry is an UnknownPeer, which
+  /// owns the socket, so remove() closes the socket. There is one exception: if
+  /// the caller has moved the member `connection` out of the entry (std::move)
+  /// before, the caller owns the socket, and the socket stays open.
   void remove(uint64_t id);
   /// Closes one connection, so that the process can open another file. Chooses
   /// the oldest connection whose peer has not sent a valid first message. If
   /// all peers have sent a valid first message, chooses the oldest connection.
   /// Returns false if there is no connection.
   bool removeOldest();
-  /// Closes all connections that have stayed too long. Returns their number.
+  /// Closes and removes each connection that was added more than 5 seconds
+  /// (kLongestStay) ago. Returns the number of connections that removeExpired()
+  /// has closed.
   int removeExpired();
 
-  /// First number of a connection. Lower numbers are free for other uses.
+  /// Number of the first connection that add() adds. RendezvousServer
+  /// identifies each of its sockets by a number. Numbers below kFirst belong to
+  /// other sockets: number 0 is the socket that listens, and number 3 is the
+  /// connection of rank 3 after rank 0 has admitted this rank.
   static constexpr uint64_t kFirst = uint64_t(1) << 32;
 
 private:

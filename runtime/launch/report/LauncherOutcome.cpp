@@ -33,10 +33,18 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
-/// Returns the error for a lost rank, which ended by a signal or without an
-/// error report. `isStarting` says whether MPI was still starting. pcc reports
-/// its own errors, so an exit code that pcc does not document, or the code 1,
-/// comes from a library such as MPI.
+/// Returns the error for a rank that ended without an error report.
+/// `isStarting` says whether MPI was still starting. The exit code of the error
+/// is:
+///
+///   14               A signal killed the rank.
+///   the rank's code  The rank ended with an exit code that pcc documents,
+///                    other than 1.
+///   13 or 14         The rank ended with another exit code, or with 1. The
+///                    code is 13 if `isStarting` is true. Otherwise it is 14.
+///
+/// In the last case, a library such as MPI probably ended the rank: pcc writes
+/// an error report before it ends a rank.
 static Status describeLost(const LostRank &lost, bool isStarting) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -91,7 +99,11 @@ static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Returns the error for a launcher that failed, if no lost rank is known.
+/// Returns the error of a failed run, if pcc does not know which rank caused
+/// the failure. The launcher is the process that starts the ranks, such as
+/// mpirun. The error tells how the launcher ended, as in "mpirun ended with
+/// exit code 1 before the ranks". The exit code of the error is 14 if a rank
+/// has started, otherwise 13.
 static Status describeLauncher(const LauncherOutcome &outcome) {
   const std::string end =
       WIFSIGNALED(outcome.waitStatus)
@@ -160,7 +172,14 @@ static Status endedBy(int signal) {
                        "the run was ended by " + describeSignal(signal));
 }
 
-/// The tests are in the order of the cases that LauncherOutcome.h lists.
+/// Tests several conditions on `outcome`, one after another. The first
+/// condition that is true determines the result. The declaration of
+/// translateOutcome() in LauncherOutcome.h lists the conditions in the order of
+/// the tests.
+///
+/// The order is important if two conditions are true. For example, a rank wrote
+/// an error into the status folder, and `pcc run` also received a signal. The
+/// result is the error of the rank, because this condition is tested first.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.stdoutFailure.failed())
     return describeStdout(outcome);

@@ -33,7 +33,10 @@ struct LauncherOutcome {
   bool started = false;
   /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
-  /// Whether every rank has recorded that it finished its work.
+  /// Whether all ranks have finished their work. Each rank has a flight
+  /// recorder, a log file of its activities, in which the rank records that it
+  /// has finished. The value is false if the flight recorder of at least one
+  /// rank was not found.
   bool allLeft = false;
   /// Whether at least one rank has not finished its work. Each rank has a
   /// flight recorder, a log file of its activities, in which the rank records
@@ -72,13 +75,25 @@ struct LauncherOutcome {
   ///   `pcc run` then killed the launcher. The value is the number of the first
   ///   signal.
   int interruptedBy = 0;
-  /// Number of the signal, such as SIGINT, that `pcc run` passed on to the
-  /// ranks; 0 if there was none. The ranks then save and end.
+  /// Number of the signal, such as SIGINT, that `pcc run` received while ranks
+  /// were running. `pcc run` then sent SIGTERM to these ranks. The ranks of a
+  /// training run complete a step before they end. Other ranks end at once. The
+  /// value is 0 in three cases:
+  ///
+  /// - `pcc run` received no signal.
+  /// - `pcc run` received the signal while no rank was running.
+  /// - `pcc run` received a second signal, and killed the process that started
+  ///   the ranks.
+  ///
+  /// In the last two cases, `interruptedBy` contains the number of the first
+  /// signal.
   int askedBy = 0;
   /// The error that a rank wrote into the status folder, if any.
   std::optional<Status> reported = {};
-  /// The last lines of the launcher's stderr that were not for the user, oldest
-  /// first.
+  /// The last lines, at most 200, that the launcher and the ranks wrote to
+  /// stderr, oldest first. Two kinds of lines are left out: lines that begin
+  /// with "pcc:", "note:" or "rank ", because `pcc run` has shown these lines
+  /// to the user, and progress messages of rank 0.
   std::deque<std::string> noise = {};
 };
 

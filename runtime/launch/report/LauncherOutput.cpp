@@ -61,8 +61,10 @@ std::string LauncherOutput::takeRest() {
   return partialLine.empty() ? std::string() : take("\n");
 }
 
-/// Returns the number that follows the first `words` in `line`, or std::nullopt
-/// if there is none.
+/// Searches `line` for the text `words`, and returns the number that follows
+/// this text. For example, if `words` is "exited on signal " and `line` is
+/// "rank 2 exited on signal 9", returns 9. Returns std::nullopt if `line` does
+/// not contain `words`, or if no number follows.
 static std::optional<int> numberAfter(const std::string &words,
                                       const std::string &line) {
   const size_t found = line.find(words);
@@ -83,8 +85,11 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
   return LostRank{.rank = *rank, .signal = *signal};
 }
 
-/// Prefers a rank that was killed by a signal to a rank that exited, because
-/// the kill may have caused the exit.
+/// `noise` contains lines that mpirun and the ranks wrote to stderr. These
+/// lines can contain messages about several ranks. If a message says that a
+/// signal killed a rank, returns this rank, even if an earlier message says
+/// that another rank exited. The kill of one rank can be the reason why another
+/// rank exited.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
   // Search pairs of lines, because mpirun may wrap the sentence about a signal
@@ -106,7 +111,9 @@ std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   return exited && exited->exitCode != 0 ? exited : std::nullopt;
 }
 
-/// Returns whether `line` has letters or digits; a separator has none.
+/// Returns whether `line` contains a letter or a digit. mpirun writes lines
+/// such as "--------" before and after its messages. These lines contain
+/// neither.
 static bool hasWords(const std::string &line) {
   return std::any_of(line.begin(), line.end(), [](unsigned char character) {
     return std::isalnum(character);

@@ -17,25 +17,40 @@ namespace pcc::runtime {
 /// - The last 200 other lines are kept, to explain a failure.
 class LauncherOutput {
 public:
-  /// Filters `text`, the next piece of stderr, which may end within a line.
-  /// Returns the complete lines for the user.
+  /// Processes `text`, the next bytes that the launcher and the ranks wrote to
+  /// stderr. The launcher is the process that starts the ranks. Returns the
+  /// complete lines that begin with "pcc:", "note:" or "rank ", because
+  /// `pcc run` shows these lines to the user. Stores all other lines for
+  /// takeProgress() and noise(). If `text` ends in the middle of a line, the
+  /// next call of take() continues this line.
   std::string take(std::string_view text);
-  /// Handles the end of stderr. If the last line has no newline, take() has not
-  /// returned this line yet. takeRest() then returns the line and a newline if
-  /// the line is for the user. Otherwise returns an empty string.
+  /// Processes the last line of stderr, if this line has no newline at its end.
+  /// Must be called after the last call of take(). If the line begins with
+  /// "pcc:", "note:" or "rank ", returns the line with a newline, because
+  /// `pcc run` shows such lines to the user. Otherwise stores the line for
+  /// takeProgress() or noise(), and returns an empty string. Also returns an
+  /// empty string if the last line has a newline.
   std::string takeRest();
 
   /// Returns the latest progress message that has arrived since the previous
   /// call; std::nullopt if none has.
   std::optional<std::string> takeProgress();
 
-  /// Returns up to 200 lines that are neither for the user nor progress, oldest
-  /// first.
+  /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
+  /// lines are left out: lines that begin with "pcc:", "note:" or "rank ",
+  /// because take() returns these lines, and progress messages, because
+  /// takeProgress() returns them.
   const std::deque<std::string> &noise() const { return keptLines; }
 
 private:
-  /// Filters one complete line. Appends a line for the user to `passed`, and
-  /// stores any other line.
+  /// Processes `line`, one complete line of stderr. There are three cases:
+  ///
+  /// - `line` begins with "pcc-progress: ": stores the rest of the line in
+  ///   `progress`.
+  /// - `line` begins with "pcc:", "note:" or "rank ": appends the line to
+  ///   `passed`, the text that take() returns.
+  /// - All other lines: appends the line to `keptLines`. If `keptLines` then
+  ///   has more than 200 lines, removes the oldest line.
   void takeLine(std::string line, std::string &passed);
 
   /// The beginning of a line of stderr whose newline has not arrived yet.
@@ -57,10 +72,17 @@ struct LostRank {
   int exitCode = 0;
 };
 
-/// Returns the rank in mpirun's message about a lost rank among the lines
-/// `noise`. The message is "process rank 2 … exited on signal 9 (Killed)", or
-/// "Process name: [[1,1],2]" with "Exit code: 3". Returns std::nullopt if there
-/// is no such message.
+/// Searches `noise` for a message of mpirun about a rank that failed, and
+/// returns this rank with its signal or exit code. `noise` contains lines that
+/// mpirun and the ranks wrote to stderr. There are two kinds of messages, shown
+/// here for rank 2:
+///
+/// - "process rank 2 with PID 4711 on node n1 exited on signal 9 (Killed)":
+///   signal 9 killed the rank.
+/// - "Process name: [[1,1],2]", followed by the line "Exit code: 3": the rank
+///   exited with code 3.
+///
+/// Returns std::nullopt if there is no such message, or if the exit code is 0.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise);
 
 /// Returns the first paragraph of `noise` as a single line. `noise` contains

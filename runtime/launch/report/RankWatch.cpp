@@ -74,7 +74,11 @@ int RankWatch::numEnded() const {
                            [](const auto &rank) { return rank.second < 0; }));
 }
 
-/// Records the end at once if the process has already ended.
+/// Opens a pidfd (file descriptor of a process) for process `pid`, so that
+/// epoll reports the end of the process. If no pidfd can be opened, assumes
+/// that the process has already ended. In this case, records at once that rank
+/// `rank` has ended (noteEnd()). Does nothing if watch() was called for this
+/// rank before.
 void RankWatch::watch(int rank, int pid) {
   const auto [entry, isNew] = known.emplace(rank, -1);
   if (!isNew)

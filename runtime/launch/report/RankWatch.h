@@ -58,8 +58,14 @@ public:
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
-  /// Lists the files of ranks in the status folder, and begins to watch the
-  /// processes of new ranks.
+  /// Searches the status folder for files that the ranks have created. The name
+  /// of a file is a message:
+  ///
+  /// - "alive.3.4711" means that rank 3 has started, and that its process has
+  ///   the id 4711. Begins to watch this process, unless the process is watched
+  ///   already.
+  /// - "lost.3" means that another rank has noticed the end of rank 3. Stores 3
+  ///   in `lost`, unless `lost` has a value already.
   void findNewRanks();
   /// Begins to watch process `pid`, which runs rank `rank`.
   void watch(int rank, int pid);
@@ -68,8 +74,9 @@ private:
 
   /// The status folder.
   const std::string folder;
-  /// File descriptor of the epoll instance that waits for the status folder and
-  /// for all processes.
+  /// File descriptor of the epoll instance. The epoll instance reports two
+  /// events: a new file appears in the status folder, or the process of a rank
+  /// ends.
   int epollFd;
   /// File descriptor of the inotify instance that reports new files in the
   /// status folder.
@@ -79,7 +86,11 @@ private:
   std::map<int, int> known;
   /// The rank whose process ended first.
   std::optional<int> first;
-  /// The rank that another rank has reported as lost.
+  /// The rank that another rank has reported as lost; std::nullopt if there is
+  /// none. A rank is lost if its process ends too early: before the rank has
+  /// finished its work, and before the rank has sent an error to another rank.
+  /// Another rank reports the loss of rank 3 by a file with the name "lost.3"
+  /// in the status folder.
   std::optional<int> lost;
 };
 

@@ -9,10 +9,11 @@
 
 namespace pcc::runtime {
 
-/// Raises this process's limit of open files (ulimit -n) as far as mpirun needs
-/// it for `worldSize` ranks. Below this limit, mpirun waits forever or crashes.
-/// Exit code 13 if the hard limit is too low. `launcher` is mpirun's name for
-/// the message.
+/// Raises this process's limit of open files (ulimit -n) if the limit is too
+/// low for mpirun. mpirun needs more open files for more ranks, and `worldSize`
+/// is the number of ranks. Without enough open files, mpirun waits forever or
+/// crashes. Returns an error with exit code 13 if the limit cannot be raised
+/// far enough. The error message begins with `launcher`, such as "mpirun".
 Status allowOpenFiles(const std::string &launcher, int worldSize);
 
 /// Returns whether `folder` has enough space for the messages between
@@ -21,9 +22,11 @@ Status allowOpenFiles(const std::string &launcher, int worldSize);
 /// its file is killed by SIGBUS.
 bool holdsMessages(const std::string &folder, int worldSize);
 
-/// Checks that `folder` has enough space for mpirun's own files, for
-/// `worldSize` ranks. Exit code 7 if not. `withMessages` says whether the
-/// messages between the ranks (holdsMessages()) need space in `folder` too.
+/// Checks that `folder` has enough space for the files that mpirun creates when
+/// it starts `worldSize` ranks. If `withMessages` is true, MPI also stores the
+/// messages between the ranks in `folder`, and the function adds the space for
+/// the messages. Returns an error with exit code 7 if there is not enough
+/// space. The error message begins with `launcher`, such as "mpirun".
 Status checkSpace(const std::string &launcher, const std::string &folder,
                   int worldSize, bool withMessages);
 

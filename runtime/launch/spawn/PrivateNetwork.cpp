@@ -35,9 +35,17 @@ static bool startLoopback() {
   return isUp;
 }
 
-/// Enters a new network. A user without this privilege also enters a new user
-/// namespace, with equal user and group ids. Root does not, because it would
-/// lose access to other users' files.
+/// Moves this process to a new Linux network namespace, and activates the
+/// loopback interface of the namespace. Returns whether both succeeded.
+///
+/// If the process lacks the privilege to create a network namespace
+/// (CAP_SYS_ADMIN), the function also creates a user namespace. The process has
+/// this privilege in the user namespace. The ids of its user and its group do
+/// not change. For example, user 1000 is still user 1000 in the user namespace.
+///
+/// If root lacks the privilege, the function returns false. A user namespace
+/// would give the privilege to root too, but root could then no longer access
+/// the files of other users.
 static bool enter() {
   const uid_t user = geteuid();
   const gid_t group = getegid();

@@ -53,8 +53,9 @@ static bool isOnOneHost() {
          !std::getenv("LSB_JOBID");
 }
 
-/// Uses parameters of Open MPI 4.1 (MCA). Allows more ranks than cores, and
-/// does not bind ranks to cores.
+/// Returns the command for mpirun of Open MPI 4.1. The command allows more
+/// ranks than cores, and does not bind a rank to a core. An option "--mca NAME
+/// VALUE" sets the parameter NAME of Open MPI to VALUE.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -76,8 +77,10 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   return command;
 }
 
-/// Returns the environment variables that make a process the only rank, without
-/// a launcher.
+/// Returns environment variables for the process of a run with only one rank.
+/// The variables say that the process is rank 0, and that there is 1 rank. If
+/// there are several ranks on CPUs, the launcher mpirun sets similar variables.
+/// A run with one rank has no launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
@@ -159,8 +162,22 @@ private:
   /// killed.
   static constexpr std::chrono::seconds kGrace{4};
 
-  /// Writes the ranks' stdout. If stdout fails, asks the ranks to stop. Returns
-  /// whether a deadline has passed.
+  /// Writes text that the ranks wrote to their stdout to the stdout of this
+  /// process. If this write fails, asks the ranks to stop.
+  ///
+  /// Returns whether the launcher must be killed. The launcher is the process
+  /// that starts the ranks, such as mpirun. The result is true in three cases:
+  ///
+  /// - No rank has started within request.loadTimeout seconds.
+  /// - All ranks have ended, but the launcher has not ended within
+  ///   request.loadTimeout seconds.
+  /// - This process received a signal, such as SIGINT, and no rank is running,
+  ///   but the launcher has not ended within kGrace (4 s).
+  ///
+  /// If the ranks may be on several hosts, the result is always false.
+  ///
+  /// ChildProcess::wait() calls this function at least ten times per second
+  /// while the launcher runs.
   bool advance() {
     relay.advance();
     if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
@@ -255,8 +272,20 @@ static Status runLauncher(Launcher launcher, int worldSize,
   return Status::success();
 }
 
-/// Returns the error of the run. If a rank was lost, adds the last activity of
-/// each rank. The flight recorders (activity logs) are then written to a file.
+/// Returns the error of the run, or success. `outcome` describes the end of the
+/// run. `folder` is a directory with one flight recorder per rank. A flight
+/// recorder is a log of the latest activities of one rank.
+///
+/// Exit code 14 usually means that a rank ended without an error report, or
+/// that a rank or the launcher took too long. If the error has exit code 14,
+/// and no signal to this process ended the run, the function also does two
+/// things:
+///
+/// - It adds the last activity of each rank to the error. If a rank reported
+///   the error, the error already contains these activities, and the function
+///   adds nothing.
+/// - It writes the flight recorders of all ranks to the file
+///   request.flightFile.
 static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {
@@ -313,8 +342,10 @@ Status spawnRanks(const SpawnRequest &request) {
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());
-  // Directory for the messages between the ranks. If /dev/shm is missing or too
-  // small, the messages are kept in `folder`.
+  // Directory in which MPI stores the messages between the ranks. The directory
+  // is created in /dev/shm, a file system in memory. If /dev/shm is missing or
+  // too small, `memory` is not created, and MPI stores the messages in
+  // `folder`.
   PrivateFolder memory;
   if (holdsMessages("/dev/shm", worldSize))
     (void)memory.create("/dev/shm");

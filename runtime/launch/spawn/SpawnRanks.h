@@ -20,8 +20,11 @@ struct SpawnRequest {
   /// Launcher that starts the CPU ranks: the path of an executable, or a name
   /// that is looked up in PATH.
   std::string launcher = "mpirun";
-  /// Function that receives progress messages of rank 0; an empty text clears
-  /// the message. May be empty.
+  /// Function that displays the progress of the run. spawnRanks() calls the
+  /// function with the latest progress message of rank 0, such as "step 3 of
+  /// 10". A new message replaces the displayed message. An empty message
+  /// removes the displayed message. If `onProgress` is not set, rank 0 sends no
+  /// progress messages.
   std::function<void(const std::string &)> onProgress = {};
   /// Path for the flight recorders (logs of the ranks' latest activities) of a
   /// failed run. If empty, they are not written.
@@ -38,26 +41,29 @@ struct SpawnRequest {
   bool onGpus = false;
 };
 
-/// Runs BUNDLE/run, the executable in the bundle directory, in as many
-/// processes as the bundle has ranks. Blocks until all have ended.
+/// Runs BUNDLE/run, the executable in the bundle directory, in one process per
+/// rank. Blocks until all processes have ended.
 ///
-/// - CPU ranks are started by Open MPI's mpirun, GPU ranks by BUNDLE/run
-///   itself.
-/// - The ranks' stdout is passed on to stdout. If stdout fails, the ranks are
-///   asked to stop.
-/// - Lines of stderr for the user ("pcc:", "note:", "rank ") are passed on to
-///   stderr.
-/// - SIGINT, SIGTERM and SIGHUP are passed to all ranks as SIGTERM. Ranks that
-///   train then save (exit code 16); other ranks end (128 plus the signal).
-/// - A second signal kills all ranks.
-/// - No files are left behind, even if this process is killed.
+/// - Several ranks on CPUs are started by mpirun of Open MPI. Several ranks on
+///   GPUs are started by BUNDLE/run. A single rank is started by this process.
+/// - This process copies the stdout of the ranks to its own stdout. If a write
+///   to its own stdout fails, this process asks the ranks to stop.
+/// - This process copies a line of the ranks' stderr to its own stderr if the
+///   line begins with "pcc:", "note:" or "rank ". Other lines are not copied.
+/// - If this process receives SIGINT, SIGTERM or SIGHUP, it sends SIGTERM to
+///   all ranks. Ranks that train with the option --save then save a checkpoint
+///   and end (exit code 16). Other ranks end without saving (exit code 128 plus
+///   the number of the signal).
+/// - A second signal to this process kills all ranks.
+/// - Temporary files of the run are deleted, even if this process is killed.
 ///
-/// Returns the error of the first rank that failed, which the caller prints.
-/// Other exit codes:
+/// If a rank reports an error, returns the error of the first rank that does
+/// so. The caller prints the error. Other errors have these exit codes:
 ///
-/// - 14: a rank was lost or a deadline passed
-/// - 13: the launcher is missing or starts no ranks
-/// - 7: stdout failed
+/// - 14: a rank ended without an error report, or the launcher missed a
+///   deadline
+/// - 13: the launcher was not found, or started no ranks
+/// - 7: a write to stdout failed
 Status spawnRanks(const SpawnRequest &request);
 
 /// Returns mpirun and its options; the caller appends the executable and its

@@ -27,8 +27,13 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
-/// Loads each file once. Equal executables are hard links to one file, so they
-/// have equal inode numbers.
+/// Loads equal executables only once. The compiler writes equal executables as
+/// hard links to one file, so they have equal inode numbers. The function loads
+/// an executable only if it has not yet loaded one with the same inode number.
+///
+/// For example, the executables of ranks 0 and 1 are equal, and the executable
+/// of rank 2 differs. The function then loads the executables of ranks 0 and 2.
+/// The image of rank 0 is also the image of rank 1.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

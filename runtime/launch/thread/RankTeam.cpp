@@ -89,7 +89,12 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// Waits until `rounds`, the number of tasks so far, exceeds `round`.
+/// Waits until task number `round` has started, and then returns true. If the
+/// team ends, returns false.
+///
+/// Tasks are numbered from 0. The member `rounds` is the number of tasks that
+/// have started. For example, tasks 0 and 1 have started if `rounds` is 2. Task
+/// number `round` has therefore started if `rounds` is greater than `round`.
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -132,10 +137,14 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
-/// Calls call() with a task that executes `next` and always returns success,
-/// because an error of a task would end the team. If `next` fails on a rank,
-/// the task stores the error. If `next` fails on several ranks, the error of
-/// the rank with the lowest number is kept.
+/// Executes `next` on every rank. Returns the error of the lowest rank on which
+/// `next` fails. For example, `next` fails on ranks 1 and 3. The function then
+/// returns the error of rank 1. If the team has already ended, the function
+/// returns the error with which the team ended.
+///
+/// An error that a task returns to call() would end the team. The function
+/// therefore passes another task to call(). This task executes `next`, stores
+/// the error of `next` in the variable `error`, and returns success.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();

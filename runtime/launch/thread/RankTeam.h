@@ -55,9 +55,11 @@ public:
   /// error.
   Status callApart(const Task &task);
 
-  /// Ends the team with error `reason`; may be called from any thread. A rank
-  /// that waits for another rank is woken; a rank that computes ends after its
-  /// current step.
+  /// Ends all ranks of the team with the error `reason`. Any thread may call
+  /// this function. A rank that waits for another rank stops waiting, and ends.
+  /// A rank that computes ends when it next waits for another rank, or before
+  /// its next step. A step is one execution of the whole model, in training or
+  /// inference.
   void abort(const Status &reason);
 
   /// Ends the threads of all ranks, and joins them. Must not be called during a
@@ -68,8 +70,9 @@ public:
   int size() const { return int(images.size()); }
 
 private:
-  /// Executes tasks on the rank of `world` until the team ends. This is the
-  /// body of the rank's thread.
+  /// Executes the tasks of one rank until the team ends. The thread of the rank
+  /// calls this function first. `world` is the object through which the rank
+  /// communicates with the other ranks; world.rank() is the number of the rank.
   Status serve(World &world);
   /// Opens the device of a rank. A GPU can be used only if the team has one
   /// rank.
@@ -93,7 +96,9 @@ private:
   std::string bundleFolder;
   RunOptions options;
   std::vector<const ProgramImage *> images;
-  /// Whether each rank should end the run before its next step.
+  /// Whether abort() was called. Each rank reads this variable before each
+  /// step. If the value is true, the rank ends. A step is one execution of the
+  /// whole model, in training or inference.
   std::atomic<bool> isGivenUp{false};
 
   /// Guards the members that are declared after it.
@@ -106,7 +111,8 @@ private:
   uint64_t rounds = 0;
   /// Number of ranks that have not finished the current task.
   int numBusy = 0;
-  /// Worlds of the ranks whose thread is running.
+  /// World objects of the ranks whose thread is running. Each rank has its own
+  /// World object, through which it communicates with the other ranks.
   std::vector<World *> worlds;
   /// Whether the ranks' threads should end instead of waiting for a further
   /// task.

@@ -21,8 +21,13 @@ namespace {
 /// of all ranks with this error.
 class FirstError {
 public:
-  /// Reports an error of the rank of `world`. Thread-safe. Ignores later
-  /// errors, because they are consequences of the first one.
+  /// Stores the error `status` of one rank, and ends all ranks with this error.
+  /// `world` is the World object of the failed rank, through which the rank
+  /// communicates with other ranks.
+  ///
+  /// Only the first call has an effect. Errors of later calls are ignored,
+  /// because they are consequences of the first error. Several threads may call
+  /// this function at the same time.
   void tell(World &world, const Status &status) {
     {
       std::lock_guard lock(mutex);
@@ -44,7 +49,8 @@ private:
 
 } // namespace
 
-/// Returns the flight recorder of every rank.
+/// Returns the flight recorders of all ranks. A flight recorder is a log of the
+/// latest activities of one rank. Each entry of `worlds` belongs to one rank.
 static std::vector<FlightLog>
 logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
   std::vector<FlightLog> logs;
@@ -53,8 +59,12 @@ logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
   return logs;
 }
 
-/// Aborts the ranks that already run if a thread cannot be created. Reads the
-/// flight recorders after all threads have ended.
+/// Creates one thread after another. If a thread cannot be created, ends the
+/// ranks whose threads already run.
+///
+/// Each rank has a flight recorder, a log of the latest activities of the rank.
+/// The function reads the flight recorders after all threads have ended,
+/// because the threads no longer change them then.
 Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
                   const std::string &flightFile) {
   const auto worlds = createThreadWorlds(worldSize);

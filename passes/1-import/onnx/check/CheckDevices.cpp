@@ -20,7 +20,10 @@ public:
   /// devices, and the names of its devices.
   explicit DeviceCheck(const Model &model);
 
-  /// Checks the annotations of `nodes` and of the nodes in their subgraphs.
+  /// Checks the multi-device annotations of `nodes` and of the nodes in their
+  /// subgraphs. An annotation of a node gives the pipeline stage of the node,
+  /// and describes how tensors of the node are split among devices. The
+  /// function records the first mistake in `error`.
   void visit(const std::vector<Node> &nodes);
 
   Status error;
@@ -38,20 +41,28 @@ private:
   /// Checks that the number `device` is in [0, numDevices). Checks that it is
   /// not yet in `listed`, the devices seen so far. Adds it to `listed`.
   void checkDevice(int64_t device, int64_t numDevices);
-  /// Records an error about the current node and tensor, unless an earlier
-  /// error is already recorded.
+  /// Sets `error` to an error with the message `what`. Does nothing if `error`
+  /// already holds an error. The message begins with the node `current` and the
+  /// tensor `tensor`, if these members are set. For example, the node n of type
+  /// MatMul, the tensor W and the text "splits axis 0 twice" give the message
+  /// "node 'n' (MatMul): the sharding of 'W' splits axis 0 twice".
   void fail(const std::string &what);
 
   /// Number of devices of each device configuration, by the configuration's
   /// name.
   std::unordered_map<std::string_view, int64_t> numDevices;
-  /// Node whose annotations are being checked; null while the model's device
-  /// configurations are checked.
+  /// Node whose multi-device annotations are being checked. A multi-device
+  /// annotation of a node describes how the tensors of the node are split among
+  /// devices. The member is null while the class checks the model's device
+  /// configurations, because a device configuration belongs to no node.
   const Node *current = nullptr;
   /// Name of the tensor whose sharding is being checked; empty if there is
   /// none.
   std::string_view tensor;
-  /// Devices that occurred so far in the device list that is being checked.
+  /// Numbers of the devices that checkEntries() has found so far in the
+  /// sharding of one tensor. The sharding lists the devices that hold the
+  /// shards of the tensor. The class reports an error if the sharding lists a
+  /// device twice.
   std::unordered_set<int64_t> listed;
 };
 

@@ -8,22 +8,37 @@
 
 namespace pcc::onnx {
 
-/// Checks the ONNX multi-device annotations of a model by these rules, which do
-/// not depend on tensor shapes:
+/// Checks the ONNX multi-device annotations of a model. An annotation of a node
+/// refers to one device configuration (a named set of devices). The annotation
+/// gives the pipeline stage of the node and the shardings of the node's
+/// tensors. A sharding gives the split dims of one tensor and a device list:
+/// the devices that hold the shards. The checked rules do not depend on tensor
+/// shapes:
 ///
 ///  - Device configurations have distinct, non-empty names and 1 to 65,536
 ///    devices. Either all devices of a configuration have a name or none has.
-///  - A node refers only to existing configurations, at most once to each.
-///  - A node shards only its own inputs and outputs, each at most once.
-///  - Pipeline stages are not negative.
-///  - Each entry of a device list is a device number or the key of a device
-///    group (devices that hold the same shard). All entries of a list stand for
-///    equally many devices. No device occurs twice.
-///  - No dim is split twice, and there are no more shards than devices.
-///  - A device list is empty or has one entry per shard. A tensor with a single
-///    shard may have a list of any length.
+///  - Each annotation of a node refers to a device configuration of the model.
+///    Two annotations of one node refer to different configurations.
+///  - An annotation shards only inputs and outputs of its own node, and each of
+///    them at most once.
+///  - A pipeline stage is not negative.
+///  - A sharding splits each dim at most once. Each number of shards is at
+///    least 1.
+///  - A tensor has no more shards than the configuration has devices.
+///  - A device list is empty or has one entry per shard. If the tensor has only
+///    one shard, the list may have any length.
+///  - Each entry of a device list is the number of one device, or the key (a
+///    number) of a device group. A device group is a set of devices that all
+///    hold the same shard.
+///  - All entries of a device list stand for equally many devices. Example: if
+///    one entry is a group of 2 devices, each other entry is also a group of 2
+///    devices.
+///  - Each device occurs at most once in a device list, including its groups.
+///  - A device group has at least one device. Each group of a sharding has a
+///    different key, and the device list contains the key.
 ///
-/// Returns the first violation, with exit code 6 and the name of the node.
+/// Returns the first violation, with exit code 6. The message names the node,
+/// unless the violation is in a device configuration.
 Status checkDevices(const Model &model);
 
 } // namespace pcc::onnx

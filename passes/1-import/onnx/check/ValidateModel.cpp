@@ -17,26 +17,41 @@ struct Definition {
   /// Kind of the definition for messages: "node", "an input" or "an
   /// initializer".
   const char *what = "node";
-  /// Index of the node that defines the value. Valid only if `byNode` is true.
+  /// Position, in the graph's list of nodes, of the node that defines the
+  /// value. The first node has position 0. Has no meaning if an input or an
+  /// initializer defines the value (`byNode` is false).
   uint32_t node = 0;
   /// Whether a node defines the value. False for an input or an initializer.
   bool byNode = false;
 };
 
-/// Symbol table of one ONNX graph or function body. Nodes may also use names of
-/// enclosing graphs.
+/// Checks one ONNX graph (or one function body) and sorts its nodes. Maps the
+/// name of each value of the graph to the definition of the value. A definition
+/// is an input, an initializer or a node of the graph. A graph can lie inside a
+/// node of another graph, which is then called the enclosing graph. A node may
+/// also read values of enclosing graphs. A Scope therefore has a pointer to the
+/// Scope of the enclosing graph.
 class Scope {
 public:
-  /// Creates the scope of the graph with the nodes `nodes`. `outer` is the
-  /// scope of the enclosing graph; null for a main graph or a function.
+  /// Creates an object that checks the graph with the nodes `nodes`. At first,
+  /// the object knows no values of the graph. If the graph is a subgraph of a
+  /// node in another graph, `outer` is the Scope of that other graph. If the
+  /// graph is the main graph or the body of a function, `outer` is null.
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Adds the definition of the value `name` by an input or an initializer.
-  /// `what` is the kind of the definition: "an input" or "an initializer".
-  /// Records an error if this graph or an enclosing graph already defines the
-  /// name. Exception: this graph defines the name, and the kind of that
-  /// definition is `mayRepeat`.
+  /// Records that an input or an initializer of this graph defines the value
+  /// `name`. `what` is "an input" or "an initializer". Records an error in two
+  /// cases:
+  ///
+  ///   - `name` is empty.
+  ///   - This graph or an enclosing graph already defines `name`.
+  ///
+  /// `mayRepeat` permits one repetition in the second case. ONNX lets an
+  /// initializer have the name of an input of the same graph. For an
+  /// initializer, the caller therefore passes "an input" as `mayRepeat`. Then
+  /// there is no error if this graph already has an input `name`. For an input,
+  /// `mayRepeat` is empty, and no repetition is permitted.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Adds the results of all nodes to the symbol table. Must be called before
@@ -46,8 +61,10 @@ public:
   /// subgraphs. Sorts the nodes topologically. Appends to `captures` the names
   /// that nodes read from enclosing graphs.
   void sortNodes(std::vector<std::string_view> &captures);
-  /// Checks that this graph or an enclosing graph defines the graph output
-  /// `name`. In the second case, appends the name to `captures`.
+  /// Checks `name`, the name of an output of this graph. A value with this name
+  /// must be defined in this graph or in an enclosing graph. If the value is
+  /// defined in an enclosing graph, appends `name` to `captures`. `captures` is
+  /// the list of the names that this graph takes from enclosing graphs.
   void checkOutput(std::string_view name,
                    std::vector<std::string_view> &captures);
 
@@ -58,21 +75,33 @@ private:
   /// Returns the definition of `name` in this graph, not in enclosing ones;
   /// null if there is none.
   const Definition *find(std::string_view name) const;
-  /// Adds a definition of the value `name`. Records an error if this graph or
-  /// an enclosing graph already defines the name. Exception: this graph defines
-  /// the name, and the kind of that definition is `mayRepeat`. For example, an
-  /// initializer may have the name of an input: `mayRepeat` is then "an input".
+  /// Records that `definition` defines the value `name`. `definition` is a
+  /// node, an input or an initializer of this graph. Records an error in two
+  /// cases:
+  ///
+  ///   - `name` is empty.
+  ///   - This graph or an enclosing graph already defines `name`.
+  ///
+  /// `mayRepeat` permits one repetition in the second case. ONNX lets an
+  /// initializer have the name of an input of the same graph. For an
+  /// initializer, the caller therefore passes "an input" as `mayRepeat`. Then
+  /// there is no error if this graph already has an input `name`. For an input
+  /// or a node, `mayRepeat` is empty, and no repetition is permitted.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
-  /// Records that `node` reads the value `name`. The effect depends on the
-  /// definition of the value:
+  /// Finds the definition of the value `name`. The node `node` reads this
+  /// value. The function then does one of these four things:
   ///
-  ///   by a node of this graph        appends that node's index to `producers`
-  ///   by an input or initializer
-  ///     of this graph                has no effect
-  ///   in an enclosing graph          appends `name` to `captures`
-  ///   missing                        records an error
+  ///   - If a node of this graph defines the value, appends the index of that
+  ///     node to `producers`. `producers` lists the nodes that must come before
+  ///     `node`.
+  ///   - If an input or an initializer of this graph defines the value, does
+  ///     nothing.
+  ///   - If only an enclosing graph defines the value, appends `name` to
+  ///     `captures`. `captures` are the names that this graph takes from
+  ///     enclosing graphs.
+  ///   - If no graph defines the value, records an error.
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
@@ -95,9 +124,11 @@ private:
 
 } // namespace
 
-/// Validates a graph and its subgraphs, and sorts their nodes. Appends to
-/// `captures` the names that the graph reads but an enclosing graph defines.
-/// Returns the first error, if any.
+/// Validates `graph` and its subgraphs, and sorts their nodes. `outer` is the
+/// symbol table of the graph that encloses `graph`; null for the main graph.
+/// Appends names to `captures`: the names of the values that `graph` or a
+/// subgraph of `graph` reads, but a graph around `graph` defines. Returns the
+/// first error, if any.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures);
 
@@ -157,8 +188,10 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// Treats a value that a subgraph of `node` reads from this graph like an
-/// operand of `node`: the node that defines the value is a producer of `node`.
+/// Returns the indices of the producers of `node`. A producer of `node` is a
+/// node of this graph whose result `node` reads. A read in a subgraph of `node`
+/// counts as a read by `node`. Example: `node` is an If, and its then_branch
+/// reads x, the result of node 3. The returned list then contains 3.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -189,9 +222,11 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
-/// Finds the producers of all nodes before it reorders the nodes. The producers
-/// are looked up in `definitions`, which stores the index of each node. The
-/// reordering changes these indices.
+/// Works in two steps. Step 1 finds the producers of each node: the nodes whose
+/// results the node reads. Step 2 moves the nodes to their new places in the
+/// list. The map `definitions` gives step 1 the index of the node that defines
+/// a value. Step 2 changes the indices of nodes, so step 1 must be complete
+/// before step 2 begins.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());
@@ -245,7 +280,9 @@ static Status checkDefault(const Tensor &tensor, const ValueInfo &input) {
                                     "this name");
 }
 
-/// Checks each initializer that is the default value of an input.
+/// Checks each dense initializer of `graph` that has the name of an input of
+/// `graph`. The initializer is the default value of that input. The element
+/// type and the shape of the initializer must fit the type of the input.
 static Status checkDefaults(const Graph &graph) {
   std::unordered_map<std::string_view, const ValueInfo *> inputs;
   for (const ValueInfo &input : graph.inputs)
@@ -256,8 +293,12 @@ static Status checkDefaults(const Graph &graph) {
   return Status::success();
 }
 
-/// Adds the definitions of all values to a Scope (symbol table). Then checks
-/// that nodes and graph outputs use only defined values.
+/// Validates `graph` in two steps. Step 1 adds all values that the graph
+/// defines to `scope`, the symbol table of the graph. These values are inputs,
+/// initializers and results of nodes. Step 2 sorts the nodes and checks that
+/// each value that a node reads, and each graph output, is defined in the graph
+/// or in an enclosing graph. `outer` is the symbol table of the enclosing
+/// graph; null for the main graph.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures) {
   PCC_RETURN_IF_ERROR(checkDefaults(graph));

@@ -146,9 +146,11 @@ const Attribute *CallInliner::argument(std::string_view parameter) const {
   return nullptr;
 }
 
-/// Replaces an attribute that refers to a parameter of the function by the
-/// value of the parameter. The attribute keeps its own name. If the parameter
-/// has no value, the attribute remains unchanged.
+/// Gives `attribute` the value of the function parameter to which it refers.
+/// Example: in a function, the attribute axis=@d refers to the parameter d. If
+/// the call passes d=2, the attribute becomes axis=2. If the parameter has no
+/// value, leaves `attribute` unchanged: it still refers to the parameter.
+/// bindAttributes then erases the attribute from the node.
 void CallInliner::bindAttribute(Attribute &attribute) {
   const Attribute *value = argument(attribute.refAttrName);
   if (!value)
@@ -181,7 +183,9 @@ void CallInliner::bindAttributes(Node &node) {
                 [](const Attribute &a) { return !a.refAttrName.empty(); });
 }
 
-/// Renames inputs and initializers before nodes, because nodes use their names.
+/// Renames the values of `graph`, a subgraph of a copied node. The nodes of
+/// `graph` read its inputs and its initializers by name. The function therefore
+/// renames the inputs and the initializers before it renames the nodes.
 void CallInliner::renameGraph(Graph &graph) {
   // Names of the graph's inputs before the renaming. An initializer may have
   // the name of an input; the initializer is then the default value of the
@@ -241,10 +245,20 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Copies device annotations from the function call to `node`, a node of the
-/// copied body. Copies the pipeline stage if `node` has none. Copies the
-/// sharding of a tensor if `node` reads or defines the tensor and has no
-/// sharding for it. Treats each device configuration separately.
+/// Copies the multi-device annotations of the function call to `node`, a node
+/// of the copied body. Each annotation belongs to one device configuration (a
+/// named set of devices). An annotation consists of a pipeline stage and
+/// shardings of tensors. For each annotation of the call, the function looks
+/// for the annotation of `node` that belongs to the same device configuration.
+/// If `node` has no such annotation, the function starts with an empty
+/// annotation. The function copies two parts of the call's annotation:
+///
+///  - It copies the pipeline stage if the annotation of `node` has no stage.
+///  - It copies the sharding of a tensor if `node` reads or defines this
+///    tensor, and the annotation of `node` has no sharding of this tensor.
+///
+/// The function does not add a new annotation to `node` if it has copied
+/// neither a pipeline stage nor a sharding to this annotation.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -289,10 +303,11 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
   nodes.push_back(std::move(node));
 }
 
-/// Copies the nodes of the function and renames the copies. The budget in
-/// `source` limits the total size of the nodes that all calls add. Before each
-/// copy, subtracts the size of the node from the budget. Returns an error if
-/// the budget is too small.
+/// Copies the nodes of the function and renames the copies. The object `source`
+/// holds a budget: the total size of the nodes and names that the inlining of
+/// all calls may still add to the model. Before each copy, subtracts the size
+/// of the node from the budget. Returns an error if the budget is smaller than
+/// the size of the node.
 StatusOr<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())

@@ -42,7 +42,8 @@ private:
   void take(const Graph &graph);
 
   Model &model;
-  /// Value names in use.
+  /// Names that must not be given to a new value: the names of all values of
+  /// the main graph and its subgraphs, and all names that `fresh` has returned.
   std::unordered_set<std::string_view> taken;
   uint64_t budget;
   /// Number that the function `fresh` appended last. To make a name unique,
@@ -66,8 +67,10 @@ public:
               UniqueNames &source);
 
   /// Returns the nodes that replace the function call, in topological order.
-  /// They may contain calls of other functions. An error has exit code 4 if a
-  /// function parameter is a graph, otherwise 3. May be called only once.
+  /// Some of these nodes may be calls of other functions. Returns an error with
+  /// exit code 4 if the value of an attribute parameter of the function is a
+  /// graph, which pcc does not support. Every other error has exit code 3. May
+  /// be called only once.
   StatusOr<std::vector<Node>> make();
 
 private:
@@ -75,19 +78,47 @@ private:
   /// name to the name of the call's operand. If the call omits the operand,
   /// maps the input name to the empty string.
   void bindInputs();
-  /// Maps each output name of the function to the name of the call's result, in
-  /// the map `names`. If the map already has an entry for the output name, for
-  /// example because the output is also an input, adds the pair (output name,
-  /// result name) to `forwarded` instead.
+  /// Adds an entry to the map `names` for each output of the function that the
+  /// call uses. The key is the name of the output. The value is the name of the
+  /// call's result that corresponds to the output. Example: if the function has
+  /// the output b and the call has the result y, the map translates b to y.
+  ///
+  /// The map cannot hold two entries for one name. An output of a function may
+  /// have a name that is already in the map. For example, the function returns
+  /// its input a, and the map already translates a to the call's operand x. In
+  /// this case, bindOutputs() adds the pair (a, y) to the list `forwarded`. The
+  /// inliner later adds an Identity node, which copies x to y.
   void bindOutputs();
-  /// Gives a copied node its new names, attribute values and device
-  /// annotations. `inBody` is false if the node lies in a subgraph inside the
-  /// function's body.
+  /// Adapts `node` to the graph that contains the call. `node` is a copy of a
+  /// node of the function, or of a node in a subgraph of the function. Makes
+  /// these changes:
+  ///
+  ///   - Gives `node` a new name.
+  ///   - Renames the operands by the map `names`.
+  ///   - Renames the results. If `inBody` is true, a result that is an output
+  ///     of the function gets the name of the corresponding result of the call.
+  ///     Every other result gets a new, unused name.
+  ///   - Gives each attribute that refers to a parameter of the function the
+  ///     value of the parameter. Erases the attribute if there is no value.
+  ///   - Renames the values and nodes in the subgraphs of `node`.
+  ///   - Copies the pipeline stage and the shardings of the call to `node`.
+  ///     Keeps the pipeline stage and the shardings that `node` already has.
+  ///
+  /// `inBody` is true if `node` copies a node of the function's own list of
+  /// nodes. `inBody` is false if `node` lies in a subgraph. A node in a
+  /// subgraph cannot define an output of the function.
   void renameNode(Node &node, bool inBody);
-  /// Renames the values and nodes of a subgraph inside the copied body.
+  /// Renames the values and nodes of `graph`, a subgraph of a copied node. Each
+  /// value and each node that `graph` contains gets a new name. For example, if
+  /// the call of the function is named blk, the value t becomes blk/t. A node
+  /// of `graph` may also read a value from outside of `graph`. The map `names`
+  /// gives the new name of that value.
   void renameGraph(Graph &graph);
-  /// Replaces `name`, which a copied node or subgraph defines, by a new, unused
-  /// name, and adds the pair to `names`. Leaves an empty name unchanged.
+  /// Replaces `name` by a new, unused name. `name` is the name of a value that
+  /// a copied node or a copied subgraph defines. Also adds an entry to the map
+  /// `names`, which maps the old name to the new name. For example, if the call
+  /// is named blk, the name t becomes blk/t, and the map translates t to blk/t.
+  /// Leaves an empty name unchanged.
   void define(std::string_view &name);
   /// Replaces `name` by the name to which the map `names` maps it. Leaves
   /// `name` unchanged if the map lacks it.
@@ -96,18 +127,24 @@ private:
   /// function by the parameter's value. Erases the attribute if the parameter
   /// has no value.
   void bindAttributes(Node &node);
-  /// Replaces `attribute`, which refers to a parameter of the function, by the
-  /// parameter's value. Leaves it unchanged if the parameter has no value.
+  /// Gives `attribute` the value of the function parameter to which it refers.
+  /// `attribute` belongs to a copied node. The call of the function gives the
+  /// value of the parameter, or else the function has a default value. If there
+  /// is neither, leaves `attribute` unchanged.
   void bindAttribute(Attribute &attribute);
   /// Returns the value of the function's parameter `parameter`: the call's
   /// attribute of that name, else the function's default. Returns null if there
   /// is neither.
   const Attribute *argument(std::string_view parameter) const;
-  /// Adds the device annotations of the call to `node`, a node of the copied
-  /// body. Annotations that `node` has already are kept.
+  /// Copies the multi-device annotations of the call to `node`, a node of the
+  /// copied body. For one device configuration (a named set of devices), an
+  /// annotation gives the pipeline stage of a node and the shardings of its
+  /// tensors. Copies only shardings of tensors that `node` reads or defines.
+  /// Keeps each pipeline stage and each sharding that `node` already has.
   void inheritDevices(Node &node) const;
-  /// Appends an Identity node whose operand is the value `from` and whose
-  /// result is `to`.
+  /// Appends an Identity node to `nodes`, the nodes that replace the call. The
+  /// Identity node copies the value `from` to the value `to`: its operand is
+  /// named `from`, and its result is named `to`.
   void forward(std::string_view from, std::string_view to);
   /// Records `message` as an error with the exit code `code`, unless an earlier
   /// error is already recorded.

@@ -45,9 +45,10 @@ private:
   /// names the functions on the way, such as "function A calls itself, through
   /// B" if A calls B and B calls A.
   Status circle(const Function &function) const;
-  /// Checks the length of a chain of calls, in which each function calls the
-  /// next. The chain consists of the functions in `path` and of `below` more
-  /// functions. Returns an error if the chain has more than `depth` functions.
+  /// Returns an error if a chain of calls has more than `depth` functions. In a
+  /// chain of calls, each function calls the next function. The chain begins
+  /// with the functions in `path`. `below` more functions follow. Example: if
+  /// `path` is [A, B] and `below` is 3, the chain has 5 functions.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
@@ -88,8 +89,21 @@ Status CallGraphWalk::checkDepth(int below) const {
                                        path.front()->label());
 }
 
-/// Visits each function only once. For a visited function, `height` already
-/// holds the length of the longest chain of calls that begins with it.
+/// Visits `function`, and then each function that `function` calls. `path` is
+/// the list of the functions whose visit has begun and has not ended. Each
+/// function in `path` calls the next one, and the last one calls `function`. At
+/// the start of a traversal, `path` is empty. Returns an error in two cases:
+///
+///  - `function` is already in `path`. The function then calls itself, directly
+///    or through other functions.
+///  - A chain of calls has more than `depth` functions. In a chain of calls,
+///    each function calls the next function.
+///
+/// The body of a function is visited only once. At the end of the visit,
+/// `height` gets the length of the longest chain of calls that begins with the
+/// function. Example: A calls B, and B calls C. The height of C is 1, the
+/// height of B is 2 and the height of A is 3. If D also calls B, B is not
+/// visited again: the longest chain through D and B has 1 + 2 functions.
 Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

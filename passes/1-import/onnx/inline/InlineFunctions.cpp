@@ -13,9 +13,11 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Replaces all function calls in lists of nodes by the functions' bodies.
-/// `level` counts the subgraphs and inlined calls around a list. The level is
-/// limited, so that recursion cannot exhaust the stack.
+/// Replaces all function calls in lists of nodes by the nodes of the functions'
+/// bodies. The parameter `level` of the methods counts the subgraphs and the
+/// inlined calls that enclose a node. Example: a node of the main graph has
+/// level 0. A node in a branch of an If node of the main graph has level 1. The
+/// methods limit the level, so that their recursion cannot exhaust the stack.
 class FunctionInliner {
 public:
   FunctionInliner(Model &model, const FunctionTable &table,
@@ -24,15 +26,21 @@ public:
         source(model, limits.messages) {}
 
   /// Replaces each function call in `nodes` by the nodes of the function's
-  /// body. Includes calls in subgraphs and in the inserted bodies.
+  /// body. Replaces calls in subgraphs of `nodes` and in the inserted bodies,
+  /// too. `level` is the number of subgraphs and inlined calls that enclose
+  /// `nodes`: 0 for the nodes of the main graph.
   Status inlineList(std::vector<Node> &nodes, int level);
 
 private:
-  /// If `node` is a call, appends the nodes of the function's body to `out`.
-  /// Otherwise inlines the calls in the node's subgraphs and appends the node.
+  /// Appends `node` to `out`, with all calls inlined. If `node` is a call,
+  /// appends the nodes of the function's body instead of the node. Otherwise
+  /// inlines the calls in subgraphs of the node, and then appends the node.
+  /// `level` is the number of subgraphs and inlined calls that enclose `node`.
   Status inlineNode(Node node, std::vector<Node> &out, int level);
-  /// Appends the nodes of the body of `function` to `out`, in place of `call`.
-  /// Calls in the body are inlined, too.
+  /// Appends the nodes of the body of `function` to `out`. These nodes replace
+  /// `call`, a node that calls the function. If the body contains calls,
+  /// inlines these calls, too. `level` is the number of subgraphs and inlined
+  /// calls that enclose `call`.
   Status expand(const Node &call, const Function &function,
                 std::vector<Node> &out, int level);
 
@@ -46,9 +54,12 @@ private:
 
 Status FunctionInliner::expand(const Node &call, const Function &function,
                                std::vector<Node> &out, int level) {
-  // `opset` is the opset version of the Identity nodes that the inliner may
-  // add. Take the version of the standard domain that the function imports,
-  // else the version that the model imports, else version 1.
+  // The inliner may add Identity nodes to the body. For example, it adds one if
+  // an input of the function is also an output of the function. `opset` is the
+  // opset version of the Identity nodes. A function lists a version for each
+  // operator domain that it uses. Take the version that the function lists for
+  // the standard ONNX domain (""). If there is none, take the version that the
+  // model lists. If the model lists none either, take version 1.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
@@ -59,10 +70,13 @@ Status FunctionInliner::expand(const Node &call, const Function &function,
   return Status::success();
 }
 
-/// Returns an error if `level` exceeds twice ReadLimits::depth. `level` is the
-/// number of function calls and subgraphs that enclose `node`.
-/// ReadLimits::depth limits the nesting of subgraphs in the file, and the
-/// length of a chain of calls. `level` counts both.
+/// Appends `node` to `out`, with all function calls inlined. `level` is the
+/// number of subgraphs and inlined calls that enclose `node`. Each subgraph and
+/// each inlined call adds a recursive call, so a large `level` could exhaust
+/// the stack. Returns an error if `level` exceeds 2 * `limits.depth`. The
+/// number `limits.depth` limits two depths separately: the nesting depth of
+/// protobuf messages in the model file, and the number of functions in a chain
+/// of calls. The limit for `level` is the sum of both limits.
 Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                    int level) {
   if (level > 2 * limits.depth)
@@ -88,8 +102,11 @@ Status FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   return Status::success();
 }
 
-/// Sets the opset version of each node before the inlining, which copies nodes
-/// together with their versions.
+/// Inlines all function calls of the model. First sets the opset version of
+/// each node, because a node of a function gets its version from the function.
+/// Inlining copies the node to the graph that contains the call, and then no
+/// record of the function is left. The copy keeps the version of the original
+/// node.
 Status pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
   PCC_RETURN_IF_ERROR(table.fill(model.functions));

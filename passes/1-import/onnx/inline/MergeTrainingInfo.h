@@ -8,16 +8,19 @@
 
 namespace pcc::onnx {
 
-/// Merges the graphs of the model's TrainingInfo into the model's graph, which
-/// then computes one training step. The merged graph has these nodes, in this
-/// order:
+/// Merges the two graphs of the model's TrainingInfo into the model's main
+/// graph. The graph `initialization` computes initial values of weights. The
+/// graph `algorithm` computes one training step, and may read values of the
+/// main graph. The merged graph has these nodes, in this order:
 ///
-///   1. nodes of the initialization, with values renamed by initializationName
-///   2. nodes of the model's graph
-///   3. nodes of the algorithm
+///   1. nodes of `initialization`, with "initialization/" before value names
+///   2. nodes of the model's main graph
+///   3. nodes of `algorithm`
 ///
-/// `model.training` is not changed. Returns an error with exit code 4 for
-/// several TrainingInfos, and with 3 if the initialization has inputs.
+/// Does nothing if the model has no TrainingInfo. `model.training` is not
+/// changed. Returns an error with exit code 4 if the model has several
+/// TrainingInfos. Returns an error with exit code 3 if `initialization` has
+/// inputs.
 Status mergeTrainingInfo(Model &model);
 
 /// Returns "initialization/" followed by `output`. `output` is the name of a

@@ -9,7 +9,10 @@
 
 using namespace pcc::onnx;
 
-/// Numbers of protobuf wire types: varint fields, and length-delimited fields.
+/// Numbers that protocol buffers use for the encoding of a field (wire types).
+/// A field with wire type 0 is an integer in varint encoding. A field with wire
+/// type 2 has its size in bytes before its content, such as a string or a
+/// nested message.
 static constexpr uint32_t integerKind = 0, bytesKind = 2;
 
 void MessageBuilder::appendInteger(uint64_t value, std::string &bytes) {

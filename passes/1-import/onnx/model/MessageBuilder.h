@@ -18,8 +18,10 @@ namespace pcc::onnx {
 /// stores a view of the field's bytes, so large weights take no more memory.
 class MessageBuilder {
 public:
-  /// Appends a field that is already encoded, tag included. The bytes must stay
-  /// alive until the message has been written.
+  /// Appends one or more fields that are already encoded. `field` is a view of
+  /// the encoded bytes. These bytes include the number and the type of each
+  /// field. The builder stores only the view. The memory with the bytes must
+  /// therefore exist until write() has written the message.
   void copy(std::string_view field);
   /// Appends an integer field in varint encoding.
   void addInteger(uint32_t field, int64_t value);
@@ -27,8 +29,13 @@ public:
   void addBytes(uint32_t field, std::string_view bytes);
   /// Appends a field whose content is the nested message `message`.
   void addMessage(uint32_t field, MessageBuilder message);
-  /// Appends a field of `size` bytes. `content` is called only when the message
-  /// is written, and must then write exactly `size` bytes to the stream.
+  /// Appends a field whose content is produced only when the message is
+  /// written. For example, the content may be read from a file at that time.
+  /// `field` is the number of the field. `size` is the size of the content in
+  /// bytes. `content` is a function that writes the content to a stream.
+  /// addLater() only stores this function. The method write(), which writes the
+  /// whole message to a stream, calls the function with that stream. The
+  /// function must write exactly `size` bytes.
   void addLater(uint32_t field, uint64_t size,
                 std::function<void(std::ostream &)> content);
   /// Appends a repeated integer field in packed encoding (all values in one
@@ -52,10 +59,14 @@ public:
 private:
   /// Appends the varint encoding of `value` to `bytes`.
   static void appendInteger(uint64_t value, std::string &bytes);
-  /// Appends the start of a length-delimited field: its tag and its `size` in
-  /// bytes. The caller appends the content.
+  /// Appends the first bytes of a field whose encoding contains the size of the
+  /// content. Examples are a string and a nested message. The first bytes give
+  /// the number of the field (`field`), the kind of encoding (protobuf wire
+  /// type 2) and the size of the content in bytes (`size`). The caller must
+  /// append the content itself.
   void addHead(uint32_t field, uint64_t size);
-  /// Appends encoded bytes and takes ownership of them.
+  /// Appends `bytes` to the encoded message. `bytes` must already be encoded.
+  /// The builder owns the string from now on.
   void own(std::string bytes);
 
   /// A part of the encoded message. Exactly one member is set: bytes that the

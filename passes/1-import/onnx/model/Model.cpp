@@ -34,8 +34,10 @@ static constexpr DataTypeRow typeRows[] = {
     {"float8e8m0", 8},     {"uint2", 2},      {"int2", 2},
 };
 
-/// Returns the row of `typeRows` for `type`; null if the table has no row for
-/// it.
+/// Returns the name and the size of the element type `type`. The table
+/// `typeRows` has one entry per element type that pcc knows, and the function
+/// returns a pointer to the entry of `type`. Returns null if `type` is a number
+/// without an entry, such as 77.
 static const DataTypeRow *rowOf(DataType type) {
   const auto number = static_cast<int64_t>(type);
   return number >= 0 && number < static_cast<int64_t>(std::size(typeRows))
@@ -55,8 +57,9 @@ std::string pcc::onnx::typeName(DataType type) {
 
 std::optional<uint64_t>
 pcc::onnx::numElements(const std::vector<int64_t> &dims) {
-  // Check for negative dims first. The shape [0, -1] is invalid, although its
-  // dim 0 would make the number of elements 0.
+  // Check for negative sizes before the check for zero sizes. Example: the
+  // shape [0, -1] contains a zero and a negative size. The function must report
+  // this shape as invalid, and must not return 0 elements.
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end())

@@ -77,13 +77,18 @@ struct ExternalLocation {
   std::string_view length;
 };
 
-/// A constant tensor (TensorProto). `raw` holds the elements in the layout of
-/// raw_data: little endian, row-major. Elements of 4 or 2 bits share a byte,
-/// with the first element in the low bits.
+/// A constant tensor (TensorProto). `raw` holds the elements as bytes: little
+/// endian, row-major. Elements of 4 or 2 bits share a byte; the first element
+/// is in the low bits of the byte.
 ///
-/// The parser guarantees that no dim is negative, and that `raw` has the size
-/// that type and dims require. `raw` may have any size for external data,
-/// strings and unknown types.
+/// The parser guarantees that no dim is negative. The guarantee about `raw` is
+/// in the first row that applies to the tensor:
+///
+///   element type String                 `raw` is empty
+///   element type unknown or Undefined   `raw` may have any size
+///   elements in another file            `raw` is empty
+///   any other tensor                    `raw` has the size that `dataType`
+///                                       and `dims` require
 struct Tensor {
   std::string_view name;
   DataType dataType = DataType::Undefined;
@@ -109,15 +114,22 @@ unsigned bitWidth(DataType type);
 /// "int64". Returns "type 77" for the unknown number 77.
 std::string typeName(DataType type);
 
-/// Returns the size in bytes of Tensor::raw for elements of `type` and the
-/// shape `dims`. Returns nothing if the size is unknown or exceeds 2^63 - 1.
+/// Returns the number of bytes that the elements of a tensor need in
+/// Tensor::raw. `type` is the type of an element. `dims` is the shape of the
+/// tensor. Elements of 4 or 2 bits share a byte: 3 elements of 4 bits need 2
+/// bytes. Returns nothing in these cases:
+///
+///  - An element has no fixed size (strings), or `type` is unknown.
+///  - A dim is negative.
+///  - The number of elements or of bytes exceeds 2^63 - 1.
 std::optional<uint64_t> byteSize(DataType type,
                                  const std::vector<int64_t> &dims);
 
 /// A constant tensor that lists only its non-zero elements (SparseTensorProto).
 struct SparseTensor {
-  /// Values of the non-zero elements. `values.name` is the name of the sparse
-  /// tensor.
+  /// Values of the non-zero elements, as a tensor. ONNX gives a sparse tensor
+  /// no name field of its own. The name of this tensor (`values.name`) is
+  /// therefore also the name of the sparse tensor.
   Tensor values;
   /// Positions of the non-zero elements in the tensor of shape `dims`. Two
   /// formats exist. With one number per element, the number is the element's
@@ -125,8 +137,9 @@ struct SparseTensor {
   /// dim. Example for `dims` = [3, 4]: the position in row 1, column 2 is 6 or
   /// [1, 2].
   Tensor indices;
-  /// Shape of the tensor that has all elements, both the zeros and the
-  /// non-zero elements.
+  /// Shape of the sparse tensor. The shape counts the zeros and the non-zero
+  /// elements. Example: a 3 x 4 tensor with two non-zero elements has `dims` =
+  /// [3, 4].
   std::vector<int64_t> dims;
 };
 
@@ -149,8 +162,10 @@ struct Type {
   /// Shape, for the kinds Tensor and Sparse. Unset if the rank is unknown; an
   /// empty list is the shape of a scalar.
   std::optional<std::vector<Dim>> shape;
-  /// The type that a Sequence, Map or Optional contains, as the only entry;
-  /// empty for other kinds.
+  /// The type that this type contains, as the only entry of the list. For a
+  /// Sequence, it is the type of the elements. For a Map, it is the type of the
+  /// values (the type of the keys is `elementType`). For an Optional, it is the
+  /// type of the optional value. The list is empty for each other kind.
   std::vector<Type> inner;
 };
 
@@ -180,8 +195,10 @@ struct DeviceConfiguration {
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
-  /// Number of equal parts into which this factor of a dim is split. Example:
-  /// a factor of size 12 with `numShards` = 4 is split into 4 parts of size 3.
+  /// Number of equal parts into which this factor is split. A dim of a tensor
+  /// is a product of factors. Example: a dim of size 768 has the factors 12 and
+  /// 64. If the factor 12 has `numShards` = 4, each part has size 3. If the
+  /// factor 64 has `numShards` = 1, the factor is not split.
   int64_t numShards = 0;
 };
 
@@ -197,10 +214,12 @@ struct ShardedDim {
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
-/// A group of devices that all hold the same shard (IntIntListEntryProto).
-/// `devices` lists the numbers of the devices. `key` is the number of the group
-/// itself. The list ShardingSpec::devices has one entry per shard. An entry
-/// that equals `key` assigns its shard to all devices of the group.
+/// A group of devices that all hold the same shard of a tensor
+/// (IntIntListEntryProto). `key` is the number of the group. `devices` lists
+/// the numbers of the devices in the group. Example: the group with `key` = -1
+/// has the devices 0 and 1. The list ShardingSpec::devices names one holder per
+/// shard: a device or a group. If this list is [-1, 2], the devices 0 and 1
+/// hold shard 0, and device 2 holds shard 1.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -209,10 +228,12 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// Devices that hold the shards: one entry per shard, in row-major order of
-  /// the shards. If an entry equals the `key` of a group in `groups`, all
-  /// devices of the group hold the shard. Otherwise the entry is the number of
-  /// the one device that holds the shard.
+  /// Holder of each shard. Entry i belongs to shard i of the tensor. The shards
+  /// are numbered in row-major order. Example: a tensor has two dims, and each
+  /// dim is split into 2 parts. Shard 1 then has part 0 of dim 0 and part 1 of
+  /// dim 1. An entry is the number of a device, or the `key` of a group in
+  /// `groups`. If the entry is the `key` of a group, all devices of the group
+  /// hold the shard.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
@@ -363,22 +384,28 @@ struct Function {
   std::string label() const;
 };
 
-/// A training method that the model describes (TrainingInfoProto).
+/// A description of the training of the model (TrainingInfoProto). It consists
+/// of two graphs and two lists. The graph `initialization` computes initial
+/// values of weights, and `initializationBinding` assigns these values to
+/// weights. The graph `algorithm` computes one training step, and
+/// `updateBinding` assigns its results to weights.
 struct TrainingInfo {
   /// Graph that computes initial values of weights. It has no inputs.
   Graph initialization;
-  /// Assigns initial values to weights. A weight is an initializer. The key of
-  /// an entry is the name of the initializer. The value of the entry is the
-  /// name of the output of the graph `initialization` that the initializer
-  /// gets as its initial value.
+  /// Initial values of the weights. Each entry belongs to one weight. The key
+  /// is the name of the weight, which is an initializer. The value is the name
+  /// of an output of the graph `initialization`. Before the first training
+  /// step, the weight gets the value of this output. Example: the entry (w,
+  /// w_init) assigns the output w_init to the weight w.
   Metadata initializationBinding;
   /// Graph of one training step. Its nodes may read values of the model's main
   /// graph.
   Graph algorithm;
-  /// Assigns new values to weights after a training step. A weight is an
-  /// initializer. The key of an entry is the name of the initializer. The value
-  /// of the entry is the name of the output of the graph `algorithm` that the
-  /// initializer gets as its new value.
+  /// New values of the weights after a training step. Each entry belongs to one
+  /// weight. The key is the name of the weight, which is an initializer. The
+  /// value is the name of an output of the graph `algorithm`. After the step,
+  /// the weight gets the value of this output. Example: the entry (w, w_new)
+  /// assigns the output w_new to the weight w.
   Metadata updateBinding;
 };
 
@@ -406,10 +433,12 @@ struct Model {
 
   /// Stores `text` in `storage` and returns a view of the stored copy.
   std::string_view intern(std::string text);
-  /// Returns the offset of `bytes` from the start of the model file. `bytes` is
-  /// a view of memory. Returns nothing if `bytes` is empty, or if the memory is
-  /// not part of the model file. An example of such memory is a string that was
-  /// stored by `intern`.
+  /// Returns the position of `bytes` in the model file: the number of bytes
+  /// between the start of the file and the start of `bytes`. The model file is
+  /// mapped into memory. `bytes` is a view of memory, usually of this mapping.
+  /// Returns nothing if `bytes` is empty, or if the viewed memory does not
+  /// belong to the mapping. For example, a string that intern() stored lies
+  /// outside of the mapping.
   std::optional<uint64_t> fileOffset(std::string_view bytes) const;
 };
 

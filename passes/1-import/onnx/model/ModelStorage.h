@@ -12,16 +12,25 @@
 
 namespace pcc::onnx {
 
-/// Stores the memory to which the string views in a Model point. This memory
-/// is the bytes of the model file, and the strings that the reader creates. The
-/// string views stay valid until the ModelStorage is destroyed. The bytes of
-/// the model file must be set exactly once. `map` maps a file into memory;
-/// `view` uses bytes that the caller owns.
+/// Keeps the memory to which the string views in a Model point. The memory has
+/// two parts. The first part is the bytes of the model file. The second part is
+/// the strings that the reader of the file creates, such as new names. The
+/// reader sets the first part once, by one of two methods. The method `map`
+/// maps a file into memory, and the ModelStorage owns the mapping. The method
+/// `view` takes bytes that the caller owns, and the ModelStorage only refers to
+/// them.
+///
+/// The string views stay valid until the ModelStorage is destroyed. Views of
+/// the caller's bytes also need these bytes to stay alive.
 class ModelStorage {
 public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
-  /// no error and has no bytes. The exit code of an error is InputOutput if
-  /// the operating system refuses access or memory, otherwise CannotRead.
+  /// no error and has no bytes. Exit codes of errors:
+  ///
+  ///   InputOutput   the operating system denies access to the file, cannot
+  ///                 read the file, or has no memory or file descriptor left
+  ///   CannotRead    any other error; for example, there is no file at `path`,
+  ///                 or it is not a regular file
   Status map(const std::string &path) {
     PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, mapping, CannotRead));
     content = mapping.text();
@@ -47,7 +56,9 @@ public:
 
 private:
   std::string_view content;
-  /// The model file; empty if no file is mapped.
+  /// Memory mapping of the model file. If the bytes of the model come from the
+  /// method `view` instead of a file, there is no mapping, and this object is
+  /// empty.
   runtime::MappedFile mapping;
   /// Strings stored by `keep`, which returns a view of each string. The views
   /// must stay valid when `keep` adds more strings. The container is therefore

@@ -37,8 +37,11 @@ std::string_view WireReader::take(uint64_t size) {
   return taken;
 }
 
-/// Decodes the next field, whose tag is the field number times 8 plus the wire
-/// type.
+/// Decodes the next field of the message. A field begins with an integer, which
+/// is called the tag. The tag is the field number times 8 plus the wire type.
+/// Example: the tag 66 = 8 * 8 + 2 begins a field with the field number 8 and
+/// the wire type 2 (length-delimited). The value of the field follows the tag.
+/// Returns false if no field is left.
 bool WireReader::next() {
   if (position == end)
     return false;

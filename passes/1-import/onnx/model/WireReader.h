@@ -14,8 +14,9 @@ namespace pcc::onnx {
 struct WireError {
   /// Description of the fault, without the name of the file.
   std::string message;
-  /// Whether the message ends within a field or an integer, as in a truncated
-  /// file.
+  /// Whether the error is that the message is too short. Its last byte is then
+  /// in the middle of a field, as in a file that was cut off. Example: a field
+  /// says that it has 10 bytes, but only 4 bytes are left.
   bool endsEarly = false;
 };
 
@@ -38,35 +39,55 @@ public:
   /// Decodes the next field. Returns false if no field is left. Throws
   /// WireError if the bytes do not encode a field.
   bool next();
-  /// Returns the number of the current field.
+  /// Returns the field number of the current field. The field number is the
+  /// number that the .proto file assigns to the field. Example: the field that
+  /// is declared as `string name = 8;` has the field number 8.
   uint32_t field() const { return number; }
-  /// Returns the encoded bytes of the current field, including its tag.
+  /// Returns all encoded bytes of the current field: the field number and the
+  /// wire type, the size if there is one, and the value. The current field is
+  /// the field that next() decoded last.
   std::string_view whole() const {
     return {begin, static_cast<size_t>(position - begin)};
   }
 
-  // Getters for the current field's value. Each throws WireError if the field
-  // has another wire type.
+  // The five methods from `bytes` to `appendReals` read the value of the
+  // current field. The wire type of a field tells how the value is encoded:
+  // varint, 32-bit, 64-bit or length-delimited. The comment of each method
+  // names the wire types that the method can read. The method throws WireError
+  // if it cannot read the wire type of the current field.
 
-  /// Returns the contents of a length-delimited field.
+  /// Returns the value of a length-delimited field as bytes. The encoding of
+  /// such a field has the size of the value before the value. The result does
+  /// not contain the size. Example: for the string "abc", the result is the 3
+  /// bytes "abc".
   std::string_view bytes() const;
   /// Returns the value of a varint field.
   int64_t integer() const;
   /// Returns the value of a 32-bit field, read as a float.
   float real() const;
 
-  /// Appends the integers in the current field to `values`. A varint field
-  /// holds one integer; a packed field holds all integers of a repeated field.
+  /// Appends the integers in the current field to `values`. The field belongs
+  /// to a list that the .proto file declares, such as `repeated int64 dims`. An
+  /// encoder may write the list [2, 3] in two ways:
+  ///
+  ///   two varint fields           each call appends one integer
+  ///   one length-delimited field  one call appends both integers (packed)
   void appendIntegers(std::vector<int64_t> &values) const;
-  /// Appends the floats in the current field to `values`. A 32-bit field holds
-  /// one float; a packed field holds all floats of a repeated field.
+  /// Appends the floats in the current field to `values`. The field belongs to
+  /// a list that the .proto file declares, such as `repeated float floats`. An
+  /// encoder may write the list [0.5, 2.0] in two ways:
+  ///
+  ///   two 32-bit fields           each call appends one float
+  ///   one length-delimited field  one call appends both floats (packed)
   void appendReals(std::vector<float> &values) const;
 
   /// Returns whether the current field is length-delimited: a string, a message
   /// or packed values.
   bool hasBytes() const { return kind == WireType::Bytes; }
-  /// Returns the bits of the current varint or fixed-size field. A 32-bit value
-  /// is in the low 32 bits.
+  /// Returns the value of the current field as a bit pattern, if the field is a
+  /// varint (an integer of variable size), a 32-bit field or a 64-bit field. A
+  /// 32-bit field sets the low 32 bits, and the other bits are 0. Returns 0 if
+  /// the field is length-delimited, such as a string.
   uint64_t scalar() const { return value; }
   /// Returns the size in bytes of a fixed-size field, 4 or 8. Returns 0 for
   /// other fields.
@@ -88,9 +109,13 @@ private:
 
   /// Decodes the varint at `position` and advances `position` past it.
   uint64_t readInteger();
-  /// Returns the `size` bytes at `position` and advances `position` past them.
+  /// Returns the next `size` bytes of the message. `position` points to the
+  /// first of these bytes. Moves `position` to the byte after them. Throws
+  /// WireError if the message has fewer than `size` bytes left.
   std::string_view take(uint64_t size);
-  /// Throws the WireError for a field whose wire type is not the expected one.
+  /// Throws a WireError which says that the current field has a wrong wire
+  /// type. The wire type is the kind of encoding, such as varint. Example: a
+  /// caller asks for an integer, but the field holds a string.
   [[noreturn]] void wrongKind() const;
 
   const char *begin;    ///< first byte of the current field
@@ -98,9 +123,11 @@ private:
   const char *end;      ///< end of the message
   uint32_t number = 0;
   WireType kind = WireType::Integer;
-  /// Value of the current field if the field is a varint or has a fixed size,
-  /// otherwise 0. The value of a 32-bit field is in the low 32 bits. A float is
-  /// stored as its bit pattern.
+  /// Value of the current field, if the field is a varint (an integer of
+  /// variable size), a 32-bit field or a 64-bit field. The value is stored as a
+  /// bit pattern: a 32-bit field sets the low 32 bits, and the other bits are
+  /// 0. Example: the float 1.0 is stored as 0x3f800000. For a length-delimited
+  /// field, such as a string, `value` is 0.
   uint64_t value = 0;
   /// Bytes of the current field's value, if it is length-delimited.
   std::string_view content;

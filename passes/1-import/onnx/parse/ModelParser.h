@@ -27,8 +27,11 @@ struct InvalidMessage {
 /// agrees with another, such as whether a node's operand exists.
 class ModelParser {
 public:
-  /// Prepares to parse one model. Elements and strings that must be decoded are
-  /// stored in `storage`. Both arguments must outlive the parser.
+  /// Prepares to parse one model. `limits` are the largest sizes that the model
+  /// may have. `storage` receives the tensor elements that the parser must
+  /// convert. Example: the file may store the elements of an int32 tensor as
+  /// varints. The parser converts these varints to an array of 4-byte integers,
+  /// and stores the array in `storage`. Both arguments must outlive the parser.
   ModelParser(ModelStorage &storage, const ReadLimits &limits)
       : storage(storage), limits(limits) {}
 
@@ -38,18 +41,25 @@ public:
   /// Returns whether the parser found an IR version. A file without one might
   /// not be an ONNX model.
   bool sawVersion() const { return versionSeen; }
-  /// Returns whether the parser failed inside a field of the ModelProto, such
-  /// as `graph`. Call this method only after an error. The result true means
-  /// that all bytes of the field exist but cannot be parsed: the file is
-  /// damaged. The result false means that the file is truncated or is not an
-  /// ONNX model.
+  /// Returns whether the last error occurred inside a field of the ModelProto,
+  /// such as `graph`. A ModelProto is the protobuf message that holds a whole
+  /// ONNX model. For each field of the ModelProto, the parser first finds the
+  /// end of the field, and then parses the bytes of the field. An error in the
+  /// second step gives the result true: the file holds the whole field, so the
+  /// file is damaged. Any other error gives the result false: the file is
+  /// truncated, or the file is not an ONNX model. Call this method only after
+  /// an error.
   bool failedInside() const { return insideField; }
 
 private:
   class NestingLevel;
 
-  // The next methods are defined in ParseGraph.cpp. `modelField` parses the
-  // current field of a ModelProto.
+  // The methods from `modelField` to `metadata` are defined in ParseGraph.cpp.
+
+  /// Parses one field of a ModelProto. A ModelProto is the protobuf message
+  /// that holds a whole ONNX model. The field to parse is the current field of
+  /// `wire`. The method stores the value of the field in `model`. The method
+  /// ignores a field that pcc does not use.
   void modelField(const WireReader &wire, Model &model);
   void graph(std::string_view message, Graph &graph);
   void trainingInfo(std::string_view message, TrainingInfo &info);
@@ -58,14 +68,25 @@ private:
   void operatorSet(std::string_view message, OperatorSetId &opset);
   void metadata(std::string_view message, MetadataEntry &entry);
 
-  // These methods are defined in ParseAttribute.cpp.
+  // The methods `attribute` and `attributeValue` are defined in
+  // ParseAttribute.cpp.
+
+  /// Parses `message`, which is an encoded AttributeProto: the name, the type
+  /// and the value of a node's attribute. Stores all three in `attribute`.
   void attribute(std::string_view message, Attribute &attribute);
-  /// Parses the value in the current field, which has the type `type`, into
-  /// `attribute`. For a list type, appends the value to the attribute's list.
+  /// Parses the value of an attribute and stores the value in `attribute`. The
+  /// value lies in the current field of `wire`, which is the field that `wire`
+  /// decoded last. `type` is the type of the attribute. It selects the member
+  /// of `attribute`: for example, the type Int sets the member `i`, and the
+  /// type Ints appends to the member `ints`. If the type is Undefined, the
+  /// method does nothing.
   void attributeValue(const WireReader &wire, AttributeType type,
                       Attribute &attribute);
 
-  // These methods are defined in ParseType.cpp.
+  // The methods from `valueInfo` to `dim` are defined in ParseType.cpp.
+
+  /// Parses `message`, which is an encoded ValueInfoProto: the name, the type
+  /// and the metadata of a value. Stores all three in `info`.
   void valueInfo(std::string_view message, ValueInfo &info);
   void type(std::string_view message, Type &type);
   /// Parses the type of a dense or sparse tensor: element type and shape.
@@ -76,20 +97,51 @@ private:
   void shape(std::string_view message, std::vector<Dim> &dims);
   void dim(std::string_view message, Dim &dim);
 
-  // These methods are defined in ParseTensor.cpp.
+  // The methods from `tensor` to `checkTensor` are defined in ParseTensor.cpp.
+
+  /// Parses `message`, which is an encoded TensorProto: a constant tensor.
+  /// Stores the name, the element type, the shape and the elements of that
+  /// tensor in `tensor`. If the elements lie in another file, the method stores
+  /// the name of that file and the position of the elements in that file.
   void tensor(std::string_view message, Tensor &tensor);
   void sparseTensor(std::string_view message, SparseTensor &tensor);
-  /// Parses one entry of a tensor's external_data into `location`. The key of
-  /// the entry is location, offset or length.
+  /// Parses `message`, which is one entry of the list external_data in a
+  /// TensorProto. The list tells where the elements of the tensor lie in
+  /// another file. Each entry is a pair of a key and a value. The method stores
+  /// the value in the member of `location` that has the same name as the key:
+  ///
+  ///   key "location"   name of the file that holds the elements
+  ///   key "offset"     position in that file of the first element, in bytes
+  ///   key "length"     size of all elements, in bytes
+  ///
+  /// The method ignores an entry with another key.
   void externalEntry(std::string_view message, ExternalLocation &location);
-  /// Stores the elements that are in typed fields, such as float_data, in
-  /// Tensor::raw. `message` is the whole TensorProto.
+  /// Parses the elements of a tensor that the file stores as a list of numbers,
+  /// such as float_data or int32_data. The method converts the numbers to the
+  /// bytes of an array in memory. The method then sets `tensor.raw` to these
+  /// bytes. Example: a list of two floats gives 8 bytes. `message` is the whole
+  /// encoded TensorProto. The element type in `tensor` must already be set.
   void typedElements(std::string_view message, Tensor &tensor);
-  /// Throws InvalidMessage if `tensor` has too many dims, a negative dim, or
-  /// elements that do not fit its type and shape.
+  /// Throws InvalidMessage in these cases:
+  ///
+  ///  - `tensor` has more than `limits.rank` dims.
+  ///  - A dim is negative, or the number of elements exceeds 2^63 - 1.
+  ///  - The element type is String, and the number of strings differs from the
+  ///    number of elements that the shape requires. A string tensor also must
+  ///    not have bytes, or elements in another file.
+  ///  - The element type is not String, and `tensor` has strings.
+  ///  - The element type has a fixed size, and the number of bytes does not
+  ///    agree with the shape. Example: a float tensor of shape [3] has 8 bytes
+  ///    instead of 12. If the elements lie in another file, `tensor` must have
+  ///    no bytes.
   void checkTensor(const Tensor &tensor) const;
 
-  // These methods are defined in ParseDevices.cpp.
+  // The methods from `deviceConfiguration` to `deviceGroup` are defined in
+  // ParseDevices.cpp.
+
+  /// Parses `message`, which is an encoded DeviceConfigurationProto: a set of
+  /// devices on which the model can run. Stores the name of the set, the number
+  /// of devices, and the names of the devices in `configuration`.
   void deviceConfiguration(std::string_view message,
                            DeviceConfiguration &configuration);
   void nodeDeviceConfiguration(std::string_view message,
@@ -99,8 +151,12 @@ private:
   void simpleShardedDim(std::string_view message, SimpleShardedDim &dim);
   void deviceGroup(std::string_view message, DeviceGroup &group);
 
-  /// Appends an empty entry to `list`. Then calls `read`, which parses the
-  /// message in the current field of `wire` and fills the new entry.
+  /// Parses the message in the current field of `wire`, and appends the result
+  /// to `list`. The current field is the field that `wire` decoded last. `read`
+  /// is the method of the parser that parses a message of this type. For
+  /// example, `read` is the method `node` if `list` is the list of a graph's
+  /// nodes. append() adds an empty entry to `list`, and `read` fills this
+  /// entry.
   template <typename T>
   void append(const WireReader &wire, std::vector<T> &list,
               void (ModelParser::*read)(std::string_view, T &)) {

@@ -6,9 +6,11 @@
 
 using namespace pcc::onnx;
 
-/// Returns the attribute type whose values are in field number `field` of
-/// AttributeProto. Returns Undefined for a field without a value, such as the
-/// name.
+/// Returns the attribute type that belongs to field number `field` of
+/// AttributeProto. An AttributeProto has one field for each attribute type. The
+/// field holds the value of an attribute of that type. Example: field 3 holds
+/// an integer, so the result for 3 is Int. Returns Undefined for a field that
+/// does not hold a value, such as field 1, which holds the name.
 static AttributeType typeOfField(uint32_t field) {
   switch (field) {
   case 2:
@@ -44,10 +46,11 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// Returns whether `attribute` has exactly one value, if its type allows only
-/// one tensor, sparse tensor, graph or type. For example, an attribute of type
-/// Tensor must have one entry in the list `tensors`. Returns true for all other
-/// attribute types.
+/// Returns whether a parsed attribute has the right number of values. An
+/// attribute of the type Tensor, SparseTensor, Graph or TypeProto must have
+/// exactly one value. Example: if `attribute` has the type Tensor and the list
+/// `attribute.tensors` has 0 or 2 entries, the result is false. For each other
+/// attribute type, such as Int or Tensors, the result is true.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:

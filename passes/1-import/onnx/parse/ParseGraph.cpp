@@ -6,8 +6,10 @@
 
 using namespace pcc::onnx;
 
-/// Returns `domain`, or "" for "ai.onnx", the other spelling of the standard
-/// domain.
+/// Returns the name under which pcc stores the op domain `domain`. The domain
+/// of ONNX's standard ops has two names in ONNX files, "" and "ai.onnx". pcc
+/// uses the name "", so the result for "ai.onnx" is "". The function returns
+/// every other name unchanged.
 static std::string_view standardDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }

@@ -11,8 +11,9 @@ namespace {
 /// A field of TensorProto that holds elements as numbers, such as float_data
 /// for the type float. Elements may be in raw_data (bytes) instead.
 struct TypedField {
-  /// Field number in TensorProto; 0 for element types that are not numbers,
-  /// such as strings.
+  /// Number of the field in the message TensorProto of onnx.proto. Example: the
+  /// field float_data has the number 4. The member is 0 if the elements are not
+  /// numbers, for example strings.
   uint32_t field = 0;
   /// Number of bytes in raw_data that correspond to one number in the field:
   ///
@@ -21,15 +22,23 @@ struct TypedField {
   ///   int4       1   one number of int32_data is a byte with two elements
   ///   complex64  4   two numbers of float_data are one element
   unsigned valueBytes = 0;
-  /// Whether the TensorProto field encodes each value in exactly 4 or 8 bytes,
-  /// not as a varint. A list of values then has the same bytes as in raw_data.
+  /// Whether the TensorProto field encodes each number in exactly 4 or 8 bytes.
+  /// Example: float_data has 4 bytes for each number. A list of such numbers
+  /// has the same bytes as raw_data. If the member is false, the field encodes
+  /// each number as a varint, which takes 1 to 10 bytes.
   bool fixed = false;
 };
 
 } // namespace
 
-/// Returns whether field number `field` of TensorProto holds elements as typed
-/// values, such as float_data.
+/// Returns whether field number `field` of TensorProto holds the tensor's
+/// elements as numbers. The result is true for these fields:
+///
+///    4  float_data
+///    5  int32_data
+///    7  int64_data
+///   10  double_data
+///   11  uint64_data
 static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
@@ -63,8 +72,11 @@ static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
   raw.append(reinterpret_cast<const char *>(&value), size);
 }
 
-/// Appends the elements in the current field of `wire` to `raw`, in the layout
-/// of raw_data. The field may hold one element or several.
+/// Appends the numbers in the current field of `wire` to `raw`. The numbers are
+/// elements of a tensor; the field holds one number or a list of numbers. The
+/// appended bytes have the layout of raw_data: each number has
+/// `typed.valueBytes` bytes, with the lowest byte first. Example: two floats
+/// append 8 bytes. `typed` describes the field, such as float_data.
 static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
@@ -84,9 +96,14 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Stores the elements of a typed field, such as float_data, in Tensor::raw. If
-/// possible, `raw` is a view of the file; otherwise the elements are decoded
-/// into `storage`.
+/// Sets `tensor.raw` to the elements that the file stores as numbers, such as
+/// in float_data. `message` is the encoded TensorProto. There are two cases:
+///
+/// - One field holds all elements, with 4 or 8 bytes for each number. The bytes
+///   of the field need no conversion: `tensor.raw` is a view of the file.
+/// - Otherwise, for example if the numbers are varints, the method converts the
+///   elements to an array of bytes. The method stores the array in the member
+///   `storage`, and `tensor.raw` is a view of this array.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;

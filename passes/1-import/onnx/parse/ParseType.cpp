@@ -16,8 +16,11 @@ void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
   }
 }
 
-/// Parses a TypeProto. The kinds of types are alternatives (a protobuf oneof).
-/// If the message contains several, the last one is used.
+/// Parses `message`, which is an encoded TypeProto: the type of a value. Stores
+/// the type in `type`. A TypeProto has one field for each kind of type, such as
+/// a tensor or a sequence. A correct TypeProto contains only one of these
+/// fields. If `message` contains several of these fields, the method stores the
+/// type from the last one.
 void ModelParser::type(std::string_view message, Type &type) {
   NestingLevel level(*this);
   type = {};

@@ -9,7 +9,10 @@
 
 namespace pcc::onnx {
 
-/// Returns whether `entry` is in `list`.
+/// Returns whether `entry` equals one of the entries of `list`. The entries of
+/// `list` are separated by the character `separator`. Example: if `list` is
+/// "axis keepdims" and `separator` is ' ', the result is true for the entry
+/// "axis" and false for the entry "dims".
 static bool contains(std::string_view list, char separator,
                      std::string_view entry) {
   while (!list.empty())
@@ -23,7 +26,9 @@ static std::string nameOf(const OpSchema &schema) {
   return std::string(schema.op) + "-" + std::to_string(schema.since);
 }
 
-/// Returns `list` with a comma and a space between its entries.
+/// Returns the entries of `list` with a comma and a space between them. The
+/// entries of `list` are separated by the character `separator`. Example: the
+/// result for the list "int32,int64" and the separator ',' is "int32, int64".
 static std::string enumerate(std::string_view list, char separator) {
   std::string text;
   while (!list.empty())
@@ -32,9 +37,17 @@ static std::string enumerate(std::string_view list, char separator) {
   return text;
 }
 
-/// Checks that a node has at most as many operands or results as `list` has
-/// entries. Any number is right if the last entry stands for any number. `word`
-/// is "operands" or "results", and `where` is the beginning of the message.
+/// Checks that a node does not have too many operands or too many results.
+/// `count` is the number of operands or results of the node. `list` contains
+/// the types of the operands or results in the definition of the op, separated
+/// by spaces:
+///
+///   "T T?"      two entries: the node may have at most 2 operands
+///   "int64 T*"  an entry ends with "*" or "~": any number of operands
+///
+/// Returns an error with the exit code `code` if the check fails. The error
+/// message begins with `where`. `word` is the noun in the error message:
+/// "operands" or "results".
 static Status checkCount(const std::string &where, size_t count,
                          const char *word, std::string_view list,
                          ExitCode code) {
@@ -72,14 +85,24 @@ Status checkForm(const Node &node) {
 }
 
 namespace {
-/// Compares the operands of one node with its op's definition, in order.
+/// Checks the element types of the operands of one node against ONNX's
+/// definition of the op. The caller calls the method `check` for one operand
+/// after the other, and begins with operand 0. The object remembers the types
+/// of the checked operands, because some operands of an op must have equal
+/// types. Example: the two operands of Add must have the same element type.
 class OperandTypes {
 public:
   explicit OperandTypes(const OpSchema &schema) : schema(schema) {}
 
-  /// Checks an operand of the element type `type`. `kind` is the operand's
-  /// entry in OpSchema::operands. Returns a claim about the operand, such as
-  /// "has elements of type bool, …"; "" if the type is right.
+  /// Checks the element type `type` of the operand with the index `operand`.
+  /// `kind` is the type of this operand in the definition of the op: an element
+  /// type such as "int64", a type variable such as "T", or "-" for a type that
+  /// is not a tensor. A sign may follow, as in "T?"; OpSchema::operands lists
+  /// the signs. Operands with the same type variable must have the same element
+  /// type. Returns "" if `type` is right. Otherwise returns the end of an error
+  /// message, such as:
+  ///
+  ///   has elements of type bool, but Gather-13 takes int32, int64
   std::string check(std::string_view kind, DataType type, size_t operand) {
     const bool isFree = kind.ends_with('~');
     if (isFree || kind.ends_with('?') || kind.ends_with('*'))
@@ -98,8 +121,17 @@ public:
   }
 
 private:
-  /// Returns the element types that an operand of the type or type variable
-  /// `kind` may have, separated by commas; "" if they are not known.
+  /// Returns the list of element types that an operand may have. `kind` is the
+  /// type of the operand in the definition of the op, without a sign such as
+  /// "?". The result depends on `kind`:
+  ///
+  ///   "T"      the types for T in the definition, such as "float,int32"
+  ///   "int64"  "int64"
+  ///   "-"      "": the operand is not a tensor, for example a sequence
+  ///
+  /// "T" is a type variable: a name for one of several element types. The
+  /// result is also "" if the definition has no list of types for a type
+  /// variable.
   std::string_view allowedTypes(std::string_view kind) const {
     for (std::string_view list = schema.constraints; !list.empty();) {
       std::string_view types = nextEntry(list, ' ');
@@ -111,7 +143,12 @@ private:
   }
 
   const OpSchema &schema;
-  /// Type of each type variable, and the first operand that has it.
+  /// Element types of the operands that have been checked so far. The key is
+  /// the type of an operand in the definition of the op, such as the type
+  /// variable "T" (a name for one of several element types). The content is the
+  /// element type of the first operand with this key, and the index of that
+  /// operand. Example: both operands of Add have the type variable "T". If
+  /// operand 0 has the element type float, then `known["T"]` is {Float, 0}.
   std::map<std::string_view, std::pair<DataType, size_t>> known;
 };
 } // namespace

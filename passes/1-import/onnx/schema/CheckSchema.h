@@ -10,12 +10,16 @@
 
 namespace pcc::onnx {
 
-/// Checks the attributes of `node` and its numbers of operands and results
-/// against ONNX's definition of the op. Ops that ONNX does not define are not
-/// checked. Exit codes:
+/// Checks `node` against ONNX's definition of the op. The check fails if `node`
+/// has an attribute that the definition does not have. The check also fails if
+/// `node` has more operands or more results than the definition allows. The
+/// function does not check an op that ONNX does not define. The definitions are
+/// in a table that is part of pcc. If the check fails, the function returns an
+/// error with one of these exit codes:
 ///
-///   3   the op has no such attribute, or fewer operands or results
-///   4   the same, in an opset that is newer than pcc's table of definitions
+///   3   The node does not agree with its definition.
+///   4   The node's opset version is newer than all versions in the table. The
+///       table may lack the newest definition of the op.
 Status checkForm(const Node &node);
 
 /// Returns the element type of the value `name`; Undefined if it is unknown or
@@ -25,8 +29,8 @@ using ElementTypeOf = std::function<DataType(std::string_view name)>;
 /// Checks the element types of the operands of `node` against ONNX's definition
 /// of the op: each operand has an allowed type, and operands that share a type
 /// variable have the same type. Ops that ONNX does not define, and opsets that
-/// are newer than pcc's table of definitions, are not checked. Exit code 3 if
-/// the check fails.
+/// are newer than pcc's table of definitions, are not checked. Returns an error
+/// with exit code 3 if the check fails.
 Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf);
 
 } // namespace pcc::onnx

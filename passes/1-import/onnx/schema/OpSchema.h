@@ -8,24 +8,34 @@
 namespace pcc::onnx {
 
 /// A row of OpSchemas.inc: one version of an ONNX op. Lists are separated by
-/// spaces. As an example, the row of Gather-13 has `operands` = "T Tind",
-/// `results` = "T", `attributes` = "axis" and `constraints` = "T=float,…
-/// Tind=int32,int64".
+/// spaces. Example: the row of Gather-13 has `operands` = "T Tind", `results` =
+/// "T", `attributes` = "axis" and `constraints` = "T=float,… Tind=int32,int64".
 struct OpSchema {
   std::string_view domain; ///< "" for the standard domain
   std::string_view op;
   int64_t since; ///< first opset version in which the op has this definition
-  /// Type of each operand: a type variable, an element type such as "int64", or
-  /// "-" for a sequence. A sign may follow:
+  /// Types of the operands, separated by spaces. Each type is one of:
+  ///
+  ///   T       a type variable: a name for one of several element types
+  ///   int64   an element type
+  ///   -       a type that is not a tensor, such as a sequence
+  ///
+  /// A sign may follow the type:
   ///
   ///   ?   the operand may be absent
   ///   *   any number of operands of one type, at the end of the list
   ///   ~   any number of operands of any types, at the end of the list
+  ///
+  /// Example: "T int64 T?" means an operand of type T, an operand of type
+  /// int64, and an operand of type T that may be absent.
   std::string_view operands;
   std::string_view results;    ///< type of each result, in the same form
   std::string_view attributes; ///< names of all attributes
-  /// Element types that each type variable may stand for. A variable that may
-  /// be a sequence is not in the list.
+  /// Element types that each type variable may stand for. A type variable is a
+  /// name for one of several types, such as T. Example: in the text
+  /// "T=double,float Tind=int32,int64", T may be double or float, and Tind may
+  /// be int32 or int64. The text has no entry for a type variable that may also
+  /// stand for a type that is not a tensor, such as a sequence.
   std::string_view constraints;
 };
 
@@ -34,8 +44,11 @@ struct OpSchema {
 /// an op of com.microsoft.
 const OpSchema *findSchema(const Node &node);
 
-/// Returns the newest opset version of `domain` in the table; 0 if the table
-/// has no op of the domain.
+/// Returns the highest opset version of `domain` that occurs in OpSchemas.inc.
+/// This file is pcc's table of the definitions of ONNX ops. Each row of the
+/// table has a domain and the opset version that introduced the definition.
+/// Example: if the rows of `domain` have the versions 13, 25 and 27, the result
+/// is 27. The result is 0 if no row has the domain.
 int64_t newestOpset(std::string_view domain);
 
 /// Returns the next entry of `list`, which is separated by `separator`, and

@@ -44,8 +44,12 @@ static void addElements(const ExternalElements &elements,
   tensor.addInteger(14, external);
 }
 
-/// Appends the initializer in the current field of `wire` to `graph`. New
-/// elements in `weights` replace the old ones.
+/// Appends a copy of one initializer (a constant tensor of the model) to
+/// `graph`, which is the GraphProto of the new file. The reader `wire` reads
+/// the fields of the GraphProto in the old file; its current field holds the
+/// initializer. The map `weights` has names of initializers as keys. If
+/// `weights` has elements for the name of this initializer, the copy has these
+/// elements. Otherwise the copy has the elements of the old file.
 static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
                       MessageBuilder &graph) {
   std::string_view name;

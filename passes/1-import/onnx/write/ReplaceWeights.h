@@ -39,12 +39,17 @@ using ReplacedWeights =
     std::map<std::string, std::variant<EmbeddedElements, ExternalElements>,
              std::less<>>;
 
-/// Returns an encoded copy of the model file. The initializers that `weights`
-/// names have new elements in the copy. All other bytes come from the mapped
-/// file, not from the members of `model`.
+/// Returns a copy of the file from which `model` was read. `weights` maps names
+/// of initializers (constant tensors of the model) to new elements. These
+/// initializers have the new elements in the copy. All other parts of the copy
+/// equal the parts of the file. The function reads the file and not the members
+/// of `model`, so a change to a member has no effect on the copy.
 ///
-/// The mapped file, and all objects that the functions in `weights` use, must
-/// stay alive until the caller has written the result.
+/// The result holds views of the mapped file, not the bytes of the file. The
+/// mapped file must therefore stay alive until the caller has written the
+/// result to a stream. For each EmbeddedElements in `weights`, the function
+/// EmbeddedElements::write is called while the result is written. The objects
+/// that EmbeddedElements::write uses must stay alive until then.
 MessageBuilder replaceWeights(const Model &model,
                               const ReplacedWeights &weights);
 

@@ -30,48 +30,67 @@ public:
   Annotator(const Model &model, const Annotation &annotation)
       : model(model), annotation(annotation) {}
 
-  /// Returns the encoding of an annotated copy of the model file with the bytes
-  /// `file`.
+  /// Returns a copy of the model file, with the contents of `annotation` added.
+  /// `file` contains the bytes of the model file.
   MessageBuilder annotated(std::string_view file);
 
 private:
   MessageBuilder graph(std::string_view message);
-  /// Returns a copy of the NodeProto `message` without its annotation for the
-  /// device configuration `annotation.configuration`. Adds the annotation `own`
-  /// instead, if it is not null.
+  /// Returns a copy of `message`, which is the NodeProto of a node. A NodeProto
+  /// has a list of device annotations. A device annotation has the pipeline
+  /// stage of the node and the shardings of the node's tensors. Each device
+  /// annotation refers to a device configuration, which is a set of devices
+  /// with a name. The copy does not have the device annotation that refers to
+  /// `annotation.configuration`. If `own` is not null, the method adds the
+  /// device annotation `own` to the copy in its place.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
-  /// Returns a copy of an initializer. If its elements are external data,
-  /// `annotation.locationPrefix` is prepended to their location.
+  /// Returns a copy of `message`, which is the TensorProto of an initializer (a
+  /// constant tensor of the model). If another file holds the elements of the
+  /// tensor, `message` contains the path of that file. In the copy, the path
+  /// begins with `annotation.locationPrefix`. Example: the prefix "../model/"
+  /// changes the path "weights.bin" to "../model/weights.bin".
   MessageBuilder tensor(std::string_view message) const;
   /// Returns a copy of one key-value entry of external_data. If the key is
   /// "location", `annotation.locationPrefix` is prepended to the value.
   MessageBuilder externalEntry(std::string_view message) const;
-  /// Appends a copy of the ValueInfoProto in the current field of `wire` to
-  /// `graph`. If `texts` has an entry for the value's name, adds the entry's
-  /// text to the metadata of the copy.
+  /// Appends a copy of one ValueInfoProto to `graph`, which is the GraphProto
+  /// of the new file. A ValueInfoProto is the message with the name, the type
+  /// and the metadata of a value. The reader `wire` reads the fields of the
+  /// GraphProto in the old file; its current field holds the ValueInfoProto.
+  /// The map `texts` has names of values as keys. If `texts` has a text for
+  /// this value, the method adds a pair to the metadata of the copy: the key is
+  /// `annotation.valueKey`, such as "pcc.sharding", and the value is the text.
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends value infos for annotated initializers to the message `graph`. An
-  /// initializer is annotated if `annotation.initializers` has a text for it.
-  /// The new ValueInfoProto contains the initializer's name, type and text.
-  /// Skips initializers whose text is already in a value info of the copy.
+  /// Appends a new ValueInfoProto to the message `graph` for each initializer
+  /// that has a text in `annotation.initializers`. A ValueInfoProto is the
+  /// message with the name, the type and the metadata of a value. The new
+  /// message has the name and the type of the initializer, and the text as its
+  /// metadata. The method skips an initializer whose name is in `informed`: the
+  /// copy already has a ValueInfoProto with a text for that name.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
   const Annotation &annotation;
-  /// Number of nodes that the method `graph` has copied until now. This is also
-  /// the index of the next node, by which `annotation.nodes` is searched.
+  /// Number of nodes that the method `graph` has copied so far. The nodes are
+  /// numbered from 0, so this number is also the index of the next node. The
+  /// method `graph` looks up the annotation of the next node in the map
+  /// `annotation.nodes`, which has the indices of nodes as keys.
   uint32_t numNodes = 0;
-  /// Whether the method `graph` has been called before. A file may contain
-  /// several GraphProto messages for the main graph, which protobuf merges. The
-  /// method `graph` is called for each of these messages. Only the first call
-  /// runs addInitializerInfos, so that each value info is added once.
+  /// Whether the method `graph` has already copied a GraphProto. A GraphProto
+  /// is the protobuf message of a graph. A model file may split the main graph
+  /// into several GraphProto messages. The method `graph` is then called once
+  /// for each GraphProto. Only the first call of `graph` calls the method
+  /// addInitializerInfos. A second call of addInitializerInfos would add the
+  /// same ValueInfoProto messages again.
   bool hasGraph = false;
-  /// Names of the values whose annotation text is already in the copy, because
-  /// `valueInfo` has added the text to a ValueInfoProto of the file.
-  /// addInitializerInfos skips these names.
+  /// Names of the values for which the method `valueInfo` has added a text to
+  /// the copy. The method adds the text to the value's ValueInfoProto, which is
+  /// the message with the name, the type and the metadata of a value. The
+  /// method addInitializerInfos reads this set: a value in the set needs no
+  /// other ValueInfoProto.
   std::set<std::string_view> informed;
 };
 
@@ -112,9 +131,10 @@ copyOf(std::string_view message,
 // Encoding of annotations
 //===----------------------------------------------------------------------===//
 
-/// Returns `configuration` encoded as a protobuf message. The functions
-/// messageOf below encode the other messages of device annotations, such as the
-/// sharding of one dim.
+/// Returns the encoded DeviceConfigurationProto of `configuration`, which is a
+/// set of devices with a name. The other functions with the name messageOf
+/// encode the messages that tell how the tensors of a node are split over these
+/// devices. Example: messageOf(dim) encodes the ShardedDimProto of one dim.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);
@@ -196,9 +216,13 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// If `texts` has an entry for the value's name, stores the entry's text in the
-/// metadata under the key `annotation.valueKey`. Replaces an existing metadata
-/// entry with this key, so that annotating a file twice gives the same file.
+/// Copies the ValueInfoProto in the current field of `wire` to `graph`. A
+/// ValueInfoProto is the message with the name, the type and the metadata of a
+/// value. Metadata is a list of pairs of a key and a text. The map `texts` has
+/// the names of values as keys. If `texts` contains the name of this value, the
+/// method adds one pair to the metadata of the copy: the key
+/// `annotation.valueKey` and the text from `texts`. If the file already has a
+/// pair with that key, the new pair replaces it.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,
@@ -243,8 +267,14 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
-/// Re-encodes a GraphProto. The changed fields are 1 node, 5 initializer, 11
-/// input, 12 output and 13 value_info.
+/// Returns a copy of `message`, which is a GraphProto. The copy may differ from
+/// the original in the fields with these numbers and names:
+///
+///    1  node
+///    5  initializer
+///   11  input
+///   12  output
+///   13  value_info
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {
@@ -271,9 +301,13 @@ MessageBuilder Annotator::graph(std::string_view message) {
   return copy;
 }
 
-/// Re-encodes a ModelProto. The changed fields are 1 ir_version (at least 11,
-/// which multi-device annotations need), 7 graph, 14 metadata_props and 26
-/// configuration.
+/// Returns a copy of `file`, which is a ModelProto. The copy may differ from
+/// the original in the fields with these numbers and names:
+///
+///    1  ir_version      at least 11; older versions have no field 26
+///    7  graph           the result of the method `graph`
+///   14  metadata_props  also has the entries of `annotation.metadata`
+///   26  configuration   also has the message of `annotation.configuration`
 MessageBuilder Annotator::annotated(std::string_view file) {
   constexpr int64_t firstVersion = 11;
   auto isReplaced = [&](const WireReader &wire) {

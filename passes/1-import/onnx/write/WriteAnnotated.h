@@ -15,22 +15,30 @@ namespace pcc::onnx {
 /// to which string views in the annotations point must stay alive until the
 /// copy has been written.
 struct Annotation {
-  /// The device configuration to which the annotations of nodes refer.
+  /// Device configuration to add to the model file. A device configuration is a
+  /// set of devices with a name. All device annotations in `nodes` refer to
+  /// this device configuration by its name.
   DeviceConfiguration configuration;
   /// Entries to add to metadata_props of the model. An entry of the file with
   /// the same key is replaced.
   std::map<std::string, std::string> metadata;
-  /// Device annotations to add to nodes of the main graph. A key is the
-  /// position of a node in the main graph (Node::index). Each annotation refers
-  /// to a device configuration by its name. This name must be that of the
-  /// member `configuration`.
+  /// Device annotations to add to nodes of the main graph. A device annotation
+  /// has the pipeline stage of a node, and the shardings of the tensors that
+  /// the node uses. The key of the map is the position of the node in the main
+  /// graph (Node::index); the first node has the position 0. The content is the
+  /// device annotation of the node. The member `configurationId` of each device
+  /// annotation must equal `configuration.name`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
-  /// Key of the metadata entries that writeAnnotated adds to values, such as
-  /// "pcc.sharding". `inputs`, `outputs` and `initializers` hold the entries'
-  /// texts.
+  /// Metadata key, such as "pcc.sharding". The model file has a list of pairs
+  /// of a key and a text for each input, output and initializer: the metadata
+  /// of that value. writeAnnotated adds a pair with this key to the metadata.
+  /// The members `inputs`, `outputs` and `initializers` hold the texts.
   std::string valueKey;
-  /// Texts to add to the metadata of model inputs, outputs and initializers, by
-  /// the name of the value. `valueKey` is the metadata key.
+  /// Texts that writeAnnotated adds to the metadata of the model's inputs,
+  /// outputs and initializers. Each map has the name of a value as the key and
+  /// the text for this value as the content. Example: if the map `initializers`
+  /// has the text "[tp,-]" under the key "W", writeAnnotated adds this text to
+  /// the metadata of the initializer W, with the metadata key `valueKey`.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
   /// Path from the directory of the annotated copy to that of the original
   /// model, such as "../model/"; may be empty. writeAnnotated prepends it to
@@ -38,19 +46,25 @@ struct Annotation {
   std::string locationPrefix;
 };
 
-/// Writes a copy of the model file with `annotation` to `out`. The bytes come
-/// from the mapped file. All are copied unchanged, except for:
+/// Writes to `out` a copy of the file from which `model` was read, and adds
+/// `annotation` to the copy. The copy differs from the file in these points:
 ///
-///  - the IR version, which becomes at least 11
-///  - device configurations with the name of `annotation.configuration`, which
-///    the new configuration replaces
-///  - nodes' annotations for this configuration, which new ones replace
-///  - metadata entries, which new entries with the same key replace
-///  - value infos of annotated initializers, which are added if missing
-///  - locations of external data, which get the prefix
-///    `annotation.locationPrefix`
+///  - The IR version is 11 if the file has a lower version.
+///  - The list of device configurations has `annotation.configuration`. If the
+///    file has a configuration with the same name, the new one replaces it.
+///  - Each annotation of a node for the device configuration
+///    `annotation.configuration` is removed. Each node that has an entry in
+///    `annotation.nodes` has the annotation from this entry.
+///  - The metadata of the model has the entries of `annotation.metadata`. A new
+///    entry replaces an entry of the file with the same key.
+///  - The metadata of inputs, outputs and initializers of the graph has the
+///    texts from `annotation`. A new text replaces a text of the file with the
+///    key `annotation.valueKey`. If an initializer has no ValueInfoProto (the
+///    message that holds its metadata), the copy has a new one.
+///  - An initializer whose elements lie in another file has the path of that
+///    file with `annotation.locationPrefix` in front.
 ///
-/// The caller must check the stream for errors.
+/// The caller must check the stream `out` for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);
 

@@ -32,20 +32,28 @@ namespace {
 /// Version of an element-wise kernel that computes one tile (a fixed number of
 /// elements) instead of whole tensors.
 struct TiledForm {
-  /// Kernel that computes one tile of each tensor. Its first arguments have one
-  /// element, such as a learning rate, and are equal for all tiles. Each other
-  /// argument is one tile.
+  /// Kernel that computes one tile of each result. A tile is a fixed number of
+  /// consecutive elements of a tensor. The first arguments of the kernel have
+  /// one element, such as a learning rate. All tiles are computed with the same
+  /// learning rate. Each other argument of the kernel is one tile of a tensor.
   rank::KernelOp kernel;
-  /// Indices of arguments of the original kernel, which computes whole tensors:
-  ///
-  ///   shared   arguments with one element, such as a learning rate
-  ///   own      tensors, of which `kernel` gets one tile each
+  /// Indices of arguments of the original kernel. The original kernel computes
+  /// whole tensors. `shared` lists the arguments with one element, such as a
+  /// learning rate. `own` lists all other arguments. The field `kernel` is the
+  /// new kernel. For each argument in `own`, the new kernel gets one tile: a
+  /// fixed number of elements of that argument.
   SmallVector<unsigned> shared, own;
 };
 
-/// Converts an element-wise kernel to a kernel that computes one tile: a fixed
-/// number of elements of each tensor. All tensors must have one shape, but
-/// operands may also have exactly one element.
+/// Converts an element-wise kernel to a kernel that computes one tile of each
+/// result. A tile is a fixed number of consecutive elements of a tensor. All
+/// results of the element-wise kernel must have the same shape. Each operand
+/// must have this shape or exactly one element.
+///
+/// Example: the element-wise kernel computes w − rate · g. The tensors w and g
+/// have the shape [64, 64], and rate has one element. The new kernel computes
+/// 1024 elements of the result from 1024 elements of w, 1024 elements of g, and
+/// rate.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
@@ -95,8 +103,10 @@ private:
                         [&](Type type) { return isOwn(type); });
   }
 
-  /// Returns the type of a tensor in the new kernel, which computes one tile:
-  /// 1-d with `tile` elements, or a scalar if the tensor has one element.
+  /// Returns the type that a tensor of type `type` gets in `form.kernel`.
+  /// `form.kernel` computes one tile of each result. A tile is `tile`
+  /// consecutive elements of a tensor. A tensor with one element gets the shape
+  /// []. Any other tensor gets the shape [`tile`].
   Type tiled(Type type) const {
     return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
   }
@@ -121,8 +131,12 @@ private:
     writeBody(builder, arguments);
   }
 
-  /// Copies the body of `kernel` into `form.kernel`, a kernel that computes one
-  /// tile of each tensor. Changes the types of all values to those of tiles.
+  /// Copies the ops of `kernel` into the body of `form.kernel`, and changes the
+  /// types of the copies. `kernel` computes whole tensors. `form.kernel`
+  /// computes one tile of each tensor: `tile` consecutive elements. In the
+  /// copies, a tensor with one element has the shape []. Any other tensor has
+  /// the shape [`tile`]. `builder` creates the copies. `arguments` are the
+  /// types of the arguments of `form.kernel`.
   void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
     Block *body = &form.kernel.getBody().emplaceBlock();
     Block &from = kernel.getBody().front();
@@ -149,8 +163,9 @@ private:
   }
 
   rank::KernelOp kernel;
-  /// Shape of the results of `kernel` (`whole`). The results are cut into tiles
-  /// of `tile` elements each.
+  /// `kernel` is the original kernel, which computes whole tensors. `whole` is
+  /// the shape of all its results. `tile` is the number of elements in one
+  /// tile. The new kernel, `form.kernel`, computes one tile of each result.
   ArrayRef<int64_t> whole;
   int64_t tile = 1;
   TiledForm form;
@@ -161,13 +176,16 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns keys of the tensors that `launch` reads, except those with one
-/// element, and of the parameters that it updates. A key is the name of a
-/// parameter, or the SSA value of another tensor. A reshape has the key of its
-/// operand.
+/// Lists the tensors that `launch` reads, and the parameters that it updates.
+/// Tensors with one element are not listed. A parameter is listed by its name.
+/// Any other tensor is listed by its SSA value. If a reshape computes the SSA
+/// value, the operand of the reshape is listed instead. `form.own` lists the
+/// indices of the operands of `launch` that have more than one element.
 ///
-/// A multi-tensor launch that replaces several launches runs them in any order.
-/// It must therefore not replace launches with a common key.
+/// A multi-tensor launch computes all launches that it replaces at the same
+/// time. It must therefore not replace two launches whose lists have a common
+/// entry. Example: one launch updates a weight, and another launch reads that
+/// weight.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -186,24 +204,32 @@ static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
 }
 
 namespace {
-/// Launches that one multi-tensor launch could replace. They apply equal
-/// element-wise ops to different tensors. Operands with one element, such as a
-/// learning rate, are equal in all of them.
+/// List of kernel launches that apply equal element-wise ops to different
+/// tensors. Example: each launch updates a different weight with the Adam
+/// optimizer. All launches also use the same operands with one element, such as
+/// the same learning rate. One new launch can replace several launches of the
+/// list. The new launch then computes the results of all launches that it
+/// replaces.
 struct LaunchClass {
   TiledForm form;
   SmallVector<Value> shared;
   SmallVector<rank::LaunchOp> launches;
 };
 
-/// Joins launches of one block into multi-tensor launches.
+/// Replaces launches of kernels in one MLIR block by multi-tensor launches. A
+/// multi-tensor launch applies one kernel to many tensors. One multi-tensor
+/// launch costs less time than one launch for each tensor.
 class LaunchJoiner {
 public:
   LaunchJoiner(Block &block,
                llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
       : block(block), find(find) {}
 
-  /// Joins all launches of the block that can be joined. Returns the number of
-  /// launches saved.
+  /// Replaces launches of element-wise kernels in the MLIR block by
+  /// multi-tensor launches, where possible. A multi-tensor launch applies one
+  /// kernel to many tensors. Returns the number of removed launches minus the
+  /// number of new launches. Example: if one multi-tensor launch replaces 10
+  /// launches, returns 9.
   size_t run() {
     std::vector<LaunchClass> classes = classify();
     size_t numJoined = 0;
@@ -231,9 +257,13 @@ private:
     return entry->second;
   }
 
-  /// Divides the launches of element-wise kernels into classes. One
-  /// multi-tensor launch could replace the launches of a class. Classes and
-  /// launches are in block order.
+  /// Divides the launches of element-wise kernels into classes. All launches of
+  /// one class apply equal element-wise ops to different tensors. Operands with
+  /// one element, such as a learning rate, are equal in all launches of one
+  /// class. A multi-tensor launch can only replace launches of one class.
+  ///
+  /// The launches in a class have the same order as in the MLIR block. The
+  /// classes have the order of their first launches in the MLIR block.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -253,10 +283,14 @@ private:
     return classes;
   }
 
-  /// Groups the launches of `same` by depth. The depth of a launch is the
-  /// number of other launches of `same` on the longest path of uses that ends
-  /// at it. Example: in a → b → c, c has depth 2. Launches of equal depth do
-  /// not depend on each other.
+  /// Groups the launches of `same` by depth. Launches of equal depth do not
+  /// depend on each other.
+  ///
+  /// A chain is a sequence of launches of `same`. Each launch of a chain
+  /// depends on the preceding launch. The depth of a launch L is the number of
+  /// launches before L in the longest chain that ends with L. Example: launch b
+  /// reads a result of launch a, and launch c reads a result of launch b. Then
+  /// a has depth 0, b has depth 1, and c has depth 2.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -274,11 +308,21 @@ private:
     return launches;
   }
 
-  /// Joins the launches of `same` into multi-tensor launches. A multi-tensor
-  /// launch replaces only launches that do not depend on each other and have no
-  /// tensor in common. It lists their tensors in a kernel argument, the
-  /// TensorTable, whose size limits their number. Returns the number of
-  /// launches saved.
+  /// Replaces the launches of `same` by multi-tensor launches, where possible.
+  /// The launches of `same` apply equal element-wise ops to different tensors.
+  /// A multi-tensor launch applies these ops to the tensors of several old
+  /// launches. The old launches that one multi-tensor launch replaces satisfy
+  /// three conditions:
+  ///
+  ///   - No old launch depends on a result of another old launch.
+  ///   - No two old launches have a tensor in common, except tensors with one
+  ///     element.
+  ///   - The addresses of the tensors of all old launches fit into the
+  ///     TensorTable. The TensorTable is a kernel argument of limited size.
+  ///
+  /// Returns the number of replaced launches minus the number of multi-tensor
+  /// launches. Example: if one multi-tensor launch replaces 5 old launches,
+  /// returns 4.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -309,8 +353,11 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches`, which belong to the class `same`, by one multi-tensor
-  /// launch in the place of the last one. Returns the number of launches saved.
+  /// Replaces `launches` by one multi-tensor launch. `launches` belong to the
+  /// class `same`: they apply equal element-wise ops to different tensors. The
+  /// multi-tensor launch applies these ops to the tensors of all `launches`. It
+  /// takes the place of the last of `launches` in the MLIR block. Returns the
+  /// number of `launches` minus one.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);

@@ -17,8 +17,10 @@ static constexpr int64_t mostWarps = 4;
 /// gradient of keys has tiles of queries, with the same limit.
 static constexpr int64_t mostOthers = 64;
 
-/// Returns `size`, the number of elements of a row, rounded up to a multiple of
-/// 8.
+/// Returns the smallest multiple of 8 that is at least `size`. `size` is the
+/// number of elements in one row of a matrix in shared memory. A matrix product
+/// on tensor cores reads the elements of a row in groups of 8. Example:
+/// padded(60) is 64.
 static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));
 }
@@ -39,9 +41,16 @@ AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
-  // A block needs two tiles in shared memory: one of keys and one of values. A
-  // kernel for the gradient of keys needs one of queries and one of gradients
-  // of the attention's result.
+  // A block of threads has two tiles in shared memory. Each tile has
+  // `otherTile` rows:
+  //
+  //   kernel                           rows of tile 1   rows of tile 2
+  //   attention, gradient of queries   keys             values
+  //   gradient of keys and values      queries          gradients of the
+  //                                                     attention's result
+  //
+  // `bytesOfRow` is the size of one row of tile 1 plus the size of one row of
+  // tile 2.
   const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
                              element.getIntOrFloatBitWidth() / 8;
   otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),

@@ -23,14 +23,24 @@
 
 namespace pcc::emit {
 
-/// Sizes of one attention op, and division of its work over blocks and threads.
-/// Each block owns a tile of *rows* and loops over all *others*:
+/// Sizes of one attention op, and the division of its work over the blocks and
+/// threads of a GPU kernel. The op can also be the gradient of an attention op.
+///
+/// An attention op has one score for each query and each key. The scores are a
+/// matrix. Depending on the op, the rows of the matrix belong to the queries or
+/// to the keys. The columns of the matrix are called *others*:
 ///
 ///   op                               rows      others
 ///   attention, gradient of queries   queries   keys
 ///   gradient of keys and values      keys      queries
+///
+/// The rows are divided over the blocks of the GPU kernel. Each block loops
+/// over all others. Example: an attention op has 256 queries and 100 keys. Each
+/// of 4 blocks owns 64 queries, and loops over all 100 keys.
 struct AttentionPlan {
-  /// Plans `op`, which the fused kernels must support (fitsFusedKernel).
+  /// Chooses how the blocks and threads of a GPU kernel divide the work of
+  /// `op`. `op` is an attention op or one of its gradients.
+  /// graph::fitsFusedKernel(op) must be true: a fused kernel can compute `op`.
   explicit AttentionPlan(graph::AttentionOpInterface op);
 
   /// Element type of queries, keys and values.
@@ -48,40 +58,65 @@ struct AttentionPlan {
   bool rowsAreKeys;
   /// Number of warps of a block.
   int64_t warps = 1;
-  /// Number of keys in one tile in shared memory: a power of two, at least 8.
-  /// If `rowsAreKeys` is true, tiles consist of queries instead.
+  /// Number of keys in one tile in shared memory. A block of threads loops over
+  /// keys and loads one tile of keys at a time. `otherTile` is a power of two
+  /// and at least 8. The kernel for the gradient of keys and values loops over
+  /// queries instead. For that kernel, `otherTile` is the number of queries in
+  /// one tile.
   int64_t otherTile = 8;
 
   /// Returns the number of queries of all query heads that share one key head.
   /// Their queries are the rows of one matrix, head by head. Example with 2
   /// query heads of 100 queries: row 103 is query 3 of the second head.
   int64_t queryRows() const { return group * queries; }
-  /// Returns the number of rows per key head, which are divided over blocks. If
-  /// `rowsAreKeys` is true, rows are the keys of the head. Otherwise they are
-  /// the queries of all query heads that share this key head.
+  /// Returns the number of keys or queries of one key head that are divided
+  /// over the blocks of threads. If `rowsAreKeys` is true, the keys of the key
+  /// head are divided. If `rowsAreKeys` is false, the queries of all query
+  /// heads that share the key head are divided. Example: two query heads with
+  /// 100 queries each share a key head with 80 keys. The function returns 80 if
+  /// `rowsAreKeys` is true, and 200 if `rowsAreKeys` is false.
   int64_t rows() const { return rowsAreKeys ? keys : queryRows(); }
-  /// Returns the number of keys over which each block loops: all keys of one
-  /// key head. If `rowsAreKeys` is true, blocks loop over queries instead:
-  /// those of all query heads that share a key head.
+  /// Returns the number of keys or queries over which each block of threads
+  /// loops. If `rowsAreKeys` is false, each block loops over all keys of one
+  /// key head. If `rowsAreKeys` is true, each block loops over all queries of
+  /// the query heads that share one key head. Example: two query heads with 100
+  /// queries each share a key head with 80 keys. The function returns 80 if
+  /// `rowsAreKeys` is false, and 200 if `rowsAreKeys` is true.
   int64_t others() const { return rowsAreKeys ? queryRows() : keys; }
   /// Returns the number of rows (queries or keys) that one block owns: 16 per
   /// warp.
   int64_t rowTile() const;
-  /// Returns the number of tiles per key head. Each block owns one tile: a
-  /// group of queries or, if `rowsAreKeys` is true, of keys.
+  /// Returns the number of tiles into which the rows of one key head are
+  /// divided. A row is a key if `rowsAreKeys` is true. Otherwise, a row is a
+  /// query of a query head that uses the key head. Each block of threads owns
+  /// one tile. A tile has rowTile() rows. The last tile can have fewer rows.
+  /// Example: 100 rows are divided into 2 tiles if rowTile() is 64.
   int64_t tiles() const;
   /// Returns the number of blocks of the launch.
   int64_t blocks() const { return batch * keyHeads * tiles(); }
   /// Returns the number of threads of a block.
   int64_t threads() const { return warps * 32; }
 
-  /// Returns the pitch of a tile in shared memory: the number of elements from
-  /// one row to the next. A row has `size` elements, plus padding against bank
-  /// conflicts. Use it for tiles that WarpProduct::rightFromRows() reads.
+  /// Returns the pitch of a matrix in shared memory. The pitch is the number of
+  /// elements from the start of one row to the start of the next row. A row has
+  /// `size` elements. Unused elements follow each row, so that the threads of a
+  /// warp read from different memory banks at the same time. Example: for
+  /// `size` 64, the pitch is 72.
+  ///
+  /// Call this function for a matrix that WarpProduct::rightFromRows() reads.
+  /// rightFromRows() loads the right operand of a matrix product. Each column
+  /// of the right operand comes from a row of the matrix in shared memory.
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the number of elements from one row of a tile in shared memory to
-  /// the next. A row has `size` elements, plus padding against bank conflicts.
-  /// Use it for tiles that WarpProduct::rightFromColumns() reads.
+  /// Returns the pitch of a matrix in shared memory. The pitch is the number of
+  /// elements from the start of one row to the start of the next row. A row has
+  /// `size` elements. Unused elements follow each row, so that the threads of a
+  /// warp read from different memory banks at the same time. Example: for
+  /// `size` 64, the pitch is 68 for f32, and 72 for bf16 and f16.
+  ///
+  /// Call this function for a matrix that WarpProduct::rightFromColumns()
+  /// reads. rightFromColumns() loads the right operand of a matrix product.
+  /// Each column of the right operand comes from a column of the matrix in
+  /// shared memory.
   int64_t pitchOfColumns(int64_t size) const;
 };
 

@@ -9,9 +9,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Assigns tiles in reverse order under a causal mask: block 0, which the GPU
-/// starts first, gets the last queries. They see the most keys and take
-/// longest.
+/// Chooses the tile of queries or keys that this block owns, and the two rows
+/// of the tile for which this thread computes results.
+///
+/// The blocks of one key head usually own the tiles in order: the first block
+/// owns the first tile. The order is reversed if the mask is causal and the
+/// tiles contain queries. The first block then owns the last tile. The last
+/// queries may attend to the most keys, so that the last tile takes the most
+/// time. The GPU starts the first block before the others.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -59,9 +64,15 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// Emits the largest index of a query, within its head, among `count` query
-/// rows from `first` on. If the rows belong to several heads, they include the
-/// last query of a head. The result is then `plan.queries` − 1.
+/// Emits the largest index of a query in a range of queries. The index of a
+/// query is counted within its query head. The range has `count` queries from
+/// number `first` on. The queries of all query heads that share a key head are
+/// numbered from 0, one head after another. Numbers without a query are
+/// ignored.
+///
+/// If all queries of the range belong to one head, the last one has the largest
+/// index. If they belong to several heads, the last query of the first head is
+/// in the range. The index of this query is `plan.queries` − 1.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -80,8 +91,10 @@ Value AttentionTile::numSeenTiles() {
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
   // The mask is causal. With S queries and T keys, query q may attend to the
-  // first n = q + 1 + T − S keys. The block's last query sees the most keys.
-  // They fill ⌈n / otherTile⌉ tiles, or 0 tiles if n is negative.
+  // first q + 1 + T − S keys. Let q be the largest query index of the block,
+  // and n = q + 1 + T − S. The block then needs the first n keys. These keys
+  // fill ⌈n / otherTile⌉ tiles. If n is negative, the block needs 0 tiles.
+  // `rounded` is n + otherTile − 1.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -94,7 +107,8 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of elements of one row of `tensor`.
+/// Returns the size of the last dim of `tensor`. A row of `tensor` is a vector
+/// along this dim, such as one query or one key.
 static int64_t sizeOfRows(Value tensor) {
   return graph::tensorType(tensor).getShape().back();
 }
@@ -129,9 +143,16 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
   return {allocateShared(w, plan.element, plan.otherTile * pitch), pitch};
 }
 
-/// Returns the number of elements that a thread copies at once: as many as 16
-/// bytes hold, halved until the number divides `size`. `size` is the size of a
-/// row.
+/// Returns the number of neighboring elements that a thread copies at once.
+/// `element` is the type of the elements. `size` is the number of elements of
+/// one row. The returned number is the largest power of two that satisfies two
+/// conditions:
+///
+///   - The elements fit into 16 bytes.
+///   - The number divides `size`.
+///
+/// Example: 4 elements of f32 fit into 16 bytes. If `size` is 6, the function
+/// returns 2, since 4 does not divide 6.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

@@ -31,8 +31,9 @@ struct JitLink {
 /// One run of nvJitLink. Owns the library's handle of the run.
 class Assembly {
 public:
-  /// Creates the handle, for machine code of architecture `arch`. On failure,
-  /// run() returns false.
+  /// Starts a run of nvJitLink, NVIDIA's linker library. The run produces
+  /// machine code for GPUs of architecture `arch`, such as "sm_90". If
+  /// nvJitLink reports an error, run() returns false.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};

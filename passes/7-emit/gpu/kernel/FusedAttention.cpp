@@ -61,11 +61,22 @@ private:
   /// Values that the loop over tiles of keys carries from one iteration to the
   /// next.
   struct Accumulator {
-    /// Softmax state of this thread's two rows of scores: largest score m and
-    /// sum of weights l.
+    /// Softmax state of the two queries for which this thread computes scores.
+    /// For each query, the state has two numbers:
+    ///
+    ///   m   largest score of the query so far
+    ///   l   sum of the weights exp(score − m) over the scores that this thread
+    ///       has computed for the query so far
+    ///
+    /// Four threads share a query. Each thread computes a quarter of the
+    /// scores.
     OnlineSoftmax softmax;
-    /// This thread's elements of O, the weighted sum of value vectors of each
-    /// query. Entry i has the elements in columns 8 i to 8 i + 7.
+    /// Elements of the matrix O that this thread holds. A warp computes O. Each
+    /// of the 16 rows of O belongs to a query. A row is the weighted sum of the
+    /// value vectors for the query. Thread t of the warp holds elements of rows
+    /// t / 4 and t / 4 + 8. Example: thread 5 holds elements of rows 1 and 9.
+    /// Entry i of `sums` has elements in columns 8 i to 8 i + 7: two elements
+    /// of each row.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -93,9 +104,10 @@ private:
                           product.zeros())};
   }
 
-  /// Emits one iteration of the loop over tiles of keys. Loads a tile of keys
-  /// and of values, from key `firstKey` on, into shared memory. Returns `state`
-  /// after this tile.
+  /// Emits the code of one iteration of the loop over tiles of keys. The code
+  /// loads `plan.otherTile` keys and their values into shared memory, from key
+  /// `firstKey` on. `state` holds the loop-carried values before the iteration.
+  /// Returns the loop-carried values after the iteration.
   Accumulator overTile(const Index &firstKey, Accumulator state) {
     syncThreads(w); // all threads have read the previous tile
     fetch(op.getKey(), firstKey, keys);
@@ -126,9 +138,15 @@ private:
     return state;
   }
 
-  /// Emits the attention scores of the thread's two queries with eight keys, of
-  /// which the first is key `firstKey` + `column`. `firstKey` is the first key
-  /// of the tile in shared memory.
+  /// Emits the attention scores that this thread computes. A warp computes the
+  /// scores of 16 queries with 8 keys. `firstKey` is the first key of the tile
+  /// in shared memory. The 8 keys begin at position `column` of this tile. The
+  /// first of the 8 keys is thus key `firstKey` + `column`.
+  ///
+  /// The thread computes four of the scores: the scores of two queries with two
+  /// neighboring keys. Example: thread 5 of the warp computes the scores of
+  /// queries 1 and 9 with keys 2 and 3, counted from 0 in the 16 queries and 8
+  /// keys.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,
@@ -141,7 +159,11 @@ private:
 
   /// Tile of keys and tile of values in the block's shared memory.
   const SharedMatrix keys, values;
-  /// This thread's elements of its two queries, as left operand of Q Kᵀ.
+  /// Elements of queries that this thread holds. A warp computes the matrix
+  /// product Q Kᵀ. The 16 rows of Q are queries. Thread t of the warp holds
+  /// elements of rows t / 4 and t / 4 + 8. Example: thread 5 holds elements of
+  /// rows 1 and 9. Entry i of `query` has elements in columns 8 i to 8 i + 7:
+  /// two elements of each row.
   std::vector<Left> query;
 };
 } // namespace

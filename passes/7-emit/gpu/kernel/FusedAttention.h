@@ -19,20 +19,39 @@ void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);
 
-/// Emits the body of a kernel that computes graph.attention. The parameters are
-/// those of writeFusedAttention().
+/// Emits the body of a kernel that computes graph.attention. `op` is the
+/// graph.attention op.
+///
+///   outputs   pointers to the kernel's results
+///   block     index of the current block, below AttentionPlan::blocks()
+///   thread    index of the current thread in its block
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
-/// Emits the body of a kernel that computes graph.attention_query_gradient: the
-/// gradient of the queries, and three numbers per query for the gradient of the
-/// keys. The parameters are those of writeFusedAttention().
+/// Emits the body of a kernel that computes `op`, a
+/// graph.attention_query_gradient. The kernel computes the gradient of the
+/// queries. For each query, it also computes three numbers that the kernel for
+/// the gradient of keys and values reads:
+///
+///   top     largest attention score of the query
+///   share   1 / Σ exp(score − top) over all keys
+///   mean    Σ P · dP over all keys, where P is the softmax weight of a key
+///           and dP is the gradient of P
+///
+/// The parameters are:
+///
+///   outputs   pointers to the kernel's results
+///   block     index of the current block, below AttentionPlan::blocks()
+///   thread    index of the current thread in its block
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);
-/// Emits the body of a kernel that computes graph.attention_key_gradient: the
-/// gradients of keys and values. The parameters are those of
-/// writeFusedAttention().
+/// Emits the body of a kernel that computes `op`, a
+/// graph.attention_key_gradient: the gradients of keys and values.
+///
+///   outputs   pointers to the kernel's results
+///   block     index of the current block, below AttentionPlan::blocks()
+///   thread    index of the current thread in its block
 void writeKeyGradient(KernelWriter &w, graph::AttentionKeyGradientOp op,
                       llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                       const Index &thread);

@@ -37,35 +37,60 @@ protected:
   /// One tensor core instruction on bf16 or f16 contracts 16 elements.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates shared memory for two tiles: `ofKeys` (keys or queries), and
-  /// `ofValues` (values or gradients of the attention's result).
+  /// Allocates two tiles in shared memory, `ofKeys` and `ofValues`. The kernel
+  /// loads the following vectors into the tiles:
+  ///
+  ///   kernel                        ofKeys    ofValues
+  ///   gradient of queries           keys      values
+  ///   gradient of keys and values   queries   gradients of the
+  ///                                           attention's result
+  ///
+  /// `op` is the attention gradient op. `block` is the index of the current
+  /// block, and `thread` is the index of the current thread in its block. `w`
+  /// writes the kernel.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Results for this thread's two rows and a chunk: 16 rows of the tiles in
-  /// shared memory. Each entry of a list covers eight rows of the chunk.
+  /// Three matrices that a warp computes from a chunk. A chunk is up to 16 rows
+  /// of the tiles in shared memory. Each matrix has 16 rows. Each matrix also
+  /// has one column for each row of the chunk. Each element of a matrix belongs
+  /// to one query and one key.
   ///
   ///   scores     attention scores: dot products of queries and keys,
   ///              after scale, softcap and mask
   ///   slopes     derivatives of the scores by the dot products
   ///   products   gradients dP of the softmax weights
+  ///
+  /// Each list has only the elements that this thread holds. Entry 0 has four
+  /// elements in columns 0 to 7. Entry 1 has four elements in columns 8 to 15.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns zeros for this thread's elements of a result with `size` columns.
-  /// Each entry covers eight columns.
+  /// Returns zeros, from which a sum of matrix products starts. The sum is a
+  /// matrix with 16 rows and `size` columns. A warp computes the sum. Entry i
+  /// of the list has this thread's four elements in columns 8 i to 8 i + 7.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits the products of this thread's two rows with a chunk: 16 rows, from
-  /// row `column` on, of the tiles in shared memory. `first` is the key or
-  /// query in row 0 of the tiles.
+  /// Emits three matrices, the fields of ChunkProducts: the attention scores,
+  /// the derivatives of the scores, and the gradients of the softmax weights. A
+  /// warp computes these matrices. Each element belongs to one query and one
+  /// key:
+  ///
+  ///   kernel                        rows of a matrix   columns of a matrix
+  ///   gradient of queries           queries            keys
+  ///   gradient of keys and values   keys               queries
+  ///
+  /// A matrix has 16 rows and up to 16 columns. The columns belong to rows of
+  /// the tiles in shared memory, from row `column` on. `first` is the number of
+  /// the key or query in row 0 of the tiles. Returns the elements of the
+  /// matrices that this thread computes.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -89,10 +114,12 @@ protected:
     return part;
   }
 
-  /// Emits an element of the softmax weights P: exp(score − top) · share.
+  /// Emits the softmax weight of one query and one key. The weight is
+  /// `exp(score − top) · share`. The parameters are:
   ///
-  ///   top     largest score of the row
-  ///   share   1 / Σ exp(score − top) over the row
+  ///   score   attention score of the query and the key
+  ///   top     largest attention score of the query
+  ///   share   1 / Σ exp(score − top) over all keys of the query
   Value weight(Value score, Value top, Value share) {
     return w.scalar().mul(weightOf(w, score, top), share);
   }
@@ -109,8 +136,14 @@ protected:
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Emits the product of `left` and up to 16 rows of `matrix`, from row `row`
-  /// on. Adds it to `sums`, whose entry i has columns 8 i to 8 i + 7.
+  /// Emits sums + left · M, and stores the result in `sums`. A warp computes
+  /// this sum, a matrix with 16 rows. The matrix M consists of rows of `matrix`
+  /// in shared memory, from row `row` on. M has as many rows as `left` has
+  /// columns: at most 16.
+  ///
+  /// `sums` and `left` have only the elements that this thread holds. Entry i
+  /// of `sums` has four elements in columns 8 i to 8 i + 7. Entry i of `left`
+  /// also has four elements in columns 8 i to 8 i + 7.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -140,8 +173,14 @@ protected:
   ///   gradient of queries   keys      values
   ///   gradient of keys      queries   gradients of the attention's result
   const SharedMatrix ofKeys, ofValues;
-  /// This thread's two rows of the tile that the block owns, as left operands.
-  /// `leftOfKeys` is multiplied by `ofKeys`, and `leftOfValues` by `ofValues`:
+  /// This thread's two rows of the tile that the block owns. The rows are left
+  /// operands of two matrix products. The right operands are the tiles `ofKeys`
+  /// and `ofValues` in shared memory, transposed:
+  ///
+  ///   - `leftOfKeys` · `ofKeys`ᵀ contains the dot products of queries and
+  ///     keys.
+  ///   - `leftOfValues` · `ofValues`ᵀ contains the gradients of the softmax
+  ///     weights.
   ///
   ///   kernel                leftOfKeys   leftOfValues
   ///   gradient of queries   queries      gradients of the attention's result
@@ -220,10 +259,17 @@ private:
     }
   }
 
-  /// Emits the update of `softmax`, a softmax state, and of `sum` by the next
-  /// 16 keys. `sum` is Σ P · dP over the keys so far, where P is the softmax
-  /// weight of a key and dP its gradient. `part` has the scores and dP of the
-  /// 16 keys.
+  /// Emits the code that adds the next keys, at most 16, to `softmax` and
+  /// `sum`. `softmax` and `sum` describe the keys that were added before. Both
+  /// have values for each of this thread's two queries:
+  ///
+  ///   softmax   largest score `top`, and sum of the weights P:
+  ///             P = exp(score − top)
+  ///   sum       Σ P · dP, where dP is the gradient of the softmax weight
+  ///
+  /// The two sums contain only the scores that this thread computes. `part` has
+  /// the scores and dP of the new keys. If a new score is larger than `top`,
+  /// the old sums are multiplied by `exp(old top − new top)`.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -313,10 +359,15 @@ public:
   }
 
 private:
-  /// Emits `body`, which processes a tile of queries that begins at query row
-  /// `first`. Under a causal mask, a branch skips `body` if no query of the
-  /// tile sees a key of the block. `so` are the values that the loop over tiles
-  /// carries. A skipped tile leaves them unchanged.
+  /// Emits `body`, which processes one tile of queries. Under a causal mask,
+  /// emits a branch around `body`. The branch skips `body` if no query of the
+  /// tile may attend to a key of the block. `so` are the values that the loop
+  /// over tiles of queries carries into this iteration. Returns the values for
+  /// the next iteration: the results of `body`, or `so` if the branch skips
+  /// `body`.
+  ///
+  /// The tile begins at query number `first`. The queries of all query heads
+  /// that share a key head are numbered from 0, one head after another.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -330,8 +381,12 @@ private:
   }
 
   /// Emits the contribution of one tile of queries to the gradients of keys and
-  /// values. Adds it to this thread's elements `ofKey` and `ofValue`. The tile
-  /// begins at query row `first`.
+  /// values. Adds the contribution to `ofKey` and `ofValue`. `ofKey` has this
+  /// thread's elements of the gradient of keys. `ofValue` has this thread's
+  /// elements of the gradient of values.
+  ///
+  /// The tile begins at query number `first`. The queries of all query heads
+  /// that share a key head are numbered from 0, one head after another.
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

@@ -13,7 +13,10 @@ using namespace pcc::emit;
 static constexpr int64_t warp = 32;
 /// Number of threads of a block of a kernel without reductions.
 static constexpr int64_t threadsOfMap = 256;
-/// Number of threads of a block that reduces several contiguous rows at once.
+/// Number of threads of a block that reduces several rows of a tensor at once.
+/// The block divides the threads equally between the rows. Example: if 32
+/// threads reduce one row together, a block reduces 128 / 32 = 4 rows. A block
+/// that reduces columns of a tensor does not use this number.
 static constexpr int64_t threadsOfTeams = 128;
 /// Largest number of threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
@@ -21,17 +24,21 @@ static constexpr int64_t mostThreads = 1024;
 /// is a group of neighboring elements that one instruction loads. Longer rows
 /// get more threads.
 static constexpr int64_t fewRounds = 8;
-/// Sizes for kernels that reduce the columns of a tensor: a block reduces
-/// `rowsAcross` columns, each with at most `teamAcross` threads.
+/// Sizes of a block that reduces columns of a tensor. `rowsAcross` is the
+/// number of columns that one block reduces. The name says rows because a row
+/// is any set of elements that are reduced together, also a column.
+/// `teamAcross` is the largest number of threads that reduce one column
+/// together.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// Returns the number of elements in 16 bytes (the widest load) of the
-/// narrowest tensor of `kernel`. Ignores types of less than 16 bits, such as
-/// booleans.
+/// Returns the number of elements that a thread should load by one instruction.
+/// One instruction can load 16 bytes, such as 8 elements of bf16 or 4 elements
+/// of f32. If the tensors of `kernel` have several element types, the narrowest
+/// type decides. Types of less than 16 bits, such as booleans, are ignored.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -44,9 +51,12 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   return widestAccess / narrowest;
 }
 
-/// Returns the number of neighboring elements that a thread computes together:
-/// as many as one load covers, halved until it divides `groupSize`. `groupSize`
-/// is the size of the innermost loop.
+/// Returns the number of neighboring elements that a thread of `kernel`
+/// computes together. `groupSize` is the number of iterations of the kernel's
+/// innermost loop. The function starts with the number of elements that one
+/// instruction loads, such as 8 elements of bf16. It halves this number until
+/// the number divides `groupSize`. Example: if `groupSize` is 12, 8 is halved
+/// to 4.
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   int64_t vector = wantedVector(kernel);
   while (groupSize % vector != 0)
@@ -80,10 +90,13 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Returns the bytes of shared memory for the operands that `kernel`
-/// transposes, one tile per operand. Counts only transposes for which
-/// transposedDimOf() returns `dim`. `shape` is the shape of the kernel's
-/// results.
+/// Returns the bytes of shared memory that each block of `kernel` needs for
+/// transposes. A block keeps one tile of 32 x 32 elements, with padding, of
+/// each transposed operand. `shape` is the shape of the kernel's results.
+///
+/// A transpose is counted only if it moves the innermost dim of its operand to
+/// dim `dim` of its result, and if its result has the shape `shape`. Other
+/// transposes use no shared memory.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
@@ -94,13 +107,21 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
   return bytes;
 }
 
-/// Plans the transposes of `kernel` through shared memory: one block per tile
-/// of 32 x 32 result elements. Returns false if transposedDimOf() finds no
-/// suitable transpose, or if the tiles of all operands do not fit into shared
-/// memory.
+/// Fills `plan` for a kernel that transposes operands through shared memory.
+/// Each block of such a kernel computes a tile of 32 x 32 elements of the
+/// results. Returns false and leaves `plan` unchanged in two cases:
 ///
-/// The first suitable transpose sets `plan.transposedDim`. Another transpose
-/// uses shared memory only if transposedDimOf() returns an equal dim for it.
+///   - The kernel has no transpose that is suitable for shared memory. The
+///     function transposedDimOf() decides whether a transpose is suitable. For
+///     example, a transpose of a very small tensor is not suitable.
+///   - The tiles of all operands together do not fit into shared memory.
+///
+/// Sets `plan.transposedDim` to the dim of the results to which a transpose
+/// moves the innermost dim of its operand. Example: a transpose from shape [64,
+/// 96] to shape [96, 64] moves dim 1 of the operand to dim 0 of the result, so
+/// `plan.transposedDim` is 0. If several transposes are suitable, the first one
+/// determines `plan.transposedDim`. A transpose that moves the innermost dim of
+/// its operand to a different dim does not use shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -134,10 +155,17 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
-/// Fills `plan` for a kernel that reduces contiguous rows. A vector is a group
-/// of neighboring elements that one instruction loads. A row of at most 32
-/// vectors gets one thread per vector, rounded up to a power of two. Example:
-/// 20 vectors get 32 threads. A longer row gets whole warps.
+/// Fills `plan` for a kernel that reduces rows. The elements of a row are
+/// usually contiguous in memory. A team of threads reduces one row together.
+/// The row is divided into vectors. A vector is a group of `plan.vector`
+/// neighboring elements. The number of vectors in a row determines the number
+/// of threads in a team:
+///
+///   at most 32 vectors   1 thread per vector, rounded up to a power of two.
+///                        Example: 32 threads for 20 vectors.
+///   over 32 vectors      1 thread per 8 vectors, rounded up to a power of two,
+///                        but at least 32 and at most 1024 threads. Example: 64
+///                        threads for 400 vectors.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -154,7 +182,11 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.teams = 1;
 }
 
-/// Fills `plan` for a kernel that reduces columns of a tensor.
+/// Sets the fields `isAcross`, `team` and `teams` of `plan` for a kernel that
+/// reduces columns of a tensor. Example: the sum of a [500, 64] tensor over dim
+/// 0 reduces 64 columns of 500 elements. One block reduces 32 columns. A team
+/// of threads reduces one column together. A team has 8 threads, or fewer if a
+/// column has at most 4 elements.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

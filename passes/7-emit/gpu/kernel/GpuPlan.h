@@ -27,27 +27,53 @@ namespace pcc::emit {
 
 /// Division of the work of one kernel over the blocks and threads of a GPU.
 struct GpuPlan {
-  /// Loops of the kernel: over the elements of the results or, in a kernel with
-  /// reductions, over the rows that it reduces.
+  /// Loops of the kernel. A kernel without reductions has loops over the
+  /// elements of its results. A kernel with reductions has outer loops over
+  /// rows, and inner loops over the elements of one row. A row is a set of
+  /// elements that are reduced together. Example: the sum of an [8, 32] tensor
+  /// over dim 1 reduces 8 rows of 32 elements.
   KernelPlan loops;
-  /// Number of neighboring elements that a thread loads by one instruction: 16
-  /// bytes of the narrowest tensor, such as 8 elements of bf16 or 4 of f32.
-  /// This number is halved until it divides `groupSize`.
-  int64_t vector = 1;
-  /// Number of iterations of the kernel's innermost loop.
-  int64_t groupSize = 1;
-  /// Division of a block's threads in a kernel with reductions, in powers of
-  /// two:
+  /// Number of neighboring elements that a thread computes together. The number
+  /// is chosen in two steps:
   ///
-  ///   team    number of threads that reduce a row together
-  ///   teams   number of teams in a block; each team has its own row
+  ///   1. Start with the number of elements that one instruction can load. One
+  ///      instruction can load 16 bytes, such as 8 elements of bf16 or 4
+  ///      elements of f32. If a kernel has tensors of several element types,
+  ///      the narrowest type of at least 16 bits decides.
+  ///   2. Halve the number until the number divides `groupSize`. `groupSize` is
+  ///      the number of iterations of the innermost loop. Example: for 12
+  ///      iterations, 8 is halved to 4.
+  ///
+  /// Three kinds of kernels do not follow these steps. The number is 1 in a
+  /// kernel that computes attention, in a kernel that reduces columns, and in a
+  /// kernel that transposes an operand through shared memory.
+  int64_t vector = 1;
+  /// Number of iterations of the kernel's innermost loop. This loop can cover
+  /// several neighboring dims of a tensor. Example: if the innermost loop
+  /// covers dims 1 and 2 of the shape [8, 4, 6], it has 4 · 6 = 24 iterations.
+  int64_t groupSize = 1;
+  /// Sizes of teams in a kernel with reductions. A team is a group of threads
+  /// that reduce one row together. A row is a set of elements that are reduced
+  /// together. Each team of a block has its own row.
+  ///
+  ///   team    number of threads in a team, a power of two
+  ///   teams   number of teams in a block, a power of two
+  ///
+  /// Example: `team` is 32 and `teams` is 4. A block has 4 · 32 = 128 threads
+  /// and reduces 4 rows.
   int64_t team = 1, teams = 1;
   /// Whether the kernel reduces columns of a tensor, which are strided in
   /// memory. If false, it reduces contiguous elements.
   bool isAcross = false;
-  /// Dim of the results that is the innermost dim before the transpose, in a
-  /// kernel that transposes operands through shared memory. Example: 0 for a
-  /// matrix. -1 in all other kernels.
+  /// Dim of the results to which a transpose moves the innermost dim of its
+  /// operand. Example: a kernel transposes an operand of shape [64, 96] to a
+  /// result of shape [96, 64]. The innermost dim of the operand, dim 1, becomes
+  /// dim 0 of the result, so `transposedDim` is 0.
+  ///
+  /// The field describes only transposes through shared memory. In such a
+  /// transpose, a block copies a tile of the operand to shared memory, then
+  /// reads the tile in the order of the result. `transposedDim` is -1 if the
+  /// kernel has no such transpose.
   int64_t transposedDim = -1;
   /// Number of blocks of a launch and of threads of a block. `blocks` is 0 if
   /// the results have no elements.
@@ -85,12 +111,18 @@ constexpr int64_t tileSize = 32;
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result of `op` that is the innermost dim of the
-/// operand. Example: 0 for the transpose of a matrix. Returns -1 in three
-/// cases:
+/// operand of `op`. Example: a transpose from shape [64, 96] to shape [96, 64]
+/// makes dim 1 of the operand dim 0 of the result, so the function returns 0.
+/// `shape` is the shape of the results of the kernel that contains `op`.
 ///
-///   - The innermost dim of the operand is also that of the result.
-///   - The result has less than 16 elements along this dim or its last dim.
-///   - The result does not have the shape `shape`.
+/// Returns -1 if the kernel should not do this transpose through shared memory.
+/// This is so in three cases:
+///
+///   - The innermost dim of the operand becomes the innermost dim of the
+///     result.
+///   - The result has less than 16 elements along its innermost dim, or along
+///     the dim that would be returned.
+///   - The shape of the result of `op` is not `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

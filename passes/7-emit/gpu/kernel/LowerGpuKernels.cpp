@@ -23,9 +23,11 @@ using namespace pcc::emit;
 // One kernel
 //===----------------------------------------------------------------------===//
 
-/// Emits the computation and the stores of one thread's elements: `plan.vector`
-/// neighboring elements of each result. The first of them has the index `chunk`
-/// · `plan.vector`.
+/// Emits the computation and the stores of one thread. The elements of each
+/// result are divided into groups of `plan.vector` neighboring elements. The
+/// thread computes group number `chunk` of each result. Example: if
+/// `plan.vector` is 4, group 2 consists of elements 8 to 11. `outputs` are the
+/// pointers to the results.
 static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const GpuPlan &plan, ArrayRef<Value> outputs,
                      const Index &chunk) {
@@ -36,7 +38,8 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
   w.readAhead(places, loops.shape);
-  // Emit the stores of one result one after another, so that LLVM merges them.
+  // Emit all stores to one result before the stores to the next result. LLVM
+  // can then merge stores to neighboring addresses into one wide store.
   w.storeTogether([&] {
     for (auto [result, output] :
          llvm::zip_equal(kernel.getYield().getResults(), outputs))
@@ -46,7 +49,8 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
 }
 
 namespace {
-/// Indices of the current thread in its block and of the block, as i64.
+/// Position of the current thread. `thread` is the index of the thread in its
+/// block. `block` is the index of the block in the grid. Both are of type i64.
 struct ThreadNumbers {
   Value thread, block;
 };
@@ -138,8 +142,9 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
       makeEntry(builder, signatureOf(kernel), plan.threads, name);
-  // A result may share the buffer of an operand of equal type. Mark all other
-  // pointers noalias.
+  // Two tensors may share a buffer if one tensor is an operand, the other
+  // tensor is a result, and their types are equal. Mark a pointer noalias if
+  // its tensor cannot share a buffer with any other tensor.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -160,9 +165,11 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits reads of the tensor table, a kernel argument with the addresses and
-/// sizes of tensors. A part is a group of tensors that are computed together,
-/// such as a weight and its gradient.
+/// Emits the code with which a kernel reads its table of tensors. The kernel
+/// computes many tensors in one launch, and the table is an argument of the
+/// kernel. The table contains the address and the size of each tensor. The
+/// tensors are grouped into parts. A part is a group of tensors of equal size
+/// that are computed together, such as a weight and its gradient.
 struct TableReader {
   KernelWriter &w;
   runtime::TensorTable table;
@@ -179,10 +186,15 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// Emits a binary search for the part that contains tile number `tile`. A
-  /// part is a group of tensors that are cut into tiles together, such as a
-  /// weight and its gradient. The tensor table lists the first tile of each
-  /// part in ascending order.
+  /// Emits a binary search for the part that contains tile number `tile`.
+  /// Returns the number of the part.
+  ///
+  /// A part is a group of tensors of equal size, such as a weight and its
+  /// gradient. A tile is a range of indices, such as 0 to 1023, in every tensor
+  /// of a part. The tiles of all parts are numbered from 0. Example: part 0 has
+  /// the tiles 0, 1 and 2, and part 1 has the tiles 3 and 4. The tensor table
+  /// contains the number of each part's first tile, in ascending order: 0 and 3
+  /// in the example.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -195,17 +207,25 @@ struct TableReader {
     return part;
   }
 
-  /// Emits the load of the number of elements of a tensor of `part`, a group of
-  /// tensors of equal size.
+  /// Emits the load of a tensor size from the tensor table. The size is the
+  /// number of elements of each tensor in part number `part`. A part is a group
+  /// of tensors of equal size, such as a weight and its gradient.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
-  /// Emits the address of an element of one tensor. `part` is the index of a
-  /// group of tensors, such as a weight and its gradient. `tensor` is the index
-  /// of the tensor in this group, and `element` that of the element. Tells
-  /// LLVM's optimizer that the tensor is aligned and in global memory.
+  /// Emits code that computes the address of one element of a tensor. The code
+  /// loads the address of the tensor from the tensor table, and adds the offset
+  /// of the element. The parameters are
+  ///
+  ///   part      index of a group of tensors, such as a weight and its gradient
+  ///   tensor    index of the tensor in this group
+  ///   storage   type that an element of the tensor has in memory
+  ///   element   index of the element in the tensor
+  ///
+  /// Tells LLVM's optimizer that the tensor is aligned to 16 bytes and that the
+  /// tensor is in global memory.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -282,8 +302,12 @@ static OpBuilder startOf(LLVM::LLVMFuncOp function) {
 }
 
 /// Emits the function `name` of a multi-tensor kernel, which computes many
-/// tensors in one launch. Tensors are cut into tiles. Block n computes tile n.
-/// It finds the tensors of the tile in a table, the first kernel argument.
+/// tensors in one launch. The first kernel argument is a table with the
+/// addresses and sizes of the tensors. The tensors form groups, such as a
+/// weight and its gradient. All tensors of a group have the same size. A tile
+/// is a range of indices, such as 0 to 1023, in every tensor of one group. The
+/// tiles of all groups are numbered from 0. Block n computes tile n. Block n
+/// searches the table for the group that contains tile n.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -319,8 +343,15 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits the function `name` of `kernel` in the form that its plan requires:
-/// fused attention, reductions of rows, transposed tiles, or element-wise.
+/// Emits the function `name` of `kernel`. The kind of the kernel decides which
+/// function emits the body:
+///
+///   kind of `kernel`                       function that emits the body
+///   computes many tensors in one launch    writePartsKernel()
+///   computes attention or its gradients    writeFusedAttention()
+///   contains reductions                    writeRowKernel()
+///   transposes through shared memory       writeTransposeTiles()
+///   any other kernel                       writeMapKernel()
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
   if (kernel.getInParts())
@@ -353,8 +384,12 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits the function `name` of a kernel that generates random weights, one
-/// element per thread. `types` are the weight's element types (randomTypesOf).
+/// Emits the function `name` of a kernel that fills a weight with random
+/// numbers. Each thread generates one element. The thread first generates the
+/// element in the type that the model stores, then applies the type conversions
+/// of the model. `types` lists the stored type, then the type after each
+/// conversion. Example: [f32, bf16] for a weight that is stored in f32 and
+/// converted to bf16.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   constexpr int64_t threads = runtime::RandomScalars::threads;
@@ -404,8 +439,10 @@ static LogicalResult toNvvm(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  // Keep other math ops, such as sqrt. LLVM rounds them correctly; libdevice's
-  // functions are approximate.
+  // Convert only the math ops that are illegal below to calls of libdevice,
+  // NVIDIA's math library. Leave the remaining math ops, such as math.sqrt, to
+  // LLVM. LLVM rounds the results of the remaining ops correctly. The functions
+  // of libdevice are approximate.
   target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();

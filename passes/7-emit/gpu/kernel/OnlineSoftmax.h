@@ -26,7 +26,10 @@ struct OnlineSoftmax {
   /// Returns the softmax state before the first score. The largest score `top`
   /// is −∞, and the sum of weights `total` is 0.
   static OnlineSoftmax start(KernelWriter &w);
-  /// Returns the state with the SSA values `values`, in the order of flat().
+  /// Returns the softmax state that consists of the four SSA values `values`.
+  /// The first two values are the largest scores (`top`) of the thread's two
+  /// rows. The last two values are the sums of weights (`total`) of the two
+  /// rows. flat() returns the values in this order.
   static OnlineSoftmax from(mlir::ValueRange values);
   /// Returns the SSA values of this softmax state as a flat list, which a loop
   /// can carry.
@@ -34,15 +37,20 @@ struct OnlineSoftmax {
     return {top[0], top[1], total[0], total[1]};
   }
 
-  /// Emits the update of the softmax state of this thread's two rows by
-  /// `scores`, the next tile of scores. For each row, sets `top` to the largest
-  /// score so far, and multiplies `total` by the factor exp(old `top` − new
-  /// `top`). Returns the factors of both rows.
+  /// Emits the update of the softmax state by `scores`, the next tile of
+  /// scores. The thread holds scores of two rows. `top` is the largest score of
+  /// a row so far. The weight of a score is exp(score − `top`). `total` is the
+  /// sum of the weights of the thread's scores so far.
   ///
-  /// The caller must then
+  /// For each of the two rows, sets `top` to the largest score of all tiles so
+  /// far, including `scores`. Multiplies `total` by the factor
+  /// exp(old `top` − new `top`). Returns the factors of the two rows.
   ///
-  ///   - multiply its sums of weighted values by the factors
-  ///   - add the weights exp(score − top) of the tile to `total`
+  /// The caller keeps, for each row, sums of values that are multiplied by
+  /// weights. After the update, the caller must do two things:
+  ///
+  ///   - Multiply these sums by the factor of the row.
+  ///   - Add the weights of the scores in `scores` to `total`.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

@@ -12,13 +12,18 @@ namespace pcc::emit {
 /// "sm_80" or later. A suffix `a` or `f` is allowed, as in "sm_90a".
 bool isGpuArch(llvm::StringRef arch);
 
-/// Returns the PTX of all kernels of `module`, with the names and parameters of
-/// LowerGpuKernels.h. On failure emits an error. Equal modules give equal text.
+/// Compiles all kernels of `module` to PTX and returns the text of the PTX.
+/// Kernel number n becomes the function `pcc_k_<n>`. lowerGpuKernels()
+/// documents the parameters of these functions. If the kernels cannot be
+/// compiled, emits an error and returns failure. Two equal modules give equal
+/// text.
 ///
-/// `arch` must satisfy isGpuArch(). `libdevice` is the path of libdevice,
-/// NVIDIA's math library in LLVM bitcode.
+/// `arch` is the GPU architecture, such as "sm_90a". isGpuArch() must be true
+/// for `arch`. `libdevice` is the path of libdevice, NVIDIA's math library in
+/// LLVM bitcode.
 ///
-/// Must not run within a pass, since it loads dialects.
+/// An MLIR pass must not call this function, because the function loads
+/// dialects.
 mlir::FailureOr<std::string>
 makePtx(mlir::ModuleOp module, llvm::StringRef arch, llvm::StringRef libdevice);
 

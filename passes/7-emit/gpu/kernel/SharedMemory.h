@@ -11,8 +11,9 @@ namespace pcc::emit {
 /// `element`. Returns the pointer, aligned to 16 bytes.
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
-/// Emits a barrier for all threads of the block, all of which must reach it.
-/// Afterwards each thread sees the values that other threads stored before it.
+/// Emits a barrier. All threads of the block must reach the barrier. After the
+/// barrier, each thread sees the values that the other threads of the block
+/// stored before the barrier.
 void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit

@@ -10,9 +10,10 @@ using namespace pcc::emit;
 using Values = SmallVector<Value>;
 
 static constexpr int64_t warp = lanesOfWarp;
-/// Largest number of elements of one row that a thread keeps in registers. The
-/// loop over these elements is unrolled. A thread with more elements keeps
-/// none.
+/// Largest number of elements of one row that a thread keeps in registers for
+/// later uses. The loop over the elements is then unrolled. If a thread
+/// computes more elements of one row, the thread keeps no elements of the row
+/// in registers. The thread then computes each element again for each use.
 static constexpr int64_t mostInRegisters = 32;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
@@ -125,23 +126,32 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Buffer in shared memory through which threads of a team exchange values. A
-/// team consists of the threads that reduce one row. Each member of a team
-/// writes its values: a member is one thread, or one warp that has combined its
-/// values before. The block has `stride` teams of `count` members.
+/// Describes a buffer in shared memory through which the threads of a team
+/// exchange values. A team is a group of threads that reduce one row together.
+/// A block has `stride` teams. Each team has `count` members. A member is
+/// either one thread or one warp. Each member writes its values to the buffer.
+/// If a member is a warp, the warp first combines the values of its threads.
 struct ExchangeBuffer {
   int64_t count, stride;
-  /// Index in the team of this thread's member (the thread itself or its warp),
-  /// and index of the team in the block.
+  /// Position of the current thread. A team is a group of threads that reduce
+  /// one row together. A team is divided into members. A member is either one
+  /// thread or one warp. `member` is the index of the thread's member in the
+  /// team. `team` is the index of the thread's team in the block.
   Index member, team;
 };
 } // namespace
 
-/// Emits the combination of the values of all members of this thread's team, in
-/// the order of the members. A member is one thread, or one warp that has
-/// combined its values before. `own` are the values of this thread's member.
-/// The i1 `mayStore` selects the thread of each warp that writes them to shared
-/// memory. It is null if members are threads.
+/// Emits the combination of the values of all members of a team, through shared
+/// memory. A team is a group of threads that reduce one row together. A member
+/// of the team is either one thread or one warp. `exchange` describes the
+/// members. `own` are the values of the current thread's member, such as
+/// partial sums. `merge` emits the combination of the values of two members.
+/// The values are combined in the order of the members. Every thread of the
+/// team gets the result.
+///
+/// `mayStore` is an i1: whether the current thread writes `own` to shared
+/// memory. If a member is a warp, `mayStore` is true in one thread of the warp.
+/// If a member is a thread, `mayStore` is null, and every thread writes `own`.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

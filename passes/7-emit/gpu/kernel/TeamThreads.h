@@ -8,13 +8,20 @@
 
 namespace pcc::emit {
 
-/// Team of GPU threads that share a row. In each loop iteration (round), every
-/// thread computes `vector` neighboring elements:
+/// Team of GPU threads that compute one row together. A row is a set of
+/// elements that are reduced together. The threads run a loop over the row. In
+/// each iteration of the loop, every thread computes `GpuPlan::vector`
+/// neighboring elements. In the last iteration, some threads may have no
+/// elements. Example: a row has 8 elements, the team consists of the threads t0
+/// and t1, and `GpuPlan::vector` is 2.
 ///
-///   team of 2, vector 2:   t0 t0 t1 t1 | t0 t0 t1 t1 | ...
+///   element     0    1    2    3    4    5    6    7
+///   iteration   0    0    0    0    1    1    1    1
+///   thread      t0   t0   t1   t1   t0   t0   t1   t1
 ///
-/// join() combines the values of all threads of a team, always in the same
-/// order. All threads of a block must reach every join().
+/// join() combines the values of all threads of a team, such as partial sums.
+/// join() always combines the values in the same order. All threads of a block
+/// must reach every join().
 class TeamThreads : public RowThreads {
 public:
   /// `thread` is the index of the current thread in its block. `plan` must
@@ -24,8 +31,11 @@ public:
   /// Returns the index, within the block, of this thread's team.
   const Index &teamNumber() const { return number; }
 
-  /// Makes store() skip its body in threads for which the i1 `condition` is
-  /// false.
+  /// Selects the threads that store results to memory. The function store()
+  /// emits code that stores results. `condition` is an i1. A thread executes
+  /// the code if `condition` is true in the thread. A thread skips the code if
+  /// `condition` is false in the thread. Without a call of setIsWanted(), all
+  /// threads execute the code.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -39,28 +49,47 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits iteration `number` of the loop in which a team of threads covers a
-  /// row. Each thread runs `body` for `vector` neighboring elements. A thread
-  /// for which no elements are left skips `body`.
+  /// Emits one iteration of the loop in which a team of threads computes a row.
+  /// A row is a set of elements that are reduced together. `number` is the
+  /// index of the iteration. In the iteration, each thread computes
+  /// `GpuPlan::vector` neighboring elements of the row. `body` emits the code
+  /// for one element. If a thread has no elements in this iteration, the thread
+  /// skips the code.
+  ///
+  /// `carried` are the loop-carried values before the iteration, such as a
+  /// partial sum. Returns the loop-carried values after the iteration.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for the `vector` neighboring elements that this thread
-  /// handles in iteration `number` of the loop over a row. The first of them is
-  /// element `chunk` · `vector` of the row. `carried` are the values that the
-  /// loop carries.
+  /// Emits one iteration of the loop over a row, for this thread. The row is
+  /// divided into groups of `vector` neighboring elements. The thread handles
+  /// one group in each iteration. `chunk` is the index of the group in the row.
+  /// Example: if `vector` is 4, group 2 consists of elements 8 to 11. `number`
+  /// is the index of the iteration.
+  ///
+  /// Emits `body` once for each element of the group. `carried` are the
+  /// loop-carried values before the iteration, such as a partial sum. Returns
+  /// these values after the iteration.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
 
   const GpuPlan &plan;
-  /// Index of this thread in its team (`member`), and of the team in the block
-  /// (`number`).
+  /// Position of this thread. A team is a group of threads that compute one row
+  /// together. `member` is the index of the thread in its team. `number` is the
+  /// index of the team in the block.
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// Element for which turn() is emitting code. `current` has its indices
-  /// within the row, and is empty outside of turn(). `currentSlot` is its index
-  /// among all elements of the row that this thread handles.
+  /// Element for which the function turn() is emitting code. The element
+  /// belongs to a row. A row is a set of elements that are reduced together.
+  /// `current` is the multi-index of the element along the reduced dims.
+  /// `current` is empty if turn() is not running.
+  ///
+  /// `currentSlot` is a second description of the element. A thread computes
+  /// some elements of the row. These elements are numbered from 0, in the order
+  /// in which the thread computes the elements. `currentSlot` is the number of
+  /// the element. Example: a thread computes elements 2, 3, 6 and 7 of the row.
+  /// For element 6, `currentSlot` is 2.
   MultiIndex current;
   Index currentSlot;
 };

@@ -105,10 +105,17 @@ private:
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for this thread's elements of the tile that the block
-  /// computes. The thread has one element in each of several rows of the tile.
-  /// `placeOf` converts the number of a row to the multi-index of this element
-  /// in the kernel's results. Skips elements outside of the results.
+  /// Emits `body` for each element of the block's tile that this thread
+  /// handles. A tile has 32 rows of 32 elements. A block of 256 threads handles
+  /// 8 rows at once. Each thread therefore handles one element in each of 4
+  /// rows. Example: the first thread handles the first element of rows 0, 8, 16
+  /// and 24.
+  ///
+  /// `placeOf` takes the number of a row of the tile. It returns the
+  /// multi-index, in the kernel's results, of the thread's element in this row.
+  /// `body` takes this multi-index and the number of the row. A tile can extend
+  /// beyond the results. Elements of the tile that lie outside of the results
+  /// are skipped.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -127,10 +134,20 @@ private:
     }
   }
 
-  /// Emits an i1: whether the kernel's results have an element at the
-  /// multi-index `at`. Returns null if all tiles lie within the results.
-  /// Otherwise replaces the indices in `at` by indices that are known to be
-  /// valid.
+  /// Emits a check whether the kernel's results have an element at the
+  /// multi-index `at`. A tile extends over 32 elements along two dims of the
+  /// results. If the size of one of these dims is not a multiple of 32, the
+  /// last tile extends beyond the results. Example: two tiles cover 64 indices
+  /// of a dim of size 40. The dim has no elements at the indices 40 to 63.
+  ///
+  /// Returns the result of the check, an i1. Returns null if both sizes are
+  /// multiples of 32, because no check is then necessary.
+  ///
+  /// Replaces each checked index in `at` by a new index. The new index has the
+  /// same value at run time. The code generator assumes that the new index is
+  /// less than the size of the dim, and simplifies the emitted code. The
+  /// assumption is true only if the check succeeds. The caller must therefore
+  /// use the new `at` only in code that runs after a successful check.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {
@@ -150,8 +167,9 @@ private:
   const GpuPlan &plan;
   ArrayRef<int64_t> shape;
   SmallVector<TransposedOperand> transposed;
-  /// Index of this thread in its row of 32 threads (`x`), and of that row in
-  /// the block (`y`).
+  /// Position of this thread in its block. The threads of a block form rows of
+  /// 32 threads. `x` is the index of the thread in its row. `y` is the index of
+  /// the row in the block.
   Index x, y;
   /// Multi-index, in the kernel's results, of the first element of the tile
   /// that this block computes.

@@ -17,7 +17,9 @@
 namespace pcc::emit {
 
 /// Emits the body of a kernel that transposes operands through shared memory.
-/// `plan.transposedDim` must not be -1.
+/// The kernel moves the innermost dim of an operand to dim `plan.transposedDim`
+/// of the results. If `plan.transposedDim` is -1, the plan belongs to another
+/// kind of kernel, and the function must not be called.
 ///
 ///   outputs   pointers to the results
 ///   block     index of the current block

@@ -56,9 +56,11 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// An ldmatrix instruction loads up to four squares of 8 x 8 elements. Thread i
-/// supplies the address of row i % 8 of square i / 8, and receives two elements
-/// of every square.
+/// One ldmatrix instruction loads up to four squares of 8 x 8 elements. The
+/// instruction needs the address of each row of each square. Thread i supplies
+/// the address of row i % 8 of square i / 8. Example: thread 11 supplies the
+/// address of row 3 of square 1. Less than four squares have less than 32 rows.
+/// The remaining threads then repeat the addresses of the first threads.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -178,28 +180,46 @@ static Value upperPart(KernelWriter &w, Value value) {
   Value bits = arith::BitcastOp::create(w.builder, w.loc, i32, value);
   return s.both(bits, s.integer(i32, ~int64_t(0x1fff)));
 }
-/// Emits the difference of `value`, an f32, and `upper`, as the bits of a tf32.
-/// `upper` holds the leading bits of `value`, as returned by upperPart().
+/// Emits the lower part of `value`, an f32. `upper` is the upper part of
+/// `value`, which upperPart() has returned. The lower part is the difference
+/// `value` − `upper`, cut to the precision of a tf32. A tf32 is an f32 in which
+/// only the upper 11 bits of the significand are used. `upper` and the returned
+/// lower part are the bits of a tf32, as an i32.
 static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   Type f32 = w.builder.getF32Type();
   Value number = arith::BitcastOp::create(w.builder, w.loc, f32, upper);
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Splits each f32 into the sum of an upper and a lower tf32. A product of two
-/// f32 then consists of four products of tf32. Adds up three of them, smallest
-/// first. Leaves out the product of the two lower parts, which is negligible.
+/// Splits each f32 of the operands into an upper and a lower tf32. The sum of
+/// the two parts is nearly the f32. The product of two f32 is then the sum of
+/// four products of tf32. The function adds up three of these products, the
+/// largest last. It leaves out the product of the two lower parts, which is
+/// negligible.
 ///
 /// A tensor core truncates when it adds (Ootomo and Yokota 2022,
-/// arXiv:2203.03341). To keep the errors small, it starts from 0 for each group
-/// of 8 contracted elements. An ordinary f32 addition adds its result to
+/// arXiv:2203.03341). The truncation error is small if the sum is small. The
+/// tensor core therefore does not add to `sums`. The tensor core starts from 0,
+/// and adds only the products of 8 elements of a row and 8 elements of a
+/// column. An ordinary f32 addition then adds the tensor core's result to
 /// `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The tensor core instruction contracts 8 elements. It expects elements q and
-  // q + 4 from thread t, where q = t % 4. Thread t passes elements 2 q and 2 q
-  // + 1 instead. The product is equal, because both operands are permuted
-  // alike.
+  // The tensor core instruction computes a sum of 8 terms for each element of
+  // the result. Term k is a product of two elements: one element from column k
+  // of the left operand, and one element from row k of the right operand.
+  //
+  // Each thread of the warp passes elements of two columns of the left operand,
+  // and elements of the two rows of the right operand with the same numbers.
+  // For thread t, the instruction expects the numbers q and q + 4, where q is
+  // t % 4. Thread t instead passes the elements that it holds, with the numbers
+  // 2 q and 2 q + 1. Example: q is 1 for thread 5. The instruction expects
+  // columns 1 and 5 and rows 1 and 5. Thread 5 passes columns 2 and 3 and rows
+  // 2 and 3.
+  //
+  // The sum is still correct. The columns of the left operand and the rows of
+  // the right operand are permuted in the same way, so that only the order of
+  // the terms changes.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -230,9 +250,11 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // Each entry of `left` and `right` has 8 contracted elements. One tensor core
-  // instruction takes two entries. If their number is odd, the last instruction
-  // takes one.
+  // Each entry of `left` holds 8 columns of the left operand. The matching
+  // entry of `right` holds 8 rows of the right operand. One tensor core
+  // instruction multiplies two entries of `left` with two entries of `right`.
+  // If the number of entries is odd, the last instruction multiplies one entry
+  // with one entry.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

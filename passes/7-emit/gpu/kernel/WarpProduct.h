@@ -41,8 +41,11 @@ struct SharedMatrix {
 /// over the 32 threads of a warp, which must execute the code together.
 class WarpProduct {
 public:
-  /// Sizes of one product: 16 rows of the left operand, 8 columns of the right
-  /// operand, groups of 8 contracted elements.
+  /// Sizes of a matrix product left · right. `rows` is the number of rows of
+  /// the left matrix. `columns` is the number of columns of the right matrix.
+  /// The left matrix has as many columns as the right matrix has rows. This
+  /// number is a multiple of `depth`. Example: a 16 x 24 matrix is multiplied
+  /// by a 24 x 8 matrix, and 24 is a multiple of 8.
   static constexpr int64_t rows = 16, columns = 8, depth = 8;
   /// Number of threads of a warp (lanes) that share a row of a 16 x 8 result.
   static constexpr int64_t lanesOfRow = 4;
@@ -50,8 +53,16 @@ public:
   /// Two neighboring elements of an operand: two values for f32, one packed i32
   /// for bf16 and f16.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
-  /// This thread's elements of a 16 x 8 left operand: two of row g (`top`) and
-  /// two of row g + 8 (`bottom`). Thread t of the warp has g = t / 4.
+  /// Elements that one thread holds of the left matrix of a matrix product. The
+  /// left matrix has 16 rows and 8 columns. The 128 elements of the left matrix
+  /// are distributed over the 32 threads of a warp. Thread t of the warp holds
+  /// four elements:
+  ///
+  ///   field    row         columns
+  ///   top      t / 4       2 (t % 4) and the next column
+  ///   bottom   t / 4 + 8   2 (t % 4) and the next column
+  ///
+  /// Example: thread 5 holds columns 2 and 3 of rows 1 and 9.
   struct Left {
     Pair top, bottom;
   };
@@ -65,8 +76,10 @@ public:
   /// of the current thread in its block. `w` must outlive this object.
   WarpProduct(KernelWriter &w, mlir::Type element, const Index &thread);
 
-  /// Returns the first of this thread's two rows g and g + 8 of a 16 x 8
-  /// result.
+  /// Returns the first of the two rows of a 16 x 8 result in which this thread
+  /// holds elements. Thread t of the warp holds elements of rows g and g + 8,
+  /// where g is t / 4. Example: thread 5 holds elements of rows 1 and 9, so the
+  /// function returns 1.
   const Index &row() const { return g; }
   /// Returns the first of this thread's two neighboring columns of a 16 x 8
   /// result: 0, 2, 4 or 6.
@@ -79,26 +92,46 @@ public:
   /// Emits the conversion of two f32 to the element type of operands (f32, bf16
   /// or f16). Returns them as a pair of neighboring elements.
   Pair pairOf(mlir::Value first, mlir::Value second) const;
-  /// Emits the conversion of a 16 x 8 result to the left operand of another
-  /// product, which contracts the 8 columns. `sums` are this thread's elements
-  /// of the result.
+  /// Emits the conversion of the result of one matrix product to the left
+  /// operand of another matrix product. The result and the left operand are 16
+  /// x 8 matrices. A thread holds four elements of each matrix. `sums` are the
+  /// four elements of the result that this thread holds. The positions of the
+  /// four elements are the same in both matrices. Threads therefore exchange no
+  /// elements. Each thread only converts its elements from f32 to the element
+  /// type of operands.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// Emits the loads of a right operand. Its element (k, j) is element (`row` +
-  /// j, k) of `matrix`, for k < `count` and j < 8. `count` must be a multiple
-  /// of 8. Returns this thread's elements: one pair for each 8 values of k.
+  /// Emits the loads of a right operand with `count` rows and 8 columns. Column
+  /// j of the operand consists of the first `count` elements of row `row` + j
+  /// of `matrix`. Example: if `row` is 16, column 2 of the operand comes from
+  /// row 18 of `matrix`. `count` must be a multiple of 8.
+  ///
+  /// Returns the elements of the operand that this thread holds. The operand is
+  /// divided into groups of 8 rows. The thread holds one pair of each group:
+  /// two neighboring elements of one column.
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  /// Emits the loads of a right operand. Its element (k, j) is element (`row` +
-  /// k, `column` + j) of `matrix`, for k < `count` and j < 8. `count` must be a
-  /// multiple of 8. Returns this thread's elements: one pair for each 8 values
-  /// of k.
+  /// Emits the loads of a right operand with `count` rows and 8 columns. The
+  /// operand is a part of `matrix`. This part begins in row `row` and column
+  /// `column` of `matrix`. `count` must be a multiple of 8.
+  ///
+  /// Returns the elements of the operand that this thread holds. The operand is
+  /// divided into groups of 8 rows. The thread holds one pair of each group:
+  /// two neighboring elements of one column.
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
-  /// Emits sums + left · right, a 16 x 8 matrix. All arguments and the result
-  /// are this thread's elements. Entry i of `left` and `right` belongs to the
-  /// contracted elements 8 i to 8 i + 7.
+  /// Emits sums + left · right. `sums` and the result are 16 x 8 matrices. The
+  /// left operand has 16 rows, and 8 columns for each entry of `left`. The
+  /// right operand has 8 columns, and 8 rows for each entry of `right`.
+  /// Example: with 2 entries each, a 16 x 16 matrix is multiplied by a 16 x 8
+  /// matrix.
+  ///
+  /// All arguments and the result contain only the elements that this thread
+  /// holds. Entry 0 of `left` holds elements of columns 0 to 7 of the left
+  /// operand, and entry 1 holds elements of columns 8 to 15. Entry 0 of `right`
+  /// holds elements of rows 0 to 7 of the right operand, and entry 1 holds
+  /// elements of rows 8 to 15.
   Sums add(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<Left> left,
            llvm::ArrayRef<Pair> right) const;
 
@@ -109,44 +142,76 @@ private:
   /// Emits the conversion of an f32 to `element` (bf16 or f16). Returns its
   /// bits as an i16.
   mlir::Value bitsOf(mlir::Value value) const;
-  /// Emits sums + left · right with operands of type f32. The product contracts
-  /// 8 elements.
+  /// Emits sums + left · right for operands of type f32. The left operand is a
+  /// 16 x 8 matrix. The right operand is an 8 x 8 matrix. `sums` and the result
+  /// are 16 x 8 matrices. All arguments and the result contain only the
+  /// elements that this thread holds.
   Sums addWide(llvm::ArrayRef<mlir::Value> sums, const Left &left,
                const Pair &right) const;
-  /// Emits one tensor core instruction, which computes sums + left · right. It
-  /// contracts one group of 8 elements, or two for bf16 and f16. `left` and
-  /// `right` are this thread's registers of the operands.
+  /// Emits one tensor core instruction, which computes sums + left · right. The
+  /// left operand is a 16 x k matrix, and the right operand is a k x 8 matrix.
+  /// k is 8 if the operands are f32. If the operands are bf16 or f16, k is 8 or
+  /// 16. `left` and `right` are the registers in which this thread holds
+  /// elements of the operands.
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
-  /// Layout of a right operand in shared memory. Element k of column j is at
-  /// `start` + k · `inside` + j · `across`, counted in elements.
+  /// Positions of the elements of a matrix in shared memory. The matrix is the
+  /// right operand of a matrix product, and has 8 columns. The element in row k
+  /// and column j has the position `start` + k · `inside` + j · `across`. All
+  /// positions are counted in elements.
+  ///
+  ///   start    position of the element in row 0 and column 0
+  ///   inside   distance from one row to the next, within a column
+  ///   across   distance from one column to the next
+  ///
+  /// Example: `start` is 1024, `inside` is 1 and `across` is 64. The element in
+  /// row 3 and column 2 has the position 1024 + 3 · 1 + 2 · 64 = 1155.
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits the loads of a right operand with `count` rows and 8 columns.
-  /// `steps` is its layout in `matrix`. Returns this thread's elements: one
-  /// pair for each 8 rows.
+  /// Emits the loads of a right operand with `count` rows and 8 columns from
+  /// `matrix`. `steps` gives the position of each element in `matrix`.
+  ///
+  /// Returns the elements of the operand that this thread holds. The operand is
+  /// divided into groups of 8 rows. The thread holds one pair of each group. In
+  /// each group, thread t of the warp holds rows k and k + 1 of column t / 4,
+  /// where k is 2 (t % 4). Example: thread 5 holds rows 2 and 3 of column 1.
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
-  /// Emits the loads of this thread's two elements of a right operand of type
-  /// f32 with 8 rows and 8 columns. The operand begins at element `start` of
-  /// `matrix`. `steps` has the distances between its rows and columns.
+  /// Emits the loads of two elements of the right operand of a matrix product.
+  /// The operand has 8 rows and 8 columns. The elements are of type f32. Thread
+  /// t of the warp loads rows k and k + 1 of column t / 4, where k is
+  /// 2 (t % 4). Example: thread 5 loads rows 2 and 3 of column 1.
+  ///
+  /// `matrix` contains the operand. Positions in `matrix` are counted in
+  /// elements. `start` is the position of the operand's first element.
+  /// `steps.inside` is the distance from one row of the operand to the next.
+  /// `steps.across` is the distance from one column of the operand to the next.
+  /// Example: the element in row 2 and column 1 has the position `start` + 2 ·
+  /// `steps.inside` + 1 · `steps.across`.
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
-  /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares of
-  /// 8 x 8 elements of 16 bits. Square i begins at element `start` + i · `step`
-  /// of `matrix`. Returns the two elements that this thread gets of each
-  /// square.
+  /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares
+  /// from shared memory. A square has 8 x 8 elements of 16 bits. Square i is
+  /// the part of `matrix` whose first element is element `start` + i · `step`
+  /// of `matrix`.
+  ///
+  /// Returns one pair of elements per square. Thread t of the warp gets columns
+  /// c and c + 1 of row t / 4 of each square, where c is 2 (t % 4). Example:
+  /// thread 5 gets columns 2 and 3 of row 1. If `isTransposed` is true, thread
+  /// 5 instead gets rows 2 and 3 of column 1.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;
 
   KernelWriter &w;
   const mlir::Type element;
-  /// Position of this thread: its index in the warp (`lane`), its first row `g`
-  /// and first column `twoQuads` in a 16 x 8 result, and the index of its warp
-  /// in the block.
+  /// Position of this thread. `lane` is the index of the thread in its warp.
+  /// `warpNumber` is the index of the warp in the block. `g` is lane / 4, the
+  /// first row of a 16 x 8 result of which the thread holds elements.
+  /// `twoQuads` is 2 (lane % 4), the first column of which the thread holds
+  /// elements. Example: lane 5 has g = 1 and twoQuads = 2.
   Index lane, g, twoQuads, warpNumber;
 };
 

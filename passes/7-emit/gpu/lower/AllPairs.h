@@ -24,42 +24,100 @@ namespace pcc::emit {
 /// becomes [6, 4, 5] for `dim` 2.
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
-/// Builds tensors with one element for each pair of indices (each, other) along
-/// a dim. Examples:
+/// Builds tensors with one element for each pair of two indices, i and j, and
+/// reduces these tensors over j. Names of functions call index i `each` and
+/// index j `other`. Example: the rank of element i of a vector is the number of
+/// smaller elements. A tensor of pairs holds 1 for the pair (i, j) if element j
+/// is smaller than element i, else 0. The ranks are the sums over all j. For
+/// the vector 8 7 9:
 ///
-///   sort      compares element `each` with element `other`
-///   scatter   checks whether update `other` applies to row `each` of the data
+///             j = 0   j = 1   j = 2    rank
+///   i = 0         0       1       0       1
+///   i = 1         0       0       0       0
+///   i = 2         1       1       0       2
 class AllPairs {
 public:
-  /// Creates new ops with `b`. Pairs (each, other) consist of indices along the
-  /// middle dim of tensors [outer, size, inner].
+  /// Creates a builder of tensors with one element for each pair of indices (i,
+  /// j). These tensors are built from inputs of shape [outer, size, inner].
+  /// Both i and j are indices along the dim `size`. The parameter `inner` is
+  /// the size of the last dim of the inputs. `b` creates all ops.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
-  /// of indices (each, other) along the middle dim. Pair (i, j) gets element i.
+  /// Prepares `value` for a broadcast to all pairs of two indices (i, j). After
+  /// the broadcast, the element of the pair (i, j) is element i of `value`. The
+  /// caller adds the op that broadcasts. Example: `value` holds 7 8 9, and j is
+  /// 0, 1 or 2. After the broadcast, the element of the pair (i, j) is in row i
+  /// and column j:
+  ///
+  ///   7 7 7
+  ///   8 8 8
+  ///   9 9 9
+  ///
+  /// `value` has the shape [outer, size, inner], and i is an index along the
+  /// dim `size`. The shape of the result depends on the parameter `inner` of
+  /// the constructor:
+  ///
+  ///   inner = 1    [outer, size, 1]
+  ///   inner > 1    [outer, 1, size, inner]
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value`, [outer, size, inner], so that it broadcasts to all pairs
-  /// of indices (each, other) along the middle dim. Pair (i, j) gets element j.
+  /// Prepares `value` for a broadcast to all pairs of two indices (i, j). After
+  /// the broadcast, the element of the pair (i, j) is element j of `value`. The
+  /// caller adds the op that broadcasts. Example: `value` holds 7 8 9, and i is
+  /// 0, 1 or 2. After the broadcast, the element of the pair (i, j) is in row i
+  /// and column j:
+  ///
+  ///   7 8 9
+  ///   7 8 9
+  ///   7 8 9
+  ///
+  /// `value` has the shape [outer, size, inner], and j is an index along the
+  /// dim `size`. The shape of the result depends on the parameter `inner` of
+  /// the constructor:
+  ///
+  ///   inner = 1    [outer, 1, size]
+  ///   inner > 1    [outer, size, 1, inner]
   mlir::Value other(mlir::Value value);
-  /// Returns an i64 tensor that broadcasts to all pairs of indices (each,
-  /// other). Pair (i, j) gets the number i. `size` is the number of values of
-  /// i.
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A broadcast of the
+  /// tensor copies the number i to all pairs (i, j). A pair consists of two
+  /// indices along one dim. Example for `size` = 3, with the number of pair (i,
+  /// j) in row i and column j:
+  ///
+  ///   0 0 0
+  ///   1 1 1
+  ///   2 2 2
   mlir::Value eachPosition(int64_t size);
-  /// Returns an i64 tensor that broadcasts to all pairs of indices (each,
-  /// other). Pair (i, j) gets the number j. `size` is the number of values of
-  /// j.
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A broadcast of the
+  /// tensor copies the number j to all pairs (i, j). A pair consists of two
+  /// indices along one dim. Example for `size` = 3, with the number of pair (i,
+  /// j) in row i and column j:
+  ///
+  ///   0 1 2
+  ///   0 1 2
+  ///   0 1 2
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces `pairs`, a tensor with one element for each pair of indices (each,
-  /// other), to one element for each index `each`. Returns them as [outer,
-  /// size, inner].
+  /// Reduces `pairs`, a tensor with one element for each pair of two indices
+  /// (i, j). For each i, the elements of all pairs (i, j) are combined into one
+  /// element of the result. `kind` is the kind of reduction. Example of a sum:
+  ///
+  ///   pairs (0, j)    1 2 3     element 0 of the result     6
+  ///   pairs (1, j)    4 5 6     element 1 of the result    15
+  ///
+  /// The result has the shape [outer, I, inner], where I is the number of
+  /// values of i. `outer` and `inner` are the sizes of the other dims of
+  /// `pairs`. If `pairs` has only one other dim, `inner` is 1.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether `inner` is 1. A tensor with one element per pair of indices (each,
-  /// other) then has the shape [outer, each, other], else [outer, other, each,
-  /// inner].
+  /// Whether the parameter `inner` of the constructor is 1. `inner` is the size
+  /// of the last dim of the input tensors, which have the shape [outer, size,
+  /// inner]. From the inputs, the class builds tensors with one element for
+  /// each pair of two indices (i, j). There are I values of i and J values of
+  /// j. The shape of these tensors is
+  ///
+  ///   [outer, I, J]           if true
+  ///   [outer, J, I, inner]    if false
   bool isFlat;
 };
 

@@ -12,8 +12,12 @@ namespace {
 /// and `filters`.
 class Convolution {
 public:
-  /// Number of outputs per image from which on each image gets a matrix product
-  /// of its own. With fewer outputs, one matmul computes all images.
+  /// Limit of the number of windows per image. A window is the part of an image
+  /// that is multiplied with a filter to compute one element of the result. The
+  /// limit selects one of two ways to compute a convolution with one group:
+  ///
+  ///   fewer than 128 windows    one matrix product for all images
+  ///   128 windows or more       one matrix product per image
   static constexpr int64_t fewOutputs = 128;
 
   Convolution(LoweringBuilder &b, Value input, Value filters,
@@ -46,11 +50,17 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
-  /// Returns the convolution as a matmul of filters and windows of the input,
-  /// batched over N images and G groups:
+  /// Returns the convolution as a batched matmul. The matmul has one matrix
+  /// product for each of the N images and each of the G groups of channels:
   ///
-  ///   filters   [G, O, C · taps]            C channels, O filters per group
-  ///   windows   [N, G, C · taps, outputs]   `taps` elements per channel
+  ///   filters   [G, O, C · taps]            O filters per group
+  ///   windows   [N, G, C · taps, outputs]   `outputs` windows per image
+  ///   result    [N, G, O, outputs]
+  ///
+  /// A window is the part of an image that is multiplied with a filter to
+  /// compute one element of the result. Each filter and each window has C
+  /// channels, with `taps` elements per channel. If G is 1, the three shapes
+  /// have no dim G.
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -63,15 +73,24 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Returns the convolution of all N images as one matmul of filters and
-  /// windows of the input:
+  /// Returns the convolution of N images as one product of two matrices:
   ///
-  ///   filters   [O, C · taps]             C channels, O filters
-  ///   windows   [C · taps, N · outputs]   `taps` elements per channel
+  ///   filters   [O, C · taps]             one filter per row
+  ///   windows   [C · taps, N · outputs]   one window per column
   ///
-  /// If windows are larger than the result, as for the gradient of filters,
-  /// stores the matrix of windows transposed. The kernel that writes it then
-  /// reads contiguous input elements.
+  /// A window is the part of an image that is multiplied with a filter to
+  /// compute one element of the result. Each image has `outputs` windows. Each
+  /// filter and each window has C channels, with `taps` elements per channel.
+  ///
+  /// The matrix of windows is stored transposed, with one window per row, if a
+  /// window has more elements along the last spatial dim than there are windows
+  /// along this dim. This order makes reads of the input faster. Example: along
+  /// the last spatial dim, there are 3 windows, and each has 30 elements. With
+  /// one window per column, only 3 neighboring elements in a row of the matrix
+  /// are also neighbors in the input. With one window per row, there are 30.
+  /// The kernel that builds the matrix reads long runs of neighbors faster.
+  /// Windows are this long in convolutions that compute the gradient of
+  /// filters.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});

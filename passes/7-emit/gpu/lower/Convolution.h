@@ -11,18 +11,24 @@ namespace pcc::emit {
 /// (Chellapilla et al. 2006):
 ///
 ///   input     [N, G · C, spatial…]    N images, G groups of C channels
-///   filters   [G, O, C, taps…]        O filters per group; taps… are the
-///                                     spatial dims of a filter
-///   dims      one SlidingDim per spatial dim
+///   filters   [G, O, C, taps…]        O filters per group
 ///   result    [N, G · O, outputs…]
 ///
-/// The returned value has the elements of the result in order, but another
-/// shape. The caller must reshape it. In general, the convolution is a matmul
-/// batched over images and groups. Two cases differ:
+/// Here, spatial…, taps… and outputs… stand for one size per spatial dim: the
+/// sizes of an image, of a filter and of the result. `dims` has one element per
+/// spatial dim, which holds for example the stride along this dim.
 ///
-///   C = O = 1 (depthwise)      a sum of element-wise products, no matmul
-///   G = 1, few outputs,        one matmul over the outputs of all images
-///   N > 1
+/// The returned value has all elements of the result in order, but its spatial
+/// dims are merged into one dim of P elements. The caller must reshape the
+/// value to the shape of the result. The convolution is computed in one of
+/// three ways. In this table, the condition on the left selects the way, and
+/// the last column is the returned shape:
+///
+///   C = O = 1 (depthwise)       sum of element-wise products    [N, G, P]
+///   G = 1, N > 1 and P < 128    one matmul over all images      [N, O, P]
+///   all other cases, G = 1      matmul batched over images      [N, O, P]
+///   all other cases, G > 1      matmul batched over images      [N, G, O, P]
+///                               and groups
 mlir::Value convolve(LoweringBuilder &b, mlir::Value input, mlir::Value filters,
                      llvm::ArrayRef<SlidingDim> dims);
 

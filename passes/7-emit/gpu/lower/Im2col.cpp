@@ -7,8 +7,11 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns `input`, padded with `padding` or cropped to the elements that the
-/// windows read.
+/// Pads and crops the spatial dims of `input` to the range of indices that the
+/// windows of a convolution or pool cover. `dims` describes the windows along
+/// each spatial dim. `padding` is the value of new elements. Example: windows
+/// cover the indices −1 to 5 of a dim with the indices 0 to 7. One element is
+/// added in front, and the last two elements are removed.
 static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
                     double padding) {
   SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -19,9 +22,14 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// Returns a tensor of indices along one spatial dim of the padded input,
-/// [window, output]. Element k of window o reads the input at index (k, o) of
-/// the tensor.
+/// Returns a tensor of indices along one spatial dim of the padded input of a
+/// convolution or pool. Element (k, o) of the tensor is the index of the input
+/// element that is element k of window o. Example for two windows of three
+/// elements, where window 1 starts two elements after window 0:
+///
+///   0 2
+///   1 3
+///   2 4
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)

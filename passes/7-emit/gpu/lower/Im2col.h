@@ -24,7 +24,9 @@ struct SlidingDim {
   ///   low        padding before the input
   ///   dilation   distance between neighboring taps
   int64_t output, window, stride, low, dilation;
-  /// Whether the elements of a window read the input in reverse order.
+  /// Whether a window holds its input elements in reverse order. Example: a
+  /// window on the input elements 4, 5 and 6 holds them in the order 4 5 6 if
+  /// false, and 6 5 4 if true.
   bool reversed = false;
 
   /// Returns the number of elements from the start of the first window to the
@@ -32,21 +34,30 @@ struct SlidingDim {
   int64_t reach() const {
     return (output - 1) * stride + (window - 1) * dilation + 1;
   }
-  /// Returns whether window i consists only of input element i, for all `input`
-  /// elements along the dim. im2col() would then only copy the input.
+  /// Returns whether window i contains input element i and no other element,
+  /// and there is one such window for each input element. `input` is the number
+  /// of input elements along the dim. In this case, a copy of the windows would
+  /// be equal to the input.
   bool isPlain(int64_t input) const {
     return window == 1 && stride == 1 && low == 0 && output == input;
   }
 };
 
-/// Returns the windows of `input` as columns of a matrix (im2col, Chellapilla
-/// et al. 2006). The dims `taps` index the elements of a window:
+/// Returns a copy of each window of a convolution or pool (im2col, Chellapilla
+/// et al. 2006):
 ///
-///   input    [N, C, spatial…]
+///   input    [N, C, spatial…]           N images, C channels
 ///   result   [N, C, taps…, outputs…]
 ///
-/// `dims` describes the windows along each spatial dim. Elements outside of the
-/// input have the value `padding`. All new ops can be fused into one kernel.
+/// For each spatial dim, the result has one dim `taps` and one dim `outputs`.
+/// The indices along the dims `taps` select an element of a window. The indices
+/// along the dims `outputs` select the window. Example: an input [1, 3, 8, 8]
+/// has 6 x 6 windows of 3 x 3 elements each. The result has the shape [1, 3, 3,
+/// 3, 6, 6].
+///
+/// `dims` describes the windows along each spatial dim. Elements of windows
+/// outside of the input have the value `padding`. All ops that im2col() creates
+/// can be fused into one kernel.
 mlir::Value im2col(LoweringBuilder &b, mlir::Value input,
                    llvm::ArrayRef<SlidingDim> dims, double padding);
 

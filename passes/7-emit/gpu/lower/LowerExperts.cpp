@@ -9,14 +9,18 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the index of the source of each row. Sources, such as experts, have
-/// contiguous ranges of rows, one after the other. Entry i of `counts` is the
-/// number of rows of sources 0 to i. Example: sources 0, 1 and 2 have 2, 0 and
-/// 3 rows.
+/// Returns one number per row: the index of the source to which the row
+/// belongs. There are `numRows` rows, and a source is a group of rows, for
+/// example the rows of one expert. The rows of source 0 come first, then the
+/// rows of source 1, and so on. `counts` holds the prefix sums of the numbers
+/// of rows: element i is the number of rows of sources 0 to i together. Rows
+/// after the last source get the number of sources. Example: sources 0, 1 and 2
+/// have 2, 0 and 3 rows, and `numRows` is 6. The last row belongs to no source,
+/// so it gets 3:
 ///
-///   counts [2, 2, 5], numRows 6   ->   sources 0 0 2 2 2 3
-///
-/// The last row belongs to no source, so it gets 3, the number of sources.
+///   rows per source    2 0 3
+///   counts             2 2 5
+///   result             0 0 2 2 2 3
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
@@ -48,9 +52,17 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   return b.selectOr(isFree, wants, 0);
 }
 
-/// Replaces one graph.group_rows, which lists the (token, expert) pairs sorted
-/// by expert. Needs no sort: a matrix [experts, tokens] has one element per
-/// pair, and its elements are already sorted by expert.
+/// Replaces one graph.group_rows. This op lists all (token, expert) pairs in
+/// which the token is sent to the expert. The list is sorted by expert. No sort
+/// is needed: a matrix [experts, tokens] holds 1 for each pair of the list,
+/// else 0. The list has the pairs in the order in which the matrix stores them,
+/// row by row. Example with 2 experts and 3 tokens:
+///
+///               token 0   token 1   token 2
+///   expert 0          1         0         1
+///   expert 1          0         1         1
+///
+/// The list is (0, 0), (2, 0), (1, 1), (2, 1).
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -76,9 +88,13 @@ static void lowerGroupRows(GroupRowsOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Replaces one graph.grouped_matmul, which multiplies each row with the matrix
-/// of its expert. The rows of an expert are contiguous. Rows after the last
-/// expert are padding; their result is 0.
+/// Builds the ops that replace one graph.grouped_matmul. This op has a matrix
+/// of input rows, and one matrix per expert. It multiplies each input row with
+/// the matrix of the expert of the row. The rows of expert 0 come first, then
+/// the rows of expert 1, and so on. All rows after the rows of the last expert
+/// are padding. The result of a padding row is 0. Example: expert 0 has 2 rows,
+/// and expert 1 has 1 row. Rows 0 and 1 are multiplied with matrix 0. Row 2 is
+/// multiplied with matrix 1. All other rows are padding.
 class RowsByExpert {
 public:
   explicit RowsByExpert(GroupedMatmulOp op)
@@ -117,9 +133,11 @@ private:
                             op.getTransposeRhs());
   }
 
-  /// Returns the product of each row with the matrix of its expert, [rows, n].
-  /// Multiplies all rows with all matrices, [experts, rows, n], and selects one
-  /// product per row.
+  /// Returns the product of each input row with the matrix of the expert of the
+  /// row. The result has the shape [rows, n], where n is the number of columns
+  /// of a product. First multiplies every row with the matrices of all experts.
+  /// These products have the shape [experts, rows, n]. Then selects, for each
+  /// row, the product with the matrix of the expert of the row.
   Value productsOfAll() {
     Value rows =
         b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
@@ -130,10 +148,14 @@ private:
                      {numRows, n});
   }
 
-  /// Returns the product of each row with the matrix of its expert, [rows, n].
-  /// Copies the rows of each expert into tiles of 128 rows. Multiplies each
-  /// tile with the expert's matrix. Gathers the products of the rows from the
-  /// tiles.
+  /// Returns the product of each input row with the matrix of the expert of the
+  /// row. The result has the shape [rows, n], where n is the number of columns
+  /// of a product. A tile is a matrix of 128 rows that belong to one expert.
+  /// There are three steps:
+  ///
+  ///   1. Copy the input rows of each expert into tiles.
+  ///   2. Multiply each tile with the matrix of its expert.
+  ///   3. Copy the product of each input row from the tiles into the result.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -147,17 +169,32 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // A padding row belongs to no expert, so it has no product. Let it read the
-    // product at index 0; replace() sets its result to 0.
+    // `place` holds, for each input row, the index of its product. A padding
+    // row is an input row that belongs to no expert, so it has no product. Let
+    // it read the product at index 0. replace() later sets the result of each
+    // padding row to 0.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns the indices of the input rows that each tile holds, [tiles, 128].
-  /// All rows of a tile belong to one expert:
+  /// Returns a tensor [tiles, 128]. A tile is a matrix with copies of up to 128
+  /// input rows of one expert. Element (t, k) of the returned tensor is the
+  /// index of the input row that tile t holds as its row k. The parameters
+  /// describe the tiles:
   ///
-  ///   owner        expert of each tile
-  ///   tileStarts   index of the first tile of each expert
+  ///   owner        per tile: index of its expert
+  ///   tileStarts   per expert: index of its first tile
+  ///
+  /// Example: expert 0 has the input rows 0 to 199, and expert 1 has the input
+  /// rows 200 to 299. `owner` is 0 0 1 1, and `tileStarts` is 0 2:
+  ///
+  ///   tile 0    rows 0 to 127
+  ///   tile 1    rows 128 to 199
+  ///   tile 2    rows 200 to 299
+  ///   tile 3    no rows
+  ///
+  /// Tiles 1, 2 and 3 have empty rows. For an empty row, the returned tensor
+  /// holds the index of an arbitrary input row.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));

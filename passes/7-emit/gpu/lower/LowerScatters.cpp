@@ -18,10 +18,18 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
                           index);
 }
 
-/// Replaces one graph.scatter_elements. Pads the indices and the updates until
-/// all their dims, except `dim`, have the sizes of the data's dims. A padded
-/// update has the index -1. This is no valid index, so the update has no
-/// effect.
+/// Replaces one graph.scatter_elements by the ops of applyScatter(). The
+/// scatter writes updates to elements of a tensor, the data. Each update has an
+/// index. This index is the position of the written element along one dim,
+/// `dim`, of the data. Along all other dims, the written element has the same
+/// position as the update. Example with `dim` = 0: the update at position (1,
+/// 2) has the index 3. It is written to element (3, 2) of the data.
+///
+/// applyScatter() needs updates and indices that have the same size as the data
+/// along all dims except `dim`. Smaller updates are padded with 0, and smaller
+/// indices with −1. The index −1 selects no element, so padding has no effect.
+/// Example: the data has the shape [4, 5], and `dim` is 0. Updates and indices
+/// of shape [2, 3] are padded to [2, 5].
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -36,10 +44,15 @@ static void lowerScatterElements(ScatterElementsOp op) {
                        around(b, places, dim), around(b, updates, dim)}));
 }
 
-/// Returns the number of the row that each index tuple of `indices` selects,
-/// [1, tuples, 1]. A row is a slice of the data at a tuple of leading indices.
-/// Example: in data of shape [4, 5, 8], the tuple (1, 2) selects row 7 of 20. A
-/// tuple out of range gets -1.
+/// Converts each index tuple of `indices` to the number of a slice. The slices
+/// belong to a tensor whose shape is `data`. A tuple holds the indices of one
+/// slice along the first dims of this tensor. Slices are numbered from 0 in the
+/// order in which the tensor stores them. Example: a tensor of shape [4, 5, 8]
+/// has 20 slices of 8 elements. The tuple (1, 2) selects slice 7 = 1 · 5 + 2.
+///
+/// A negative index counts from the end of its dim. A tuple with an index out
+/// of range is converted to −1. The result has the shape [1, T, 1], where T is
+/// the number of tuples.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =

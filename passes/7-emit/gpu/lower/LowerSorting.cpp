@@ -15,9 +15,13 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Returns a boolean tensor: whether elements of `other` come before elements
-  /// of `each` in sorted order. Equal elements, or two NaN, keep their order in
-  /// the input. `standsInFront` is true where `other` comes first in the input.
+  /// Compares elements of `other` with elements of `each`. The tensors are
+  /// broadcast to one shape, and elements in the same position are compared.
+  /// Returns a boolean tensor that is true where the element of `other` comes
+  /// before the element of `each` in sorted order. Two equal elements, or two
+  /// NaN, are sorted by their positions in the input of the sort.
+  /// `standsInFront` is a boolean tensor that is true where the element of
+  /// `other` comes before the element of `each` in the input.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -33,8 +37,16 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Returns `condition` || (`nan` && x), where x is `otherNan` if `second` is
-  /// true, else !`otherNan`.
+  /// Adds the rules for NaN to a comparison of elements x with elements y. In
+  /// sorted order, NaN comes before all numbers, and two NaN are equal.
+  /// `condition` is the result of the comparison, which is false if x or y is
+  /// NaN. `nan` is true where x is NaN. `otherNan` is true where y is NaN. The
+  /// returned value is true where `condition` is true, and also for some NaN.
+  /// `second` says which comparison `condition` holds:
+  ///
+  ///   second   comparison         also true if
+  ///   false    x comes before y   x is NaN, and y is a number
+  ///   true     x equals y         x and y are NaN
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);

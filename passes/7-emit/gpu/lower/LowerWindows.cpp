@@ -46,14 +46,15 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Computes the averages of an average pool. `sum` holds the sum of each
-/// window. Divides each sum by the number of window elements that
-/// countedTaps() counts. A window at the edge of the input can have fewer
-/// counted elements than other windows.
+/// window. Divides each sum by the number of elements of the window. In pools
+/// of kind AverageWithPadding, all elements of a window count. In other pools,
+/// elements in the padding do not count.
 ///
-/// The divisor is the product of one count per spatial dim. Example: a window
-/// at the corner of an image counts 2 rows and 3 columns, which are 6 elements.
-/// The function divides the sum by 2 and then by 3. The counts of each spatial
-/// dim are a constant tensor with one count per output index.
+/// The number of elements is the product of one count per spatial dim. Example:
+/// a window at the upper edge of an image counts 2 rows and 3 columns, which
+/// are 6 elements. The function divides the sum by 2 and then by 3. For each
+/// spatial dim, it builds a constant tensor that holds one count per index of
+/// the result along this dim.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

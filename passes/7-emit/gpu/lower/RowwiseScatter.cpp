@@ -93,8 +93,14 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimate the number of operations per update, for each of three ways to
-    // combine updates (see the start of this file).
+    // There are three ways to combine all updates that apply to the same row.
+    // Estimate the number of operations per update for each of them:
+    //
+    //   byRow     Compare each update with each row.
+    //   byPairs   Compare each update with each other update. Then find the
+    //             last update of each row.
+    //   byOrder   Sort the updates by row, and combine neighbors. Then find the
+    //             last update of each row.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -111,16 +117,18 @@ public:
   }
 
 private:
-  /// Number of elements that each iteration of the loop in combinedInOrder()
-  /// reduces to one. With 16, a result combines up to 16 updates after the
-  /// first iteration, and up to 16 · 16 = 256 updates after the second one.
+  /// Number of partial results that one iteration of the loop in
+  /// combinedInOrder() combines into one. The loop combines updates, for
+  /// example by a sum. After the first iteration, each sum has up to 16 terms.
+  /// After the second iteration, each sum has up to 16 · 16 = 256 terms.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of iterations of the loop in combinedInOrder(). After n
-  /// iterations, each element of the result combines up to `radix` to the power
-  /// of n updates. The loop ends when this power is at least `numUpdates`,
-  /// because all updates can apply to one row. Example: 100 updates with radix
-  /// 16 take 2 iterations, because 16 < 100 and 16 · 16 = 256 ≥ 100.
+  /// Returns the number of iterations of the loop in combinedInOrder(). The
+  /// loop combines the updates of each row, for example by a sum. After the
+  /// first iteration, a sum has up to 16 terms, because `radix` is 16. Each
+  /// iteration multiplies this number by 16. The loop ends when a sum can have
+  /// `numUpdates` terms, because all updates can apply to one row. Example: 100
+  /// updates take 2 iterations, because 16 < 100 and 16 · 16 = 256 ≥ 100.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -128,22 +136,31 @@ private:
     return rounds;
   }
 
-  /// Returns the reduction of `value` over dim `dim` by which the scatter
-  /// combines updates, such as a sum for ScatterKind::Add. Ignores elements for
-  /// which `condition` is false.
+  /// Reduces `value` over its dim `dim`, and returns the result. The kind of
+  /// scatter decides the kind of reduction. ScatterKind::Add, for example,
+  /// leads to a sum. `condition` is a tensor of booleans that is broadcast to
+  /// the shape of `value`. Elements where `condition` is false are ignored.
+  /// Example of a sum:
+  ///
+  ///   value        5      6       7
+  ///   condition    true   false   true
+  ///   result       5 + 7 = 12
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// Returns a tensor [outer, n, inner]. Element i of the middle dim combines
-  /// all updates of one row of the data, for example by a sum for
-  /// ScatterKind::Add. `at` returns the index of this row for each i, in a
-  /// tensor that broadcasts to all pairs of an i and an update.
+  /// Combines, for each of n rows, all updates that apply to the row. An
+  /// example is the sum for ScatterKind::Add. Returns a tensor [outer, n,
+  /// inner], which has one element along the middle dim for each row. `at`
+  /// returns the indices of the n rows. Example: updates a, b and c apply to
+  /// rows 5, 7 and 5. If `at` returns the row indices 5, 6 and 7, the sums are
+  /// a + c, 0 and b.
   ///
-  /// Example: updates a, b and c apply to rows 5, 7 and 5. If `at` returns the
-  /// row indices 5, 6 and 7, the sums are a + c, 0 and b.
+  /// The argument of `at` is an object of class AllPairs. `at` uses this object
+  /// to build its tensor in a shape that can be broadcast to all pairs of a row
+  /// and an update.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -172,13 +189,16 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Applies one update to each row of `data`, and returns the result. For each
-  /// row, chooses the update with the largest index among the updates that
-  /// apply to the row. Rows without updates stay unchanged.
+  /// Applies to each row of `data` the last of its updates, and returns the
+  /// result. The last update is the one with the largest index. A row without
+  /// updates stays unchanged. Example: updates 0, 1 and 2 apply to rows 5, 7
+  /// and 5. The function applies update 2 to row 5, and update 1 to row 7.
   ///
-  /// For ScatterKind::Set, this is the result of the scatter. For all other
-  /// kinds, build() first changes `updates`: the chosen update of each row then
-  /// contains the combination (for example the sum) of all updates of this row.
+  /// For ScatterKind::Set, the returned tensor is the result of the scatter.
+  /// For all other kinds, build() changes `updates` before it calls this
+  /// function. The last update of each row is then the combination of all
+  /// updates of the row. For ScatterKind::Add, the last update of row 5 in the
+  /// example is then the sum of updates 0 and 2.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -198,12 +218,17 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Returns each update combined with all earlier updates of its row. Updates
-  /// must be sorted by row. The loop is a prefix sum (scan) that restarts at
-  /// each row.
+  /// Combines each update with all earlier updates of its row, and returns the
+  /// results in the shape of `updates`. The updates must be sorted by row.
+  /// Example: updates a, b and c apply to row 3, and update d applies to row 5.
+  /// For ScatterKind::Add, the result is a, a + b, a + b + c, d.
   ///
-  /// Invariant: element u of `so` combines the last `reach` updates of its row,
-  /// up to update u. Example for updates a to d of one row, with radix 2:
+  /// The loop works like a parallel prefix sum (scan) that restarts at each
+  /// row. Each iteration multiplies the number of combined updates by `radix`.
+  /// `so` holds the results so far. Invariant: element u of `so` combines
+  /// update u with up to `reach` − 1 updates of its row before u. Example with
+  /// radix 2, where updates a to d apply to one row, and ab is the combination
+  /// of a and b:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd
@@ -233,11 +258,12 @@ private:
   ///
   ///   numRows      number of rows of `data`
   ///   numUpdates   number of updates
-  ///   width        number of elements of an update that share one row index
+  ///   width        number of elements of an update that have the same row
   ///
-  /// If `places` has one row index per update, `width` is the number of
-  /// elements of an update. If `places` has one row index per element, `width`
-  /// is 1.
+  /// Each update has `inner` elements. `places` holds the indices of the rows.
+  /// If `places` has one index per update, all elements of the update apply to
+  /// one row, and `width` is `inner`. If `places` has one index per element,
+  /// each element has a row of its own, and `width` is 1.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

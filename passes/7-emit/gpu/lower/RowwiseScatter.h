@@ -7,15 +7,23 @@
 
 namespace pcc::emit {
 
-/// Scatter that applies `updates` to rows of `data`. A row consists of the
-/// elements with one index along the middle dim of `data`:
+/// Scatter that applies updates to the rows of a tensor, the data:
 ///
 ///   data      [outer, rows, inner]
-///   updates   [outer, number of updates, inner]
-///   places    [outer, number of updates, inner or 1], i64
+///   updates   [outer, U, inner]      U updates
+///   places    [outer, U, inner] or [outer, U, 1], i64
 ///
-/// `places` holds the index of the row to which each update applies. If this
-/// index is not in [0, rows), the update has no effect.
+/// Row r of the data consists of all elements with the index r along the dim
+/// `rows`. `places` holds the index of the row to which each update applies. In
+/// the shape [outer, U, inner], it holds such an index for each element of each
+/// update. If an index is not in [0, rows), the update has no effect. `kind`
+/// decides how an update changes a row. Example with ScatterKind::Add, outer =
+/// 1 and inner = 2:
+///
+///   places     2        0        2
+///   updates    (1, 2)   (3, 4)   (5, 6)
+///
+/// Row 0 of the data is increased by (3, 4), and row 2 by (6, 8).
 struct RowwiseScatter {
   graph::ScatterKind kind;
   mlir::Value data, places, updates;

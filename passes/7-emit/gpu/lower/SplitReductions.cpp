@@ -37,23 +37,30 @@ struct Cut {
 };
 } // namespace
 
-/// Limits for splitting a reduction. The first number is the longest row that
-/// is reduced without a split, and the second one is the longest part after a
-/// split. Both are numbers of elements.
+/// Limits for splitting a reduction, as numbers of elements. A row is a set of
+/// elements that are reduced together. A split divides each row into parts:
 ///
-///   across   limits for the columns of a tensor: the elements of a column are
-///            strided in memory, and up to 8 GPU threads reduce one column
-///   along    limits for all other rows: up to 1024 GPU threads reduce one row
+///             longest row without a split    longest part after a split
+///   along              65536                          16384
+///   across              2048                            512
+///
+/// `across` is used if the rows are columns of a tensor. Example: a sum of a
+/// [4096, 64] tensor over dim 0 reduces 64 columns of 4096 elements. At most 8
+/// GPU threads reduce a column. `along` is used for all other rows, which at
+/// most 1024 GPU threads reduce.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Chooses which reduced dims to divide into parts. `dims` are all reduced dims
-/// of a tensor of shape `shape`, in ascending order. Returns the group of
-/// neighboring dims among them that has the most elements. The returned Cut has
-/// `first`, `count` and `size` of this group, and 0 for `parts`.
+/// Chooses the dims of a reduction that a split divides into parts. `dims` are
+/// all reduced dims of a tensor of shape `shape`, in ascending order.
+/// Neighboring reduced dims form a group. Returns the group with the most
+/// elements. Example: the shape is [8, 16, 32, 64], and `dims` is [0, 2, 3].
+/// One group is dim 0, with 8 elements. The other group is dims 2 and 3, with
+/// 32 · 64 = 2048 elements. The function returns the second group as this Cut:
 ///
-/// Example: shape [8, 16, 32, 64] and dims [0, 2, 3]. The groups are dim 0 with
-/// 8 elements, and dims 2 and 3 with 32 · 64 = 2048 elements. The result has
-/// `first` 2, `count` 2 and `size` 2048.
+///   first      2    first dim of the group
+///   count      2    number of dims of the group
+///   size    2048    number of elements of the group
+///   parts      0    number of parts, which the caller sets later
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -78,11 +85,12 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
-/// Returns the division of the rows of `op` (sets of elements reduced together)
-/// into equal parts. Returns std::nullopt in two cases:
+/// Returns how to split the reduction `op`. A row is a set of elements that are
+/// reduced together. A split divides each row into parts of equal length.
+/// Returns std::nullopt if `op` should not be split:
 ///
-///   - A row is short enough for one block of GPU threads.
-///   - There is no division into parts of at least 16 elements.
+///   - The rows are short enough for one block of GPU threads.
+///   - The parts would have fewer than 16 elements.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)

@@ -86,14 +86,15 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 
 namespace {
 /// Finds, for each output element of a transposed convolution, the products
-/// whose sum is the output element. Each product is a tap times an input
-/// element. A tap is an element of the filter. For one output element, each tap
-/// occurs in at most one product. The class finds only positions along spatial
-/// dims, which are equal for all samples and channels.
+/// whose sum is the output element. Each product is an input element times a
+/// tap. A tap is an element of the filter. An output element has at most one
+/// product per tap. Example: one spatial dim, 3 taps, stride 2, no padding:
 ///
-/// Example: one spatial dim, 3 taps, stride 2, no padding. Output element 4 is
-/// the sum of two products: tap 0 times input element 2, and tap 2 times input
-/// element 1. Tap 1 has no product.
+///   output element 4 = input element 2 · tap 0 + input element 1 · tap 2
+///
+/// Here, tap 1 has no product. The class finds products by their indices along
+/// the spatial dims only, because these indices are the same for all samples
+/// and channels.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -153,17 +154,24 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Finds, along spatial dim `dim`, the input element by which each tap is
-  /// multiplied for each output element. A tap is an element of the filter. The
-  /// index q of the input element satisfies
+  /// Finds the input elements that a transposed convolution multiplies with
+  /// taps. A tap is an element of the filter. Each output element is a sum of
+  /// products of a tap and an input element. The function considers only the
+  /// indices along spatial dim `dim`. For the output index p and the tap index
+  /// k, the index q of the input element satisfies
   ///
-  ///   q · stride = output + low − tap · dilation
+  ///   q · stride = p + low − k · dilation
   ///
-  /// In this equation, `output` is the index of the output element, `tap` is
-  /// the index of the tap, and `low` is the padding in front. All of them are
-  /// along `dim`. The function adds q to the element number `place` by
-  /// append(). If q is not an integer or lies outside of the input, there is no
-  /// product, and `isThere` becomes false.
+  /// where `low` is the padding in front. If q is not an integer or lies
+  /// outside of the input, there is no product, and `isThere` becomes false for
+  /// p and k. Example with stride 2, dilation 1 and no padding: for output 4
+  /// and tap 0, q is 2. For output 4 and tap 1, q would be 1.5, so there is no
+  /// product.
+  ///
+  /// The member `place` is the number of a product in row-major order of its
+  /// indices. The function adds q as the last index: `place` becomes place ·
+  /// size + q, where `size` is the size of the input along `dim`. If there is
+  /// no product, q is an arbitrary index in the input.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -186,10 +194,16 @@ private:
 };
 } // namespace
 
-/// Returns the products of all input elements with all taps (elements of the
-/// filter), as one matmul. Sums them over the input channels of each group.
-/// With N samples, G groups and O output channels per group, the result is [N,
-/// G, O · taps, inputs].
+/// Multiplies all input elements with all taps by one matmul, and returns the
+/// products. A tap is an element of a filter:
+///
+///   input     [N, G, C, inputs]          N samples, G groups of C channels
+///   filters   [G, C, O · taps]           O output channels per group
+///   result    [N, G, O · taps, inputs]
+///
+/// Each channel of the input has `inputs` elements. A filter for one input
+/// channel and one output channel has `taps` elements. Each element of the
+/// result is a sum of C products, one for each input channel of the group.
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -203,9 +217,12 @@ static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
-/// Computes `op`, and returns the result. One matmul multiplies all input
-/// elements with all taps (elements of the filter). Then each output element
-/// gathers and sums its products.
+/// Computes the transposed convolution `op` in three steps, and returns its
+/// result. A tap is an element of the filter:
+///
+///   1. A matmul multiplies each input element with each tap.
+///   2. A gather selects the products that belong to each output element.
+///   3. A reduction sums the products of each output element.
 static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];

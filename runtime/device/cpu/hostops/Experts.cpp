@@ -165,9 +165,15 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 }
 
 namespace {
-/// Matrix product c = a b for one expert of a mixture-of-experts layer. a [m,
-/// k] has the rows of the expert. b [k, n] is the matrix of the expert. Element
-/// (p, j) of b has index p * rowStride + j * columnStride.
+/// Matrix product c = a b for one expert of a mixture-of-experts layer:
+///
+/// - a is [m, k]. The m rows of a are the input rows that belong to the expert.
+/// - b is [k, n]. The matrix b contains the weights of the expert.
+/// - c is [m, n]. The matrix c has one output row for each row of a.
+///
+/// In memory, a and c are dense row-major matrices, and b may be transposed.
+/// The element in row p and column j of b is at the address
+/// `b + p * rowStride + j * columnStride`.
 template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;
@@ -191,8 +197,9 @@ template <typename T> struct ExpertProduct {
   }
 
 private:
-  /// Computes the matrix product c = a b with loops. Each element of c
-  /// accumulates its own sum.
+  /// Computes the matrix product c = a b with three nested loops, without a
+  /// library. The function sets all elements of c to 0. Then the loops add the
+  /// products of the elements of a and b to the elements of c.
   void runPlain() const {
     std::fill(c, c + m * n, T());
     for (int64_t i = 0; i < m; ++i)

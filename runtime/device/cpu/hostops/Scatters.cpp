@@ -118,18 +118,24 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns the position of the element that one update of a scatter_elements
-/// changes. The position is a row-major index in the input `data`. `at` is the
-/// row-major index of the update in the input `updates`. The inputs `indices`
-/// and `updates` have the same shape, so each update has one index.
+/// Finds the element of the input `data` that a scatter_elements changes with
+/// one update. Returns the row-major index of this element in `data`. An update
+/// is one number of the input `updates`. The parameter `at` is the row-major
+/// index of the update in `updates`.
 ///
-/// The element has the coordinates of the update, except along one dim, which
-/// is the first integer attribute. Along that dim, the coordinate of the
-/// element is the index of the update. For example, let that dim be 0, and let
-/// `data` be [4, 3]. The update with the coordinates (1, 2) and the index 3
-/// changes the element (3, 2). The function returns 3 * 3 + 2 = 11.
+/// The changed element has the coordinates of the update, except that one
+/// coordinate is replaced. The first integer attribute of the op says which
+/// coordinate is replaced. The new coordinate is in the input `indices`, which
+/// has the same shape as `updates`: it is the number that has the same
+/// coordinates in `indices` as the update has in `updates`.
 ///
-/// Returns -1 if the index is out of bounds.
+/// For example, let the attribute be 0, so that the first coordinate is
+/// replaced. Let the update be at (1, 2) in `updates`, and let `indices`
+/// contain the number 3 at (1, 2). The changed element is then at (3, 2) in
+/// `data`. If `data` is [4, 3], the function returns 3 * 3 + 2 = 11.
+///
+/// A negative number in `indices` counts from the end: -1 is the last
+/// coordinate. If the element would be outside `data`, the function returns -1.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;

@@ -24,8 +24,15 @@ struct DimSplit {
 };
 } // namespace
 
-/// Returns the view [outer, size, inner] of `shape` around the dim with index
-/// `dim`.
+/// Returns three sizes that describe `shape` around one dim. The index of the
+/// dim is `dim`. The three sizes are:
+///
+/// - `outer`: the product of all sizes before the dim
+/// - `size`: the size of the dim
+/// - `inner`: the product of all sizes after the dim
+///
+/// For example, if `shape` is [2, 3, 4, 5] and `dim` is 1, then `outer` is 2,
+/// `size` is 3, and `inner` is 20.
 static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   DimSplit view;
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
@@ -62,8 +69,21 @@ template <typename T> static bool less(T a, T b) {
   return a < b || (b != b && a == a);
 }
 
-/// Selects the first k elements, in sorted order, of each line along the sorted
-/// dim.
+/// Computes the op top_k: selects the k largest or the k smallest elements of
+/// each line of the input. A line is the set of elements that differ only in
+/// their index along one dim, which is the first integer attribute of the op.
+/// For example, if the input is a matrix and this dim is 1, the lines are the
+/// rows. The second integer attribute is 1 for the largest elements, and 0 for
+/// the smallest elements. k is the size of the outputs along the dim.
+///
+/// The first output receives the selected elements. The second output receives
+/// the index of each selected element in its line. The largest elements are in
+/// descending order, and the smallest elements are in ascending order. If two
+/// elements are equal, the element with the lower index comes first. NaN counts
+/// as the largest value.
+///
+/// For example, let k be 2, and let a line be 5, 9, 7. The two largest elements
+/// are 9 and 7, and their indices are 1 and 2.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
