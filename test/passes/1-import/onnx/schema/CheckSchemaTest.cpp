@@ -32,6 +32,8 @@ static DataType typeOf(std::string_view name) {
     return DataType::Int64;
   case 'b':
     return DataType::Bool;
+  case 'n':
+    return DataType::BFloat16;
   default:
     return DataType::Undefined;
   }
@@ -71,6 +73,13 @@ TEST(CheckSchema, OperandsHaveAllowedTypes) {
             "Reshape-14 takes int64");
   EXPECT_EQ(typeError(node("Not", 13, {"b"})), "");
   EXPECT_NE(typeError(node("Not", 13, {"i"})), "");
+}
+
+TEST(CheckSchema, OpsTakeAllFloats) {
+  EXPECT_EQ(typeError(node("Einsum", 12, {"n", "n"})), "");
+  EXPECT_EQ(typeError(node("Celu", 12, {"d"})), "");
+  EXPECT_NE(typeError(node("Einsum", 12, {"n", "f"})), "");
+  EXPECT_NE(typeError(node("Not", 13, {"n"})), "");
 }
 
 TEST(CheckSchema, TypesChangeWithTheOpset) {
