@@ -8,9 +8,14 @@
 
 using namespace pcc;
 
-/// Writes the report if --report is given, also after a failed compilation.
-/// Returns `status` if it is an error, otherwise the status of writing the
-/// report.
+/// Writes the file that the user requests by --report. The file is a report
+/// about one compilation, such as the time of each phase. `report` is the
+/// content of the file, and `status` is the result of the compilation. The
+/// function also writes the file if `status` is an error. Without --report, the
+/// function writes no file.
+///
+/// The function returns `status` if `status` is an error. Otherwise, the
+/// function returns an error if the file cannot be written.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
   if (options.report.empty())
@@ -19,8 +24,10 @@ static Status finish(const CompileOptions &options, CompileReport &report,
   return status.ok() ? written : status;
 }
 
-/// Checks options and output paths first, so that an error in them is reported
-/// before the long compilation starts.
+/// Checks the options, and checks whether the output files can be written. Then
+/// compiles the model. The checks come first, because a compilation can take a
+/// long time. For example, the user learns at once that the directory of the
+/// bundle does not exist.
 Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;

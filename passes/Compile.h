@@ -30,7 +30,11 @@ namespace pcc {
 /// remains.
 Status compile(const CompileOptions &options, const Listener &listener = {});
 
-/// Arguments of VerifyOptions::run: a bundle to run on all its ranks.
+/// Argument of the callback VerifyOptions::run. The callback executes a bundle,
+/// which is a directory with one executable per rank. The members of this
+/// struct tell the callback which bundle to execute, which input files to read,
+/// and to which directories to write results. The callback itself fills only
+/// the member `parameters`.
 struct BundleRun {
   /// Path of the bundle, the directory that pcc writes.
   std::string bundle;
@@ -56,21 +60,35 @@ struct VerifyOptions {
   /// Inputs in the form NAME=FILE.npy. All other inputs get seeded random
   /// values.
   std::vector<std::string> inputs;
-  /// Path of the JSON report with the results of all comparisons. If empty, no
-  /// report is written.
+  /// --report of `pcc verify`: path of a JSON report. `pcc verify` compares
+  /// each output of the partitioned model with the same output of the
+  /// unpartitioned model. The report contains the results of these comparisons.
+  /// If empty, no report is written.
   std::string report;
-  /// --dtype model: the precision in which `pcc verify` executes and compares
-  /// the unpartitioned model and the partitioned model.
-  ///  - true: rounds each result of an op to the element type that the model
-  ///    has for this result, such as f16.
-  ///  - false: keeps all floating-point results in f64.
+  /// Whether the user gives `--dtype model`. An interpreter executes the
+  /// unpartitioned model and the partitioned model, and `pcc verify` compares
+  /// the outputs of the two models:
+  ///  - true: the interpreter rounds each result of an op to the element type
+  ///    that this result has in the model, such as f16.
+  ///  - false: the interpreter keeps all floating-point results in f64.
   bool modelTypes = false;
-  /// Callback for `--run`: runs a bundle on all its ranks and writes the
-  /// outputs. If it is set, `pcc verify` compares these outputs with those of
-  /// the unpartitioned model.
+  /// Callback that runs a bundle on all ranks and writes the outputs. A bundle
+  /// is a directory with one executable per rank. The option --run of `pcc
+  /// verify` sets this callback. Without --run, the callback is null.
+  ///
+  /// The function verify() first executes the partitioned model in an
+  /// interpreter and checks the outputs. If these outputs are right and the
+  /// callback is set, verify() does three more steps:
+  ///  1. verify() compiles the partitioned model to a bundle.
+  ///  2. verify() calls the callback with the bundle.
+  ///  3. verify() compares the outputs of the bundle with the outputs of the
+  ///     unpartitioned model.
   std::function<Status(BundleRun &)> run = {};
-  /// Existing directory for the bundle, inputs and outputs that `run` uses.
-  /// Unused if `run` is null.
+  /// Existing directory for temporary files, if the callback `run` is set. The
+  /// function verify() writes the bundle and the input values to this
+  /// directory. The callback `run` executes the bundle and writes the outputs
+  /// to this directory. If the callback `run` is null, the directory is not
+  /// used.
   std::string scratch = {};
 };
 
@@ -92,8 +110,11 @@ Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
 
 /// Options of `pcc explain`, in addition to those of compile.
 struct ExplainOptions {
-  /// Name or glob of the values to explain. If empty, all collectives and lints
-  /// (warnings about suspicious shardings) are explained.
+  /// Name or glob pattern of values. A value is a weight, an input, an output
+  /// or another tensor of the model. `pcc explain` explains the shardings of
+  /// all values with a matching name. If the member is empty, `pcc explain`
+  /// explains all collectives of the model instead, and prints lints (warnings
+  /// about suspicious shardings).
   std::string value;
   /// Whether the explanation is JSON instead of text for the terminal.
   bool json = false;

@@ -65,15 +65,19 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Stores the output of the command `pcc explain` in `text`. Runs the phases of
-/// the compiler up to 6-schedule, because all collectives are known after this
-/// phase. The output states for each collective which ops need it and how much
-/// time it takes.
+/// Runs the phases of the compiler up to 6-schedule, and stores the output of
+/// the command `pcc explain` in `text`. After phase 6-schedule, all collectives
+/// are known.
 ///
-/// `explainOptions.value` is empty, or the name or glob of values (tensors). If
-/// it is not empty, the output also states the shardings of these values. If
-/// the output is text for the terminal, it states only the shardings of these
-/// values and leaves out the collectives.
+/// The user can select values (tensors) of the model. `explainOptions.value` is
+/// the name or a glob pattern of these values, or empty. There are three cases:
+///  - No value is selected: the output explains the collectives. For each
+///    collective, the output states the ops that need the collective, and the
+///    predicted time.
+///  - Values are selected, and the output is text for the terminal: the output
+///    explains only the shardings of the selected values.
+///  - Values are selected, and the output is JSON: the output explains both the
+///    collectives and the shardings of the selected values.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,

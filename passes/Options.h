@@ -15,8 +15,11 @@
 
 namespace pcc {
 
-/// Options of training: --train and the options that need it. A member is empty
-/// if the user does not give its option; the option's default then applies.
+/// Options for training. The first option is --train. pcc allows the other
+/// options only together with --train. If the user does not give an option, the
+/// member for this option is empty, or false if the member is a bool. pcc then
+/// uses the default value of the option. For example, an empty `optimizer`
+/// means sgd.
 struct TrainingOptions {
   /// --train: whether to add loss, gradients and weight update to the model.
   bool train = false;
@@ -34,8 +37,16 @@ struct TrainingOptions {
   /// --lr-schedule: learning rate over the steps, an expression such as
   /// `cosine(steps=1000)`. Empty for a constant rate.
   std::string lrSchedule;
-  /// --loss-scale: factor that multiplies the gradient of the loss. Either a
-  /// number, or an expression that begins with "dynamic".
+  /// --loss-scale: factor by which the gradient of the loss is multiplied, so
+  /// that small f16 gradients do not become 0. The text has one of these forms:
+  ///  - a number, such as "1024": the factor is the same in all steps.
+  ///  - an expression, such as "dynamic(initial=65536, interval=2000)": the
+  ///    factor is 65536 in the first step. The factor is halved after a step
+  ///    with an infinite or NaN gradient. The factor is doubled after 2000
+  ///    successive steps without such a gradient.
+  ///  - empty: if the user gives --dtype f16, the factor is that of the
+  ///    expression "dynamic(initial=65536, interval=2000)". Otherwise, the
+  ///    factor is 1.
   std::string lossScale;
   /// --dropout: "on" or "off" for all Dropout nodes. If empty, the
   /// `training_mode` of each Dropout node applies.
@@ -75,7 +86,11 @@ struct CompileOptions {
 
   /// Sizes of the mesh axes tp, pp, dp, cp and ep that the user gives, by name.
   std::map<std::string, int64_t> axes;
-  /// --mesh: names and sizes of axes that the user defines, major to minor.
+  /// --mesh: names and sizes of all mesh axes of one pipeline stage. The user
+  /// gives --mesh instead of --tp, --dp, --cp and --ep. For example, `a=2,b=4`
+  /// arranges the 8 ranks of a stage in a grid of 2 rows and 4 columns. The
+  /// axis a is the major axis: the rank at (a=1, b=3) is rank 1 * 4 + 3 = 7 of
+  /// the stage. Empty if the user does not give --mesh.
   std::vector<std::pair<std::string, int64_t>> mesh;
   /// --dim: sizes of dynamic dims, by the dim's name.
   std::map<std::string, int64_t> dims;
@@ -89,8 +104,13 @@ struct CompileOptions {
   /// --schedule: name of a pipeline schedule, such as 1f1b, or path of a file
   /// that ends in `.csv`.
   std::string schedule;
-  /// Schedule in the file that --schedule names, as CSV text. Set by
-  /// readScheduleTable() (ScheduleTable.h); empty if --schedule names no file.
+  /// Pipeline schedule that the user has written as a CSV file. The file is the
+  /// one that --schedule names. The member `scheduleTable` contains the text of
+  /// the schedule, with one line per pipeline rank. A line lists the actions of
+  /// the rank in the order of execution. For example, 0F1 is the forward pass
+  /// of stage 0 for microbatch 1, and 0B1 is the backward pass. The function
+  /// readScheduleTable() (ScheduleTable.h) reads the file and sets this member.
+  /// The member is empty for inference, and if --schedule names no file.
   std::string scheduleTable;
   /// --virtual-stages: number of pipeline stages that each rank of the pipeline
   /// runs. If nullopt, the default of the schedule applies.
@@ -101,8 +121,10 @@ struct CompileOptions {
   /// if no axis splits the dim. For example, "w=[tp,-]" means that the mesh
   /// axis tp splits dim 0 of the value `w` and that no axis splits dim 1.
   std::vector<std::string> shards;
-  /// --stage-at: names of nodes or values; a new pipeline stage begins before
-  /// each.
+  /// --stage-at: names of ONNX nodes, or of tensors that nodes compute. Each
+  /// name starts a new pipeline stage at a node: at the named node, or at the
+  /// node that computes the named tensor. For example, 2 names cut the model
+  /// into 3 pipeline stages.
   std::vector<std::string> stageAt;
   /// --preset: names of presets (predefined sharding layouts), such as megatron
   /// and fsdp.
@@ -120,8 +142,12 @@ struct CompileOptions {
   /// --dtype: type of computation (f32, bf16 or f16); empty for the model's own
   /// types.
   std::string dtype;
-  /// --cpu: instruction sets for which CPU kernels are compiled, such as
-  /// x86-64-v3. Empty for the default of the target.
+  /// --cpu: instruction sets, such as x86-64-v3. pcc compiles the CPU kernels
+  /// once for each of these instruction sets. If empty, the option --target
+  /// determines the instruction sets:
+  ///  - --target cpu: x86-64-v3 and x86-64-v4.
+  ///  - --target cuda: no instruction set. The bundle then contains no CPU
+  ///    kernels.
   std::vector<std::string> cpus;
   /// --memory-limit: largest number of bytes of weights and arena (the buffer
   /// of all other values) on one rank. If nullopt, there is no limit.
@@ -148,9 +174,12 @@ struct CompileOptions {
   /// --pack-weights: whether the bundle contains copies of the weights.
   bool packWeights = false;
 
-  /// Paths of two timelines of one planned step: a picture (--schedule-svg),
-  /// and a trace for trace viewers (--trace). If a path is empty, that file is
-  /// not written.
+  /// Paths of two files that show a predicted timeline: a picture in SVG format
+  /// (--schedule-svg), and a trace for trace viewers such as Perfetto
+  /// (--trace). pcc simulates one training or inference step of the compiled
+  /// model to predict the times. The timeline shows when each pipeline rank
+  /// computes and communicates in this step. If a path is empty, pcc does not
+  /// write the file.
   std::string scheduleSvg, trace;
 
   /// --dump-ir: directory to which one .mlir file per phase is written. Empty
@@ -165,7 +194,10 @@ struct CompileOptions {
   ///
   /// If `startAt` is nullopt, pcc starts at the allowed phase.
   std::optional<Phase> startAt;
-  /// --report: path of the JSON report with times and notes.
+  /// --report: path of a JSON report about the compilation. The report contains
+  /// the time and the peak memory of each phase, the ops of the model that pcc
+  /// does not support, the notes to the user, and the error if the compilation
+  /// fails. If empty, pcc writes no report.
   std::string report;
   /// --quiet: whether to suppress notes to the user.
   bool quiet = false;
@@ -176,16 +208,17 @@ struct CompileOptions {
   /// 2 --dim batch=8".
   std::string command;
 
-  /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. If the
-  /// user gives a size for this axis, returns this size. Otherwise, returns a
-  /// default:
-  ///  - dp, if the user does not give --cp either: the value of --ep. For
-  ///    example, the option --ep 4 alone also sets the size of dp to 4.
-  ///  - ep, if --preset has the preset `expert`: the value of --dp times the
-  ///    value of --cp. For example, --dp 2 --cp 3 gives 6.
-  ///  - any other case: 1.
-  ///
-  /// In these rules, the value of an option that the user does not give is 1.
+  /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. The
+  /// option of the axis, such as --dp for the axis dp, sets the size. If the
+  /// user does not give this option, the result is a default:
+  ///  - dp: if the user gives neither --dp nor --cp, the result is the size in
+  ///    --ep. For example, if the user gives only --ep 4, the axis dp has the
+  ///    size 4. Without --ep, the result is 1. If the user gives --cp, the
+  ///    result is 1.
+  ///  - ep: if --preset contains the preset `expert`, the result is the size in
+  ///    --dp times the size in --cp. For example, --dp 2 and --cp 3 give 6. A
+  ///    missing --dp or --cp counts as 1. Without this preset, the result is 1.
+  ///  - tp, pp and cp: the result is 1.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);
@@ -198,8 +231,12 @@ struct CompileOptions {
     return given(name);
   }
 
-  /// Returns the number of microbatches. The default is the number of pipeline
-  /// ranks (axis pp) for training, and 1 for inference.
+  /// Returns the number of microbatches:
+  ///  - If the member `microbatches` has a value (option --microbatches): this
+  ///    value.
+  ///  - Otherwise, for training: the number of ranks in the pipeline, which is
+  ///    the size of the axis pp.
+  ///  - Otherwise, for inference: 1.
   int64_t numMicrobatches() const {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }

@@ -18,8 +18,10 @@ static Status refuse(const fs::path &path, const std::string &why) {
 }
 
 /// Checks that the user may create files in the directory `folder`. An empty
-/// `folder` means the current directory. The error message names the output
-/// path `path`.
+/// `folder` means the current directory. `path` is the path of an output, such
+/// as a bundle, that pcc will create in `folder` later. If the check fails, the
+/// function returns an error with exit code 7. The message states that pcc
+/// cannot write `path`, and gives the reason.
 static Status checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())

@@ -15,12 +15,17 @@ using namespace mlir;
 using namespace pcc;
 using func::FuncOp;
 
-/// Adds no passes: Compilation calls importOnnx before the pipeline runs.
+/// Adds no pass, because phase 1-import needs no pass to import a model. If the
+/// model is an ONNX file, the class Compilation calls the function importOnnx()
+/// before it runs passes. The function importOnnx() reads the ONNX file and
+/// creates the module.
 static void addImport(OpPassManager &) {}
 
 static void addPrepare(OpPassManager &manager) {
-  // Add the loss first, so that ops that only the model's other outputs need
-  // are removed early.
+  // For training, make the loss the only result of the model. This pass comes
+  // first. After this pass, the ops that compute only other outputs of the
+  // model have no users. The next pass erases these ops, so that later passes
+  // need not process them.
   manager.addPass(prepare::createAddLoss());
   // Simplify first: redundant reshapes would hide composites (op sequences that
   // form one op, such as a softmax).
@@ -47,15 +52,19 @@ static void addPrepare(OpPassManager &manager) {
 }
 
 static void addPlace(OpPassManager &manager) {
-  // Assign stages before shardings: the mesh of a sharding has the ranks of one
-  // stage.
+  // Assign each op to a pipeline stage. This phase comes before the phase that
+  // chooses shardings. A sharding divides a tensor over the ranks of one stage.
+  // Therefore, the stage of each op must be known before shardings are chosen.
   manager.addNestedPass<FuncOp>(place::createCutStages());
 }
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
-  // Expand a softmax whose rows are split over ranks into several ops.
-  // Collectives can then reduce the maximum and the sum of each row.
+  // Replace ops that need a whole row of a tensor, such as a softmax, if each
+  // rank has only a part of the row. A softmax becomes several ops: a maximum,
+  // a subtraction, an exponential, a sum and a division. Each rank computes the
+  // maximum and the sum of its part. Collectives can then combine the maxima
+  // and the sums of all ranks.
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
   // Insert a reshard where an operand has another sharding than its op needs.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
@@ -94,15 +103,24 @@ static void addLocalize(OpPassManager &manager) {
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
-  // Hoist values out of the microbatch loop after stages are outlined.
-  // Outlining creates receives, whose values differ per microbatch and must not
-  // be hoisted.
+  // Make ops run once per step instead of once per microbatch, if their results
+  // are equal in all microbatches. This pass runs after createOutlineStages().
+  // The pass createOutlineStages() moves the ops of each pipeline stage to a
+  // function, and inserts a receive for each value that comes from another
+  // stage. A received value differs between microbatches. After
+  // createOutlineStages(), this pass can recognize the ops that depend on a
+  // received value, and leaves these ops in the microbatch loop.
   manager.addPass(schedule::createHoistShared());
-  // Order the backward pass before activations to recompute are chosen. The
-  // choice depends on when the backward pass reads each activation.
+  // Change the order of the ops of the backward pass. This pass runs before
+  // createRecompute(). The pass createRecompute() chooses activations that are
+  // computed again in the backward pass. The choice depends on the place in the
+  // backward pass at which each activation is read.
   manager.addPass(schedule::createOrderBackward());
-  // Choose activations to recompute after hoisting. Hoisted values are kept for
-  // the whole step and do not count as activations.
+  // Recompute activations in the backward pass (activation checkpointing). This
+  // pass runs after createHoistShared(). The pass createHoistShared() chooses
+  // values that are equal in all microbatches, such as a gathered weight. A
+  // rank computes a chosen value once per step and keeps the value for the
+  // whole step. Therefore, a chosen value does not count as an activation.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
   // Form buckets: a bucket joins several small collectives into one call. All
@@ -115,18 +133,24 @@ static void addSchedule(OpPassManager &manager) {
 }
 
 static void addEmit(OpPassManager &manager) {
-  // Lower ops for GPUs first: some become matrix products, which can become
-  // library calls in the next pass.
+  // For GPUs, replace ops for which pcc calls no GPU library. For example, a
+  // convolution becomes a matrix product. This pass is the first of the phase,
+  // because the next pass forms library calls. A library call can then contain
+  // the new matrix product and the element-wise ops after it.
   manager.addNestedPass<FuncOp>(emit::createLowerForGpus());
-  // Form library calls before kernels: an epilogue (element-wise ops after a
-  // matrix product) costs less inside a library call than as a separate kernel.
+  // Form library calls. A library call computes a matrix product and the
+  // element-wise ops after it, such as the addition of a bias. This pass runs
+  // before createFormKernels(). The pass createFormKernels() puts the remaining
+  // element-wise ops into separate kernels. An element-wise op costs less
+  // inside a library call than in a separate kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
   manager.addPass(emit::createFormKernels());
 }
 
 namespace {
-/// Two functions of one phase: one adds its passes, one creates its
-/// verification gate. A gate is a pass that checks the phase's result.
+/// Functions for one phase. The function `addPasses` adds all passes of the
+/// phase except the gate to a pass manager. The function `createGate` creates
+/// the gate. The gate of a phase is a pass that checks the result of the phase.
 struct PhaseRow {
   void (*addPasses)(OpPassManager &);
   std::unique_ptr<Pass> (*createGate)();

@@ -7,11 +7,16 @@
 
 namespace pcc {
 
-/// Registers the dialects that modules of any phase use, and constant folding
-/// for graph ops.
+/// Adds dialects to `registry`: the dialects of pcc, and the func dialect of
+/// MLIR. The modules that pcc compiles contain ops of these dialects. The
+/// function also adds constant folding to pcc's graph dialect. MLIR can then
+/// replace an op by a constant if all operands of the op are constants.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Registers all passes of pcc and the general passes of MLIR by their flags.
+/// Registers all passes of pcc, and the general passes of MLIR, such as CSE.
+/// After the call, the tool pcc-opt can find each pass by the name of the pass
+/// on the command line. For example, `pcc-opt --cut-stages` runs the pass
+/// "cut-stages".
 void registerPasses();
 
 } // namespace pcc

@@ -76,14 +76,18 @@ struct AttributeKind {
                                       mlir::Attribute) = nullptr;
 };
 
-/// The declaration of one attribute of a dialect: its name, the kind of its
-/// value, and the places where it may be.
+/// The declaration of one attribute of a dialect: the name of the attribute,
+/// the kind of its value, and the parts of a module that may have the
+/// attribute. A part is the module itself, a function, an argument or a result
+/// of a function, another op, or a location.
 struct DeclaredAttribute {
   /// Name of the attribute with the prefix of the dialect, such as
   /// "graph.name".
   llvm::StringLiteral name;
   const AttributeKind &kind;
-  /// Set of the places where the attribute may be.
+  /// Set of the parts of a module that may have the attribute. For example, the
+  /// set `Function | Argument` means that functions and function arguments may
+  /// have the attribute.
   AttributePlace places;
   /// Names of single ops that may have the attribute, separated by spaces, such
   /// as "graph.parameter graph.set_parameter". Empty if `places` contains Op,

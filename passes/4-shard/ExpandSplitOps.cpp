@@ -51,9 +51,13 @@ namespace {
 ///
 /// The functions that build the new ops are declared in expand/Expansions.h.
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// Copies two attributes of the op `from` to the op that computes `to`: the
-  /// name of its result in the model, and the text of the user's or model's
-  /// request for its sharding.
+  /// Copies two attributes of the op `from` to the op that computes `to`:
+  ///
+  /// - the name that the model gives to the result of `from`
+  /// - the request for the sharding of this result, as a text. An example is
+  ///   `--shard 'w=[tp,-]'`, an option of the user.
+  ///
+  /// If `from` lacks an attribute, does not copy it.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef(graph::nameName), StringRef(dist::pinnedName)})

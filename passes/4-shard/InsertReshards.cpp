@@ -74,18 +74,25 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 }
 
 namespace {
-/// Inserts a reshard (change of sharding) where an op needs an operand in
-/// another sharding. All ops of one stage that need a value in the same
-/// sharding read the same reshard, which lies before the first of them. A
-/// reshard may read the result of another one: if a value is gathered anyway, a
-/// slice of the gathered value costs no communication.
+/// Inserts reshards. A reshard is an op that changes the sharding of a tensor.
+/// A reshard is inserted where an op needs an operand in another sharding than
+/// the operand has.
+///
+/// Several ops of one pipeline stage may need a value in the same sharding. All
+/// these ops then read one reshard, which is inserted before the ops.
+///
+/// A reshard may read the result of another reshard. For example, one op needs
+/// each rank to have all of x, and another op needs each rank to have half of
+/// the rows of x. The first reshard gathers x. The second reshard slices the
+/// result of the first, without communication.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
                   plan::Prices prices)
       : function(function), planner(mesh, std::move(prices)) {}
 
-  /// Inserts all reshards that the function needs. Returns their number.
+  /// Inserts all reshards that the function needs. A reshard is an op that
+  /// changes the sharding of a tensor. Returns the number of inserted reshards.
   unsigned run() {
     for (Operation &op : function.front().without_terminator())
       if (auto recorded = readShardedOp(&op))
@@ -210,21 +217,26 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the MLIR location for a reshard. The reshard is an op that changes
-  /// the sharding of `value` to `need.to`. The location contains a list of
-  /// operands that need the reshard. `pcc explain` prints them to the user.
+  /// Returns the MLIR location for a reshard. A reshard is an op that changes
+  /// the sharding of a tensor. This reshard changes `value` to the sharding
+  /// `need.to`. The location lists the operands for which the reshard is made.
+  /// `pcc explain` prints this list to the user.
   ///
-  /// `needs` contains all new shardings of `value`. The member `uses` of each
-  /// element lists the operands that read `value` in the new sharding. The
-  /// location contains the operands in `need.uses`. If `need.uses` is empty,
-  /// the location contains the operands of all elements of `needs`. Example
-  /// with three new shardings of a vector. The notation [8@dp] means that the
-  /// mesh axis dp splits 8 elements:
+  /// `needs` lists all reshards of `value` on one pipeline stage. `need` is one
+  /// of its elements. In each element, `to` is the new sharding, and `uses`
+  /// lists the operands that read `value` in this sharding.
   ///
-  ///   need.to     need.uses             operands in the location
-  ///   [8@dp]      empty                 operand of matmul, operand of add
-  ///   [8@dp+tp]   operand of a matmul   operand of matmul
-  ///   [8@dp+cp]   operand of an add     operand of add
+  /// - If `need.uses` has operands, the location lists these operands.
+  /// - If `need.uses` is empty, other reshards read the result of this reshard.
+  ///   The location then lists the operands of all elements of `needs`.
+  ///
+  /// Example with three elements in `needs`. The notation [8@dp] means that the
+  /// mesh axis dp splits a vector of 8 elements:
+  ///
+  ///   need.to     need.uses       operands in the location
+  ///   [8@dp]      empty           input of exp, input of tanh
+  ///   [8@dp+tp]   input of exp    input of exp
+  ///   [8@dp+cp]   input of tanh   input of tanh
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;

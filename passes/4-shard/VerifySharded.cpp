@@ -77,8 +77,9 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Emits an error and fails unless the operand of a reshard has the sharding
-/// `from` of the reshard.
+/// Checks the reshard `op`. A reshard is an op that changes the sharding of its
+/// operand. Its attribute `from` is the sharding that the operand must have.
+/// Emits an error and fails if the operand has another sharding.
 static LogicalResult checkReshard(dist::ReshardOp op) {
   dist::ShardingAttr from = dist::shardingOf(op.getInput());
   if (from &&

@@ -90,12 +90,13 @@ private:
   /// Creates the temporary directory into which the bundle is written.
   Status createFolder() { return folder.create(options.bundle); }
 
-  /// Records the size and the hashes of each weight file of the model in the
-  /// list `programs`. The list has one program per pipeline position (the
-  /// stages that one rank runs). A rank executes the program of its position,
-  /// and the program reads weights from the files. If the option `packWeights`
-  /// is true, the function also copies the weights into the bundle, and the
-  /// programs read the copies.
+  /// Stores the size and the hashes of each weight file of the model in the
+  /// programs that read this file. The list `programs` has one program per
+  /// pipeline position. A position is an index along the pipeline axis of the
+  /// mesh of ranks. All ranks of a position execute the same program.
+  ///
+  /// If the option `packWeights` is true, the function then copies the weights
+  /// into the bundle, and changes the programs so that they read the copies.
   Status placeWeights() {
     PCC_RETURN_IF_ERROR(describeWeightFiles(programs));
     return options.packWeights ? packWeights(programs, folder)

@@ -26,15 +26,22 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes two kinds of reshapes from `group`, the ops of a future kernel:
+/// Removes reshapes at the start and at the end of `group`. One kernel will
+/// compute the ops of `group`. A removed reshape stays in the function, outside
+/// of the kernel. The function removes two kinds of reshapes:
 ///
-///  - a reshape of a value that the kernel gets as an operand
-///  - a reshape whose result no op of the group reads
+/// - A reshape of a value that the kernel does not compute. The kernel then
+///   gets the result of the reshape as an operand.
+/// - A reshape whose result no op of `group` reads. The kernel then returns the
+///   operand of the reshape.
 ///
-/// Inside the kernel, the operand and the result of such a reshape would be one
-/// buffer with two shapes. Outside of kernels, a reshape costs no time, because
-/// its result shares the memory of its operand. The function repeats the
-/// removal until no such reshape is left.
+/// A reshape outside of kernels costs no time, because its result shares the
+/// memory of its operand. If the kernel contained the reshape, an operand or a
+/// result of the kernel would need two shapes. Example: the kernel would get a
+/// tensor of shape [6] and use the tensor with the shape [2, 3].
+///
+/// After one removal, another reshape may be of one of the two kinds. The
+/// function therefore repeats the removal until no such reshape is left.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -116,11 +123,14 @@ public:
     }
   }
 
-  /// Replaces the ops of `group` by one op, `rank.launch`. This op runs a
-  /// kernel that computes the ops of `group`. It stands in the place of the
-  /// last op of `group`. `kernels` has all kernels of the module. If `kernels`
-  /// has an equal kernel, the `rank.launch` op runs that kernel. If not, the
-  /// function adds a new kernel to `kernels`.
+  /// Replaces the ops of `group` by one op, `rank.launch`, which runs a kernel.
+  /// The kernel computes all ops of `group`. The function inserts the
+  /// `rank.launch` op at the place of the last op of `group`.
+  ///
+  /// `kernels` contains the kernels of the module. If a kernel with the same
+  /// body is in `kernels` already, the `rank.launch` op runs this kernel.
+  /// Otherwise the function adds a new kernel to `kernels`, and the
+  /// `rank.launch` op runs the new kernel.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -286,8 +296,13 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     splitBeforeSlices(block);
     for (const KernelGroup &group : groupAttention(block))
       outline(group, kernels);
-    // A launch stands in the place of its group's last op, which may come after
-    // readers of other ops of the group. groupKernels() needs producers first.
+    // outline() has replaced each group of ops by one op, `rank.launch`, at the
+    // place of the last op of the group. An op that reads a result of the
+    // launch may come before the launch. Example: a block has the ops a, b and
+    // c in this order. b reads the result of a. The group contains a and c.
+    // After outline(), the block has b first, and then the launch that computes
+    // a and c. moveBeforeReaders() moves the launch before b. groupKernels()
+    // requires that each op comes before all ops that read its result.
     moveBeforeReaders(block);
     for (KernelGroup &group : groupKernels(block)) {
       peelReshapes(group);

@@ -28,10 +28,14 @@ namespace {
 struct CallBody {
   /// Ops that the library call replaces, in execution order:
   ///
-  ///   - Transposes, slices and reshapes that compute an operand of a matmul.
-  ///     The library call reads the input of these ops with strides instead.
-  ///   - Ops that compute a bias gradient. A bias gradient is the sums of the
-  ///     columns of a matmul operand.
+  ///   - Transposes, slices and reshapes that compute an operand of a matmul
+  ///     from another tensor. The library call reads the other tensor with
+  ///     strides, so these ops need not run. Example: the operand is the
+  ///     transpose of a tensor of shape [2, 3]. The library reads the tensor
+  ///     with the strides [1, 3].
+  ///   - Ops that compute the column sums of an operand of a matmul. In the
+  ///     backward pass of a linear layer, these sums are the gradient of the
+  ///     bias. Example: an operand of shape [10, 4] has 4 column sums.
   ///   - The contraction, which is a matmul or a convolution.
   ///   - Ops after the contraction that the library computes in the same call,
   ///     such as the addition of a bias and an activation function.
@@ -39,22 +43,28 @@ struct CallBody {
   /// A library call always has a contraction. The other ops are optional.
   SmallVector<Operation *> ops;
   /// Results of the library call. The first result is the result of the last op
-  /// in `ops`. If the library call also computes a bias gradient, the bias
-  /// gradient is the second result. A bias gradient is the sums of the columns
-  /// of a matmul operand.
+  /// in `ops`. There is a second result if the library call also computes the
+  /// gradient of a bias. The second result is this gradient: the column sums of
+  /// a matmul operand. Example: an operand of shape [10, 4] has 4 columns, and
+  /// the column sums have the shape [4].
   SmallVector<Value, 2> results;
 };
 } // namespace
 
-/// Finds a bias gradient that the library can compute in the same call as
-/// `contraction`, a matmul or a convolution. A bias gradient is the sums of the
-/// columns of a matmul operand. If the library can compute a bias gradient,
-/// puts the ops of the bias gradient directly before `contraction`, and returns
-/// the bias gradient. If not, returns a struct whose field `result` is null.
+/// Finds column sums that the library can compute in the same call as
+/// `contraction`. `contraction` is a matmul or a convolution. Example: a matmul
+/// operand of shape [10, 4] has 4 columns, and its column sums have the shape
+/// [4]. In the backward pass of a linear layer, the column sums of a matmul
+/// operand are the gradient of the bias.
 ///
-/// `epilogue` describes the ops that the library computes after `contraction`
-/// in the same call. The library cannot compute a bias gradient if these ops
-/// include a bias or an activation.
+/// If the library can compute such column sums, the function puts the ops that
+/// compute the sums directly before `contraction`. The function returns these
+/// ops and their result. Otherwise it returns a BiasGradientEpilogue whose
+/// member `result` is null. For a convolution, `result` is always null.
+///
+/// `epilogue` contains the ops after `contraction` that the library computes in
+/// the same call. If `epilogue` has the addition of a bias or an activation
+/// function, the library cannot compute column sums.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -66,13 +76,15 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
-/// Finds the ops that one library call can compute together. One of these ops
-/// is `contraction`, a matmul or a convolution. Returns these ops and the
-/// results of the call. Does not create the call.
+/// Finds the ops that one library call can compute together with `contraction`.
+/// `contraction` is a matmul or a convolution. Returns the ops, including
+/// `contraction`, and the results of the call. Does not create the call.
 ///
-/// The ops can include a bias gradient, which is the sums of the columns of a
-/// matmul operand. In this case, the function puts the ops of the bias gradient
-/// directly before `contraction`.
+/// The ops can include ops that compute the column sums of a matmul operand. In
+/// the backward pass of a linear layer, the column sums are the gradient of the
+/// bias. Example: an operand of shape [10, 4] has 4 columns, and its column
+/// sums have the shape [4]. The function puts the ops that compute the column
+/// sums directly before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);

@@ -20,15 +20,18 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Writes and verifies the program of one pipeline position. A position is an
-  /// index along the pipeline axis of the mesh of ranks. The parameter
-  /// `position` is this index. All ranks of a position execute the same
-  /// program. The verifier checks that the program accesses only its own memory
-  /// (runtime::verifyProgram).
+  /// Generates the program of one pipeline position in memory, and checks it. A
+  /// position is an index along the pipeline axis of the mesh of ranks. All
+  /// ranks of a position execute the same program. `position` is the index of
+  /// the position. `facts` describes the module. The check is
+  /// runtime::verifyProgram. For example, it checks that the program accesses
+  /// only its own memory.
   ///
-  /// On success, moves the program into `tables`. If the device cannot run an
-  /// op, `tables` stays empty, and the function returns success. writeBundle()
-  /// reports this op later. Emits an error for any other problem.
+  /// If the program is correct, the function moves it into `tables` and returns
+  /// success. If the program contains an op that the device cannot run, the
+  /// function leaves `tables` empty and returns success too. writeBundle()
+  /// reports an error for this op later. If any other problem occurs, the
+  /// function emits an error and fails.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;

@@ -29,8 +29,11 @@ namespace {
 /// annotations of its ONNX model.
 class ModelAnnotation {
 public:
-  /// Computes the annotations of all nodes. `model` must outlive the object,
-  /// because the annotations point to strings of it.
+  /// Computes the member `annotation`, which contains the annotations of all
+  /// nodes. `module` is the MLIR module that was imported from the ONNX model
+  /// `model`, after phase 4-shard. The object keeps pointers to names in
+  /// `model`, such as names of tensors. Therefore, `model` must outlive the
+  /// object.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
   /// The annotations that the constructor computes: the devices, and the
@@ -66,9 +69,12 @@ private:
   /// positions, the ranks of position 0 run the stages 0 and 2, and the ranks
   /// of position 1 run the stages 1 and 3.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the model's initializers (weights). An initializer has a fixed
-  /// shape, so its annotation states the size of each split dim. The dims of
-  /// other tensors may be dynamic.
+  /// Names of the initializers (weights) of the ONNX model. The annotation of a
+  /// tensor can state the sizes of the dims that are split. The shape of an
+  /// initializer never changes. Therefore, the annotation of an initializer
+  /// states these sizes. Any other tensor may have dynamic dims. The annotation
+  /// of such a tensor states a size only for a dim with several factors, such
+  /// as 192 = 3 x 64.
   std::set<std::string_view> initializers;
 };
 } // namespace
@@ -181,13 +187,28 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Sets `prefix` to the path of the weight folder `root`, relative to the
-/// folder of the written model `path`:
+/// Finds the text that must be put in front of the paths of weight files in a
+/// copy of an ONNX model. A weight file is a separate file that contains
+/// weights of the model. ONNX states the path of a weight file relative to the
+/// directory of the model. If the copy lies in another directory than the
+/// original, the paths must change. The function has these parameters:
 ///
-///     path = out/m.onnx, root = out/weights:   prefix = weights/
+///   model    the original model
+///   root     directory of the original model
+///   path     path of the copy
+///   prefix   the result: path from the directory of the copy to `root`
 ///
-/// Returns exit code 6 if `root` does not lie below the folder of `path`,
-/// because ONNX forbids "..".
+/// For example, the original is out/original/m.onnx, and the copy is
+/// out/m.onnx. The prefix is "original/". The weight file w.bin of the original
+/// then has the path original/w.bin in the copy.
+///
+/// If both directories are equal or the model has no weight file, the function
+/// does not change `prefix`. Otherwise, the function returns an error with exit
+/// code 6 in two cases:
+///  - `root` is not below the directory of the copy. The path would need "..",
+///    which ONNX forbids.
+///  - A constant inside a node has its elements in a weight file. pcc cannot
+///    change the paths inside nodes.
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

@@ -9,39 +9,55 @@
 
 namespace pcc::explain {
 
-/// Finds the reason for the effect of the mesh axis `axis` on `value`. A
-/// reshard is an op that changes the sharding of a value. There are three
-/// effects:
+/// Finds the effect of the mesh axis `axis` on `value`, and the reason for this
+/// effect. There are three effects:
 ///
-///  - The axis splits a dim of `value`. The function follows ops from `value`
-///    to other values that the axis splits. It examines each value that it
-///    reaches and returns the strongest reason that it finds (see the list
-///    below).
-///  - `value` is partial: each rank along the axis has a partial result, such
-///    as one term of a sum. The reason is the op that computes `value`.
-///  - `value` is whole: all ranks along the axis have the same elements. The
-///    reason is a reshard that removed the axis from the sharding. The function
-///    searches for it backward from `value` and takes the nearest one. If there
-///    is no such reshard, the reason is that `value` depends on no value that
-///    the axis splits.
+///  - Split: the axis splits a dim of `value`. Each rank along the axis has a
+///    part of this dim. The search for the reason is described below.
+///  - Partial: each rank along the axis has a partial result, such as one term
+///    of a sum. The reason is the op that computes `value`.
+///  - Whole: all ranks along the axis have the same elements of `value`. The
+///    reason is a reshard, which is an op that changes the sharding of a value.
+///    The function searches backward from `value`, from the results of ops to
+///    their operands. It takes the nearest reshard whose operand is split or
+///    partial along the axis. If there is no such reshard, the reason is that
+///    `value` depends on no value that the axis splits.
 ///
-/// Reasons for a split, the strongest first:
+/// If the axis splits `value`, the function also examines other values that the
+/// axis splits. The search begins at `value`. From each value, the search goes
+/// to the op that computes the value and to all ops that read the value. The
+/// search continues with those operands and results of these ops that the axis
+/// splits. Example: a matmul computes y from x and w. The axis splits x and y,
+/// but not w. If `value` is y, the function examines y and x.
 ///
-///   1. The user has fixed the sharding of the value (a pin).
-///   2. The axis dp splits the batch dim of a model input, or the axis cp
-///      splits the sequence dim.
-///   3. The sharding search compared the costs of several ways to compute an op
-///      and chose one of them, or a reshard made the split.
-///   4. The value is a weight. The split needs no communication and saves
-///      memory.
+/// Each examined value may have one of the reasons below. The function returns
+/// the strongest reason of all examined values. Reason 1 is the strongest:
 ///
-/// `value` must be in a function that has passed phase 4-shard and no later
-/// phase.
+///  1. The user has requested the sharding of the value.
+///  2. The value is an input of the model. The axis is dp (data parallelism)
+///     and splits the batch dim, or the axis is cp (context parallelism) and
+///     splits the sequence dim.
+///  3. A reshard has split the value. Or the sharding search has compared the
+///     costs of several ways to compute an op and has chosen one of them. This
+///     op computes or reads the value.
+///  4. Without a reason 1 to 3, the reason is that the split needs no
+///     communication and that each rank stores less.
+///
+/// `value` must be in the IR directly after the compiler phase 4-shard. This
+/// phase gives a sharding to each value and inserts the reshards. The next
+/// phase erases the reshards. If `value` has no sharding, the result contains
+/// only the name of the axis.
 Origin originOf(mlir::Value value, const dist::Axis &axis);
 
-/// Returns the value that `value` was before all reshards (changes of sharding)
-/// and transfers (to another stage). Example: x is resharded to y, and y is
-/// sent to another stage as z. The result for z is x.
+/// Returns the value from which `value` was copied. If `value` is no copy, the
+/// function returns `value` itself. Two kinds of ops make copies:
+///
+///  - A reshard copies a value and gives another sharding to the copy.
+///  - A transfer sends a value to another pipeline stage. The result of the
+///    transfer is the copy on that stage.
+///
+/// Example: a matmul computes x, a reshard copies x to y, and a transfer copies
+/// y to z. The function returns x for x, for y and for z.
 mlir::Value stripReshards(mlir::Value value);
 
 } // namespace pcc::explain

@@ -80,8 +80,16 @@ private:
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
-  /// Sets the fields of `story` that depend on `sharding`, the sharding of
-  /// `value`.
+  /// Sets four members of `story`, the explanation of `value`. `sharding` is
+  /// the sharding of `value`. The members are:
+  ///
+  ///  - `sharding`: the sharding as text
+  ///  - `localShape`: the shape of the part of `value` that one rank has
+  ///  - `localBytes`: the number of bytes of this part
+  ///  - `origins`: one entry for each mesh axis of more than one rank, except
+  ///    the time axis (the mesh axis that counts microbatches). The entry
+  ///    contains the effect of the mesh axis on `value`, and the reason for
+  ///    this effect.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -94,13 +102,20 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds the readers of `value` to `story.uses`. A reshard is an op that
-  /// copies a value to another sharding. If a reshard reads `value`, the
-  /// function adds the readers of the copy instead of the reshard.
+  /// Adds one entry to `story.uses` for each reader of `value`. A reader is an
+  /// op or an output of the model.
   ///
-  /// `value` is the value that `story` explains, or a copy of it. `before`
-  /// lists the communications that make this copy. `before` is empty if `value`
-  /// is the explained value itself.
+  /// A reshard is an op that copies a value and gives another sharding to the
+  /// copy. The function adds no entry for a reshard. Instead, the function adds
+  /// one entry for each reader of the copy. Example: a reshard copies x to y. A
+  /// relu reads x, and a matmul reads y. The call for x adds the relu and the
+  /// matmul.
+  ///
+  ///  - `story` is the explanation of one value of the model.
+  ///  - `value` is the value that `story` explains, or a copy of this value.
+  ///  - `before` lists the communications between ranks that make the copy,
+  ///    such as an all_gather. The list is empty if `value` is no copy, or if
+  ///    no communication is needed to make the copy.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -116,9 +131,17 @@ private:
       }
   }
 
-  /// Returns the pipeline stage of the reader of a value. For a transfer, it is
-  /// the receiving stage; for a model output, the stage that computes the
-  /// value.
+  /// Returns the number of the pipeline stage that reads a value. `use` is the
+  /// operand by which an op reads the value. There are three cases:
+  ///
+  ///  - The op is a transfer. It sends the value to another stage. The result
+  ///    is the number of the receiving stage.
+  ///  - The op is the return op of the model. It makes the value an output of
+  ///    the model. The result is the number of the stage that computes the
+  ///    value, or that receives the value by a transfer. The result is 0 if the
+  ///    value is an input of the model.
+  ///  - The op is any other op. The result is the number of the stage that
+  ///    executes the op.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))

@@ -49,8 +49,12 @@ struct ValueUse {
   /// Sharding in which this reader takes the value, as text. Example: "[tp, -]"
   /// means that the mesh axis tp splits dim 0 and that no axis splits dim 1.
   std::string sharding;
-  /// Communication that changes the sharding of the value to `sharding`; empty
-  /// if none is needed.
+  /// Communications between ranks that are needed before this reader can read
+  /// the value, in the order of their execution. The op that computes the value
+  /// gives it the sharding ValueExplanation::sharding. The communications
+  /// change this sharding to the member `sharding`. Example: an all_gather
+  /// along the mesh axis tp changes [tp, -] to [-, -]. Each rank then has the
+  /// whole dim 0. The list is empty if no communication is needed.
   std::vector<dist::PricedStep> reshard;
 };
 
@@ -81,10 +85,17 @@ struct ValueExplanation {
   std::vector<ValueUse> uses;
 };
 
-/// Returns the explanations of all values whose names match `pattern`, in
-/// program order. `pattern` is a name or a glob. Values are inputs, outputs,
-/// weights and op results with a name in the model. `module` must have passed
-/// phase 4-shard and no later phase.
+/// Returns one explanation for each value of `module` whose name matches
+/// `pattern`. The explanations are in the order in which the values occur in
+/// the program. `pattern` is a name such as "fc1", or a glob such as "fc*". A
+/// value is an input, an output or a weight of the model, or the first result
+/// of an op.
+///
+/// `module` must be the IR directly after the compiler phase 4-shard. This
+/// phase gives a sharding to each value. If an op needs a value in another
+/// sharding, the phase inserts a reshard, which is an op that changes the
+/// sharding. The function needs the reshards to find the reasons for the
+/// shardings. The next phase erases the reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 

@@ -12,10 +12,13 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Number of executions with random rounding errors. In one execution, an
-/// element with a large rounding error can still be close to its expected value
-/// by chance. Three executions are enough, because an element is seldom close
-/// to its expected value in all three.
+/// Number of executions with random rounding errors. measureNoise() compares
+/// each of these executions with an execution without random errors, and takes
+/// the largest difference. This difference is the estimate of how large
+/// rounding errors can be. In one execution, the random errors may cancel each
+/// other by chance. An estimate from this execution alone is then too small. It
+/// is unlikely that the random errors cancel each other in all three
+/// executions.
 static constexpr uint64_t numSamples = 3;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;
@@ -49,7 +52,10 @@ static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
   return named;
 }
 
-/// Returns the largest finite difference of two elements at the same place.
+/// Returns the largest |x − y|, where x is an element of `a`, and y is the
+/// element of `b` with the same indices. The function ignores a pair of
+/// elements if |x − y| is infinite or NaN. Example: for [1, 5] and [1.5, 7],
+/// the differences are 0.5 and 2, and the result is 2.
 static double largestDifference(const HostTensor &a, const HostTensor &b) {
   double largest = 0;
   for (auto [x, y] : llvm::zip_equal(a.floats, b.floats))

@@ -141,8 +141,10 @@ void Verification::addExecuted(const std::string &name, Value value,
                                ArrayRef<RankShard> held) {
   const auto isNamed = [&](const VerifiedValue &v) { return v.name == name; };
   VerifiedValue output = *llvm::find_if(found.outputs, isNamed);
-  // Executables compute in the model's element types, even if simulate()
-  // computed in f64.
+  // The executables of the bundle round their results to the element types of
+  // the model, such as bf16. simulate() may have computed in f64, and then the
+  // tolerance in `output` is too small for the executables. Replace this
+  // tolerance by the tolerance for the element types of the model.
   output.comparison =
       Comparison(output.comparison.whole(), toleranceOf(value, Numerics::Model),
                  ownNoise.lookup(name));
@@ -154,8 +156,20 @@ void Verification::addExecuted(const std::string &name, Value value,
   found.executed.push_back(std::move(output));
 }
 
-/// Splits each output file of an inference into the shards of the ranks, so
-/// that an error names a rank.
+/// Reads the files that the executables of the bundle have written, and
+/// compares the tensors in the files with the expected tensors. Each file
+/// contains a whole tensor. There are two cases:
+///
+///  - The model is a training step. The function compares whole tensors. The
+///    comparison names no rank.
+///  - The model is used for inference. Each rank has computed a shard of each
+///    tensor. The function cuts the tensor from the file into these shards and
+///    compares each shard with the expected tensor. The comparison can then
+///    name the rank that has computed a wrong element.
+///
+/// Example for inference: a file contains 4 elements. Rank 0 has computed the
+/// elements 0 and 1, and rank 1 has computed the elements 2 and 3. If element 2
+/// is wrong, the comparison names rank 1.
 Status Verification::readExecuted(const ExecutedFiles &files) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < model.getNumResults(); ++i)
@@ -195,10 +209,21 @@ Status Verification::compareExecuted(const ExecutedFiles &files) {
   return readExecuted(files);
 }
 
-/// Returns an error if the executables of the bundle have computed a wrong
-/// output. If not, returns an error if the simulated ranks have computed a
-/// wrong output, or if they are much less accurate than the unpartitioned
-/// model. The executables run only after a simulation without such an error.
+/// Examines the results of three comparisons in this order. Returns an error
+/// for the first comparison that has found a difference:
+///
+///  1. comparison of the tensors from the executables of the bundle with the
+///     tensors from the unpartitioned model
+///  2. comparison of the tensors from the simulated ranks with the tensors from
+///     the unpartitioned model
+///  3. comparison of two errors, when all results are rounded to the element
+///     types of the model, such as bf16: the error on the simulated ranks must
+///     not be much larger than the error of the unpartitioned model
+///
+/// The tensors are the outputs of the model. For a training step, they are also
+/// the parameters after the last step. The command `pcc verify` runs the
+/// executables only if the comparisons 2 and 3 have found no difference.
+/// Comparison 1 has no results if the executables were not run.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

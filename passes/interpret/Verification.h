@@ -20,19 +20,26 @@ struct ExecutedFiles {
   std::map<std::string, std::string> parameters;
 };
 
-/// Verifies a partitioned model against its unpartitioned form. simulate() must
-/// be called first; all other functions use its inputs and results.
+/// Verifies that a partitioned model computes the same outputs as the
+/// unpartitioned model. The compiler has divided the partitioned model among
+/// several ranks. The function simulate() interprets both models in this
+/// process, and compares their outputs. It interprets the code of each rank of
+/// the partitioned model, as if there were several ranks. simulate() must be
+/// called before all other functions, which use its inputs and results.
 class Verification {
 public:
-  /// Prepares the verification. `whole` is the unpartitioned model after the
-  /// compiler phase 1-import, which reads the ONNX file. The phase 2-prepare
-  /// can turn the model into a training step (option --train) and change its
-  /// element types (option --dtype). If the user gives one of these options,
-  /// `whole` is the model after 2-prepare.
+  /// Stores `whole`, the unpartitioned model, and `numerics`. The function
+  /// simulate() later interprets `whole` on one device and the partitioned
+  /// model on simulated ranks, and compares the outputs of both.
   ///
-  /// `numerics` is the precision of the simulation. The simulation either keeps
-  /// all float results in f64, or rounds them to the element types of the
-  /// model, such as bf16.
+  /// `whole` is the model after the compiler phase 1-import, which reads the
+  /// ONNX file. The phase 2-prepare can turn the model into a training step
+  /// (option --train) and change its element types (option --dtype). If the
+  /// user gives one of these options, `whole` is the model after 2-prepare.
+  ///
+  /// `numerics` is the precision with which simulate() interprets both models.
+  /// It either keeps all float results in f64, or rounds them to the element
+  /// types of the model, such as bf16.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
   /// Executes the unpartitioned model on one device and `parts` (the module
@@ -78,8 +85,15 @@ private:
   /// Executes the unpartitioned model and stores its outputs in `found` as the
   /// expected values.
   Status expectOutputs();
-  /// Executes `parts` and compares all outputs. Replaces earlier results in
-  /// `found`.
+  /// Executes the unpartitioned model on one device, and the partitioned model
+  /// `parts` on simulated ranks. Compares the outputs of both models. For a
+  /// training step, executes three steps and also compares the parameters after
+  /// the last step.
+  ///
+  /// The function deletes all earlier results in `found.outputs` and stores the
+  /// new results there. If an output differs, the function still returns
+  /// success. It returns an error if a model cannot be executed. For inference,
+  /// it also returns an error if no stage computes an output of the model.
   Status compareRanks(mlir::ModuleOp parts);
   /// Checks whether the partitioned model `parts` is less accurate than the
   /// unpartitioned model. Executes both models and rounds all results to the
@@ -88,27 +102,52 @@ private:
   /// Stores these errors in `found.ownTypes`. Does nothing if all floats of the
   /// model are f64.
   Status compareAccuracy(mlir::ModuleOp parts);
-  /// Compares one output of the partitioned model with the expected tensor.
-  /// `name` is the name of the output. `value` contains the shards of the
-  /// output on all ranks, for one microbatch. Appends the rank of each shard,
-  /// and the global indices of its elements, to `shards`. Does nothing if
-  /// `found.outputs` has no entry with this name.
-  void check(llvm::StringRef name, const StageValue &value);
-  /// Adds the values in `files` to `found`.
-  Status readExecuted(const ExecutedFiles &files);
-  /// Compares `got` with the expected tensor of the output or parameter `name`,
-  /// and appends the result to `found.executed`. `got` is a whole tensor that
-  /// the executables have written. `value` is the same tensor in the IR of
-  /// `whole`. The tolerance depends on its element type.
+  /// Compares one output of the partitioned model with the tensor that the
+  /// unpartitioned model has computed for this output. An entry of
+  /// `found.outputs` contains this tensor. The function adds the result of the
+  /// comparison to the entry. The function does nothing if there is no such
+  /// entry.
   ///
-  /// `held` lists the rank and the global indices of each shard of the tensor.
-  /// With these indices, the comparison can tell which rank has computed a
-  /// wrong element. If `held` is empty, the comparison names no rank.
+  ///  - `name` is the name of the output.
+  ///  - `value` contains one shard of the output per rank, for one microbatch.
+  ///
+  /// The function also appends the shards to the member `shards`, but without
+  /// their elements. For each shard, the member `shards` then contains the
+  /// number of the rank and the global indices of the elements.
+  void check(llvm::StringRef name, const StageValue &value);
+  /// Reads the .npy files that the executables of the bundle have written.
+  /// `files` contains the paths of these files. Each file contains an output of
+  /// the model, or a parameter after the last training step. The function
+  /// compares each of these tensors with the tensor that the unpartitioned
+  /// model has computed. It appends one result per tensor to `found.executed`.
+  /// If a tensor differs, the function still returns success. It returns an
+  /// error only if a file cannot be read.
+  Status readExecuted(const ExecutedFiles &files);
+  /// Compares the tensor `got` with an expected tensor. `got` is a whole tensor
+  /// that the executables of the bundle have written to a file. The
+  /// unpartitioned model has computed the expected tensor during simulate().
+  /// Appends the result of the comparison to `found.executed`.
+  ///
+  ///  - `name` is the name of an entry of `found.outputs`. This entry contains
+  ///    the expected tensor of an output or a parameter.
+  ///  - `value` is this output or parameter in the IR of the unpartitioned
+  ///    model. The allowed error depends on the element types of `value` and of
+  ///    all values from which `value` is computed. For example, it is 1e-4 if
+  ///    all of them are f32.
+  ///  - `held` has one entry for each shard of the tensor: the rank that has
+  ///    computed the shard, and the global indices of the elements of the
+  ///    shard. With these entries, the comparison can name the rank that has
+  ///    computed a wrong element. If `held` is empty, the comparison names no
+  ///    rank.
   void addExecuted(const std::string &name, mlir::Value value,
                    const graph::HostTensor &got,
                    llvm::ArrayRef<RankShard> held);
-  /// Computes the member `ownNoise` by measureNoise(). Does nothing if
-  /// `ownNoise` has entries already.
+  /// Computes the member `ownNoise`. Does nothing if `ownNoise` has entries
+  /// already. `ownNoise` contains one number for each output of the model and
+  /// for each parameter that a training step writes. An element of this output
+  /// or parameter counts as equal if it differs from the expected element by at
+  /// most this number. The number applies to results that are rounded to the
+  /// element types of the model, such as bf16.
   Status measureOwnNoise();
 
   mlir::ModuleOp whole;
@@ -116,14 +155,25 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Each map contains a number for each output and each written parameter of
-  /// the model, by its name. An element of this tensor counts as equal if it
-  /// differs from the expected element by at most this number. The
-  /// difference occurs because ranks add numbers in another order than the
-  /// unpartitioned model. `noise` is for the precision that simulate() uses.
-  /// `ownNoise` is for results that are rounded to the element types of the
-  /// model, such as bf16. Each map stays empty until an element differs by more
-  /// than its tolerance. measureNoise() then computes the map.
+  /// Differences that are accepted because they are rounding errors. The ranks
+  /// add numbers in another order than the unpartitioned model. The ranks
+  /// therefore have other rounding errors.
+  ///
+  /// A key of a map is the name of an output of the model, or of a parameter
+  /// that a training step writes. In training, the name of an output contains
+  /// the step, such as "loss of step 2". The map contains a number for each
+  /// key. An element of this output or parameter counts as equal if it differs
+  /// from the expected element by at most this number. Example: the number is
+  /// 0.2, and the expected element is 1.0. The element 1.1 then counts as
+  /// equal.
+  ///
+  ///  - `noise` is for results in the precision `found.numerics`: f64 or the
+  ///    element types of the model.
+  ///  - `ownNoise` is always for results that are rounded to the element types
+  ///    of the model, such as bf16.
+  ///
+  /// Each map is empty at first. When a comparison finds a wrong element,
+  /// measureNoise() computes the map, and the comparison is repeated.
   llvm::StringMap<double> noise, ownNoise;
   /// Entry i lists the shards of output i of the model, for all ranks and all
   /// microbatches. A shard is the part of the output that one rank computes.

@@ -13,7 +13,11 @@ using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
 
-/// Returns the largest error of `got` against `expected`, both whole tensors.
+/// Returns the largest relative error of an element of `got`. `got` and
+/// `expected` are whole tensors of the same shape. The relative error of an
+/// element is its difference from the element of `expected`, divided by the
+/// largest magnitude in `expected`. Example: for `expected` = [1, 4] and `got`
+/// = [1, 3], the result is 1/4.
 static double errorOf(const HostTensor &expected, const HostTensor &got) {
   Comparison comparison(expected, HUGE_VAL);
   comparison.add(got, allIndices(got.shape), /*rank=*/0);
@@ -21,11 +25,19 @@ static double errorOf(const HostTensor &expected, const HostTensor &got) {
 }
 
 namespace {
-/// Measures how exact a partitioned model is. Executes each training or
-/// inference step three times:
-///  - on one rank in f64, as the reference;
-///  - on one rank in the model's own types, such as bf16;
-///  - on the simulated ranks in the model's own types.
+/// Measures the accuracy of a partitioned model. Executes each step three
+/// times. A step is one training step or one inference. The executions are:
+///
+///  1. the unpartitioned model on one rank in f64
+///  2. the unpartitioned model on one rank, with each op result rounded to its
+///     element type in the model, such as bf16
+///  3. the partitioned model on the simulated ranks, with each op result
+///     rounded to its element type in the model
+///
+/// Execution 1 gives the expected tensors. The class computes the errors of the
+/// executions 2 and 3, which are the differences from execution 1. The error of
+/// execution 3 must not be much larger than the error of execution 2. The
+/// function accuracyOf() returns the largest allowed error.
 class AccuracyComparison {
 public:
   AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -81,13 +93,24 @@ private:
     }
   }
 
-  /// Appends an entry for the output or parameter `name` to `values`. Stores
-  /// the index of this entry in known[key]. Later, check() finds the entry by
-  /// `key`. Does nothing if the elements are not floats.
+  /// Appends an entry for one output or parameter to the member `values`.
+  /// Later, check() compares the partitioned model with this entry. The
+  /// function does nothing if the output or parameter has no float elements.
   ///
-  /// `value` is the output or parameter in the IR. `wanted` is its tensor,
-  /// computed in f64. `given` is its tensor, computed by the unpartitioned
-  /// model with results rounded to the element types of the model.
+  ///  - `known` is `outputsOf` or `parametersOf`. The function stores the index
+  ///    of the new entry in known[key].
+  ///  - `key` is the name of the output or parameter in the model, such as
+  ///    "loss".
+  ///  - `name` is the name for the user. In training, the name of an output
+  ///    contains the step, such as "loss of step 2". For a parameter, `name` is
+  ///    equal to `key`.
+  ///  - `value` is the output or parameter in the IR of the unpartitioned
+  ///    model. accuracyOf() computes the largest allowed error from `value`.
+  ///  - `wanted` is the tensor that the unpartitioned model computes in f64. It
+  ///    is the expected tensor.
+  ///  - `given` is the tensor that the unpartitioned model computes if all
+  ///    results are rounded to the element types of the model. The entry
+  ///    contains the error of `given` against `wanted`.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
@@ -120,11 +143,18 @@ private:
   /// Parameters that the unpartitioned model has written in the steps so far:
   /// in f64 (`exact`), and in the model's own types (`rounded`).
   WrittenParameters exact, rounded;
-  /// Maps from a name to the index of an entry of `values`. The keys of
-  /// `outputsOf` are the names of the model's outputs. Their entries belong to
-  /// the current step. The keys of `parametersOf` are the names of the
-  /// parameters. `parametersOf` is empty before the last step, because
-  /// parameters are compared only after that step.
+  /// Two maps. With these maps, check() finds the entry of the member `values`
+  /// for an output or a parameter. The entry contains the expected tensor.
+  ///
+  ///  - `outputsOf` maps the name of each output with float elements to the
+  ///    index of its entry in `values`. The entry belongs to the current step.
+  ///  - `parametersOf` maps the name of each written parameter with float
+  ///    elements to the index of its entry in `values`. This map is empty
+  ///    before the last step, because parameters are compared only after the
+  ///    last step.
+  ///
+  /// Example: the model has one output, "loss". In step 1, `outputsOf` maps
+  /// "loss" to 0. In step 2, it maps "loss" to 1.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

@@ -82,8 +82,15 @@ private:
     }
   }
 
-  /// Appends an entry with the expected tensor `expected` to
-  /// `findings.outputs`. Later, check() compares shards with this tensor.
+  /// Appends an entry with the name `name` to `findings.outputs`. `expected` is
+  /// the tensor of an output or a parameter that the unpartitioned model has
+  /// computed. Later, check() compares this tensor with the shards that the
+  /// simulated ranks have computed. An element counts as equal in two cases:
+  ///
+  ///  - Its relative error is at most `tolerance`.
+  ///  - Its difference from the expected element is at most noise[name]. The
+  ///    member `noise` contains the differences that are accepted because
+  ///    rounding errors can cause them.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     const double own = noise.lookup(name);
@@ -91,11 +98,15 @@ private:
         {std::move(name), "", Comparison(expected, tolerance, own)});
   }
 
-  /// Compares one output or parameter of the partitioned model with the
-  /// expected tensor. `name` is its name, and `value` contains its shards on
-  /// all ranks. known[name] is the index of an entry of `findings.outputs`.
-  /// This entry contains the expected tensor, and it stores the result of the
-  /// comparison. Does nothing if `known` has no entry for `name`.
+  /// Compares one output or parameter of the partitioned model with the tensor
+  /// that the unpartitioned model has computed.
+  ///
+  ///  - `known` is `outputsOf` or `parametersOf`. It maps `name` to the index
+  ///    of an entry of `findings.outputs`. This entry contains the expected
+  ///    tensor. The function adds the result of the comparison to the entry.
+  ///    The function does nothing if `known` does not contain `name`.
+  ///  - `name` is the name of the output or parameter in the model.
+  ///  - `value` contains one shard of the output or parameter per rank.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -115,11 +126,18 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Maps from a name to the index of an entry of `findings.outputs`. The keys
-  /// of `outputsOf` are the names of the model's outputs. Their entries belong
-  /// to the current step. The keys of `parametersOf` are the names of the
-  /// parameters. `parametersOf` is empty before the last step, because
-  /// parameters are compared only after that step.
+  /// Two maps. With these maps, check() finds the entry of `findings.outputs`
+  /// for an output or a parameter. The entry contains the expected tensor.
+  ///
+  ///  - `outputsOf` maps the name of each output of the model to the index of
+  ///    its entry in `findings.outputs`. The entry belongs to the current step.
+  ///  - `parametersOf` maps the name of each parameter that the step writes to
+  ///    the index of its entry in `findings.outputs`. This map is empty before
+  ///    the last step, because parameters are compared only after the last
+  ///    step.
+  ///
+  /// Example: the model has one output, "loss". In step 1, `outputsOf` maps
+  /// "loss" to 0. In step 2, it maps "loss" to 1.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

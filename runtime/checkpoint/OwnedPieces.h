@@ -29,13 +29,20 @@ struct OwnedPiece {
   /// sub-tensor of a matrix has rows 0 and 1, and columns 4, 5 and 8. Entry 0
   /// is then {[0, 2)}, and entry 1 is {[4, 6), [8, 9)}.
   std::vector<Runs> runs = {};
-  /// Shape of the sub-tensor that this rank saves, without padding.
+  /// Shape of the sub-tensor that this rank saves, without padding. It is not
+  /// the shape of the whole tensor.
   std::vector<int64_t> shape = {};
-  /// Copies that fill a dense, row-major buffer of the shape `shape` with the
-  /// elements of this rank's shard. Each entry describes one loop nest: the
-  /// first offset, and the extent and the strides of each loop. The copies skip
-  /// padding, which is unused elements of the shard. The list is empty if the
-  /// shard consists only of padding.
+  /// Loop nests that copy the sub-tensor from this rank's shard to a dense,
+  /// row-major buffer. The buffer has the shape of the sub-tensor, without
+  /// padding. The loop nests skip the padding of the shard, which is its unused
+  /// elements. Each entry describes one loop nest by these numbers:
+  ///
+  /// - the index in the shard of the first element that is read
+  /// - the index in the buffer of the first element that is written
+  /// - for each loop, the number of iterations, and the distances between the
+  ///   elements of two iterations in the shard and in the buffer
+  ///
+  /// The list is empty if the shard consists only of padding.
   std::vector<StridedCopy> copies = {};
   /// Size in bytes of the sub-tensor that this rank saves, without padding.
   uint64_t bytes = 0;

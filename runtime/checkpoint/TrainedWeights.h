@@ -48,23 +48,24 @@ public:
   /// Returns the trained weights, ordered by name.
   const std::vector<TrainedWeight> &list() const { return weights; }
 
-  /// Copies the trained values of `weight` from the checkpoint to `stored`.
-  /// `stored` is the memory of the whole weight. It is dense and row-major, and
-  /// its elements have the type `weight.type`. Elements that were not trained
-  /// stay unchanged. For example, only rows 0 to 9 of the 20 rows of a weight
-  /// were trained. The function overwrites rows 0 to 9 in `stored`, and does
-  /// not write to rows 10 to 19. Returns an error with exit code 11 if the
-  /// checkpoint is damaged.
+  /// Copies the trained values of `weight` from the checkpoint that open() has
+  /// opened to `stored`. `stored` is the memory of the whole weight. It is
+  /// dense and row-major, and its elements have the type `weight.type`.
+  /// Elements that were not trained stay unchanged. For example, only rows 0 to
+  /// 9 of the 20 rows of a weight were trained. The function overwrites rows 0
+  /// to 9 in `stored`, and does not write to rows 10 to 19. Returns an error
+  /// with exit code 11 if the checkpoint is damaged.
   Status change(const TrainedWeight &weight, std::span<std::byte> stored);
 
-  /// Writes all trained weights to a file in safetensors format. `file` is the
-  /// path of the file. Reads and writes one weight after another, so that the
-  /// weights need not fit in memory together. Renames a temporary file to
-  /// `file` at the end, so `file` is never incomplete.
+  /// Reads all trained weights from the checkpoint that open() has opened, and
+  /// writes them to a new file in safetensors format. `file` is the path of the
+  /// new file. Reads and writes one weight after another, so that the weights
+  /// need not fit in memory together. Writes to a temporary file, and renames
+  /// the temporary file to `file` at the end, so `file` is never incomplete.
   ///
   /// Returns exit code 6 if a weight was trained only in part. For example, the
-  /// training changed 10 of 20 rows of the weight. The checkpoint then lacks
-  /// the other 10 rows.
+  /// training changed 10 of 20 rows of the weight. The opened checkpoint then
+  /// does not contain the other 10 rows.
   Status writeSafetensors(const std::string &file);
 
 private:

@@ -58,10 +58,21 @@ public:
   /// Disables the recording of CUDA graphs, so that each action can be timed.
   void keepApart() { mayRecord = false; }
 
-  /// Executes one step, and blocks until the device has finished it. Adds the
-  /// host's seconds to `spent`. Logs every action in `log`, except in a step
-  /// that executes a CUDA graph. Calls `meanwhile`, if not empty, while the
-  /// device computes.
+  /// Executes one step, and blocks until the device has finished the step. Logs
+  /// every action in `log`, except in a step that executes a CUDA graph. Calls
+  /// `meanwhile`, if not empty, while the device computes.
+  ///
+  /// Adds times of this host thread to the members of `spent`:
+  ///
+  /// - `compute`: the time in instructions other than collectives, and the time
+  ///   in which the thread waits at the end for the device.
+  /// - `wait`: the time in collectives.
+  /// - `idle`: the time in which the thread waits for messages of other
+  ///   pipeline stages.
+  ///
+  /// A GPU executes an instruction after the host thread has enqueued it. The
+  /// time in an instruction is then only the time to enqueue it. The time in
+  /// `meanwhile` is not added.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 

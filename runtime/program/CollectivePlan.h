@@ -209,18 +209,20 @@ struct RowPlan {
   std::vector<std::vector<int64_t>> whole = {};
 };
 
-/// Returns the row indices that the rank at the coordinates `at` needs for the
-/// ragged collective `spec`. A ragged collective is an AllGather or a
-/// ReduceScatter that moves only the rows that masks select at run time. A row
-/// is the block of elements at one index of a tensor's first `rowDims` dims.
-/// For example, a tensor of shape [4, 8, 16] with `rowDims` = 2 has 32 rows of
-/// 16 elements.
+/// Returns the indices at which the rank with the coordinates `at` finds rows
+/// in its two tensors, the operand and the result of the ragged collective
+/// `spec`. A ragged collective is an AllGather or a ReduceScatter that moves
+/// only the rows that masks select at run time. A row is the block of elements
+/// at one index of a tensor's first `rowDims` dims. For example, a tensor of
+/// shape [4, 8, 16] with `rowDims` = 2 has 32 rows of 16 elements.
 ///
-/// The rank has two tensors: the operand and the result of the collective. One
-/// of them must contain the rows of all members of the group: the result of an
-/// AllGather, or the operand of a ReduceScatter. The layouts in `spec`
-/// determine the rows of this tensor. If this tensor lacks a row of some
-/// member, the function returns std::nullopt.
+/// One of the two tensors contains only the rows of this rank: the operand of
+/// an AllGather, or the result of a ReduceScatter. RowPlan::divided lists the
+/// indices of these rows in this tensor. The other tensor contains the rows of
+/// all members of the group. RowPlan::whole lists, for each member, the indices
+/// of the rows of this member in the other tensor. The layouts in `spec`
+/// determine all indices. If the other tensor lacks a row of some member, the
+/// function returns std::nullopt.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 

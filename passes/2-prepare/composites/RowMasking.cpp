@@ -18,10 +18,18 @@ RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
   return RowMasking::Unknown;
 }
 
-/// Calls `visit(index, visible)` for each element of a constant mask, in
-/// row-major order. An element is visible unless it is false, infinite or NaN.
-/// Returns false, without a call, if the elements are neither floats nor
-/// integers.
+/// Calls `visit(index, visible)` for each element of the constant attention
+/// mask `dense`, in row-major order. `index` is the position of the element in
+/// this order, from 0. `visible` is false if the element hides a key from a
+/// query:
+///
+///   element type      elements for which `visible` is false
+///   float             infinity and NaN
+///   boolean           false
+///   other integers    none
+///
+/// Returns true for these element types. For all other element types, returns
+/// false and does not call `visit`.
 static bool visitElements(DenseElementsAttr dense,
                           llvm::function_ref<void(size_t, bool)> visit) {
   size_t index = 0;
@@ -74,10 +82,15 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
 ///   KeepOne       the mask may hide keys, but each query sees at least one key
 ///   Unknown       the function has proved neither of these
 ///
-/// `rowSize` is the number of keys. The function looks at the op that computes
-/// `mask`. For some ops, it then calls itself for the operands of the op.
-/// `depth` is smaller by 1 in each such call. If `depth` is 0, the function
-/// examines only constants and integer masks.
+/// A boolean mask hides a key with the element false. A float mask hides a key
+/// with an infinite element or with NaN. A mask of other integers hides no key.
+/// `rowSize` is the number of keys.
+///
+/// The function looks at the op that computes `mask`. For example, if this op
+/// adds two masks, then the function calls itself for each of the two masks. It
+/// passes the number `depth` - 1 to each of these calls. If `depth` is 0, the
+/// function does not call itself. It then returns Unknown, unless `mask` is a
+/// constant or a mask of other integers.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -90,9 +103,12 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // A row is the last dim of a mask: all keys of one query. The op keeps this
-  // dim and changes only the other dims. Therefore each row of the result is a
-  // row of the operand.
+  // A row of a mask contains all elements of one query: one element for each
+  // key. For example, a mask for 8 keys has the shape [4, 8]. It has 4 rows of
+  // 8 elements each. A broadcast to [2, 4, 8] only copies whole rows. A reshape
+  // to [2, 2, 8] only arranges the rows in another way. In both cases, the last
+  // dim keeps its size `rowSize`. Therefore each row of the result is a row of
+  // the operand.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -101,9 +117,11 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // The result of `op` is finite if all float operands are finite. A boolean
-  // operand has no influence: it is the condition of a select, or `op` casts it
-  // to 0 or 1.
+  // `op` has a float result and the trait KeepsFinite. The trait tells pcc to
+  // assume that the result is finite if all float operands of `op` are finite.
+  // The loop therefore skips operands of other types. Examples are the boolean
+  // condition of a select and the integer indices of a gather. For a float
+  // tensor, the value HideNothing means that all elements are finite.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

@@ -22,18 +22,25 @@ namespace {
 struct Query {
   Value value;
   int64_t dim;
-  /// Number of ops through which the function `count` may still look, on its
-  /// way from a value back to operands.
+  /// Largest number of ops that the function `count` may look at in a chain.
+  /// The chain begins at the op that defines `value`. It continues with an op
+  /// that defines an operand of this op, and so on. If `steps` is 1, then
+  /// `count` looks only at the op that defines `value`.
   int steps = mostSteps;
 
-  /// Returns the size of dim `dim`. No more elements along it can differ from
-  /// 0.
+  /// Returns the size of dim `dim` of `value`. A line of `value` along this dim
+  /// has this number of elements. For example, a line of a matrix along dim 0
+  /// is a column. Therefore the size is an upper bound on the number of
+  /// non-zero elements in the line.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns a query for dim `otherDim` of `other`. `other` must be an operand
-  /// of the op that defines `value`. The function `count` computes the answer
-  /// for `value` from the answers for its operands. In the new query, `steps`
-  /// is smaller by 1. If `steps` is 0, then `count` does not look at more
-  /// operands.
+  /// Returns a query for dim `otherDim` of the tensor `other`. `other` must be
+  /// an operand of the op that defines `value`. A query for a dim of a tensor
+  /// asks: how many non-zero elements can a line of the tensor along the dim
+  /// contain at most? For example, a line of a matrix along dim 0 is a column.
+  /// The function `count` answers the query. To answer it, `count` can create
+  /// queries for the operands of the op that defines the tensor. In each new
+  /// query, the member `steps` is smaller by 1. If `steps` is 0, then `count`
+  /// creates no new query.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
@@ -71,9 +78,13 @@ static int64_t countBroadcast(Value operand, const Query &query) {
   return own ? count(*own) : query.size();
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
-/// result is 0 wherever any operand is 0. The bound is the smallest one of the
-/// operands' bounds.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of `op`. The line is along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. An element of the result is 0 if the element
+/// of any operand at the same position is 0. An example is mul(x, y). If each
+/// column of x has at most 2 non-zero elements, and each column of y has at
+/// most 5, then each column of the result has at most 2. The function returns
+/// the smallest one of the operands' bounds.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -81,9 +92,13 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
-/// result is 0 wherever all operands are 0. The bound is the sum of the
-/// operands' bounds.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of `op`. The line is along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. An element of the result is 0 if the
+/// elements of all operands at the same position are 0. An example is
+/// add(x, y). If each column of x has at most 2 non-zero elements, and each
+/// column of y has at most 5, then each column of the result has at most
+/// 2 + 5 = 7. The function returns the sum of the operands' bounds.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -110,8 +125,13 @@ static int64_t countSelect(Operation *op, const Query &query) {
   return onTrue + onFalse;
 }
 
-/// Returns whether the elements of `value` along `dim` are known to be all
-/// different. `value` must be an iota or a constant, and vary along `dim` only.
+/// Returns whether the function can prove that all elements of `value` along
+/// dim `dim` are different. It returns true only in these two cases:
+///
+///  - `value` is an iota, and its numbers increase along `dim`. For dim 1, an
+///    example is [[0, 1, 2], [0, 1, 2]].
+///  - `value` is an integer constant without equal elements, and all other dims
+///    have size 1. For dim 1, an example is [[5, 9, 7]].
 static bool areDistinct(Value value, int64_t dim) {
   if (auto iota = definedBy<IotaOp>(value))
     return static_cast<int64_t>(iota.getDim()) == dim;
@@ -148,9 +168,17 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a one_hot.
-/// The bound is 1 along the new dim if the off value is 0. Otherwise it is the
-/// size of the dim.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of the one_hot `op`. The line is along dim `query.dim`. For example,
+/// a line of a matrix along dim 0 is a column. A one_hot replaces each index by
+/// a vector. In this vector, at most one element has the on value, and all
+/// others have the off value. For example, the on value is 1, and the off
+/// value is 0. Then the index 2 becomes the vector [0, 0, 1, 0]. There are two
+/// cases:
+///
+///   case                                             bound
+///   the line is such a vector, the off value is 0    1
+///   all other cases                                  size of dim `query.dim`
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -159,10 +187,20 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a
-/// scatter_elements. Along the dim of the scatter, the bound is that of the
-/// updated tensor, plus the number of updates. For other dims it is the size of
-/// the dim.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of `op`. The line is along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. `op` is scatter_elements(data, indices,
+/// updates). The op copies `data`, and writes each element of `updates` into
+/// the copy. The attribute `dim` of the op is the number of a dim. For this
+/// dim, `indices` contains the position of each update. In the other dims, an
+/// update has the same position in `updates` and in the copy.
+///
+/// If `query.dim` is equal to the attribute `dim`, the bound is the sum of two
+/// numbers. The first number is the bound of `data`. The second number is the
+/// size of dim `query.dim` of `updates`. For example, each column of `data` has
+/// at most 1 non-zero element, and `op` writes 2 updates into each column. Then
+/// the bound is 1 + 2 = 3. For all other dims, the bound is the size of dim
+/// `query.dim`.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -171,11 +209,20 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a reshape.
-/// If the reshape keeps this dim of its input, the bound is that of the input.
-/// Otherwise it is the size of the dim.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of the reshape `op`. The line is along dim `query.dim` of the result.
+/// For example, a line of a matrix along dim 0 is a column. The function
+/// searches for a dim of the input that has the same size and the same stride
+/// as dim `query.dim` of the result. The stride of a dim is the product of the
+/// sizes of all later dims. If the function finds such a dim, then the lines
+/// along both dims contain the same elements. The function then returns the
+/// bound of the input along the found dim. Otherwise, it returns the size of
+/// dim `query.dim`.
 ///
-///   [2, 3, 8] to [6, 8]   dim 2 of the input becomes dim 1
+/// For example, a reshape changes the shape [2, 3, 8] to [6, 8]. Dim 1 of the
+/// result and dim 2 of the input have the size 8 and the stride 1. Therefore
+/// they have the same bound. Dim 0 of the result has the size 6. No dim of the
+/// input has this size, so the bound is 6.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -197,15 +244,23 @@ static int64_t countTransposed(Operation *op, const Query &query) {
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Bounds the number of non-zero elements of a reduction along dim `query.dim`.
-/// For a sum over n elements, the bound is n times the bound of the input along
-/// the same dim. For example, the op sums an input of the shape [8, 3] over
-/// dim 1. The result has the shape [8]. If each of the 3 columns of the input
-/// has at most 2 non-zero elements, then at most 3 · 2 = 6 of the 8 sums differ
-/// from 0.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of the reduction `op`. The line is along dim `query.dim` of the
+/// result. For example, a line of a matrix along dim 0 is a column. There are
+/// three cases:
 ///
-/// For the dim that is reduced, and for all reductions other than sums, the
-/// bound is the size of the dim.
+///   reduction                          bound
+///   sum, but not over `query.dim`      n · b
+///   sum over `query.dim`               size of `query.dim`, which is 1
+///   another reduction, such as max     size of `query.dim`
+///
+/// n is the number of input elements that the op adds for one element of the
+/// result. b is the bound of the input along the same dim.
+///
+/// For example, the op sums an input of the shape [8, 3] over dim 1. The result
+/// has the shape [8]. n is 3, because the op adds 3 elements for each sum. b is
+/// 2, because each of the 3 columns of the input has at most 2 non-zero
+/// elements. Then at most 3 · 2 = 6 of the 8 sums differ from 0.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -278,8 +333,10 @@ static int64_t countMatmul(Operation *op, const Query &query) {
   return added * count(query.of(operand, own));
 }
 
-/// Returns a table from an op's name to the function that bounds the number of
-/// its non-zero elements, such as countSum for `graph.add`.
+/// Returns a table of functions. Each key is the name of an op, such as
+/// `graph.add`. Each value is the function that computes the bound for this op,
+/// such as countSum. The bound limits the number of non-zero elements in a line
+/// of the op's result. A line of a matrix is, for example, a column.
 static const llvm::StringMap<Bound> &bounds() {
   static const llvm::StringMap<Bound> table = {
       {MulOp::getOperationName(), countProduct},

@@ -19,8 +19,9 @@ Pins::Pins(func::FuncOp function) : function(function) {
   for (Operation &op : function.front())
     if (auto name = op.getAttrOfType<StringAttr>(graph::nameName))
       if (llvm::any_of(seeds.getAsRange<StringAttr>(), [&](StringAttr seed) {
-            // A seed (requested sharding) is "NAME=[…]", where NAME may be a
-            // pattern.
+            // `seed` is the text of one option --shard, such as "h.*.w=[tp,-]".
+            // The text before the last '=' is a name or a glob pattern. For
+            // example, the pattern h.*.w matches the name h.3.w.
             return dist::matchesName(seed.getValue().rsplit('=').first,
                                      name.getValue());
           }))

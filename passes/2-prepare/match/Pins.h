@@ -18,8 +18,12 @@ namespace pcc::prepare {
 /// but must outlive the guard.
 class Pins {
 public:
-  /// Sets `graph.pinned` on the ops of `function` that an entry of the module's
-  /// `dist.seeds` (the user's --shard options) names.
+  /// Sets the attribute `graph.pinned` on each op of `function` whose sharding
+  /// the user fixes. The user fixes a sharding with an option such as `--shard
+  /// w=[tp,-]`. The attribute `dist.seeds` of the module contains the texts of
+  /// all these options. An op gets the attribute `graph.pinned` if its name
+  /// matches the name in one of the texts. The name in the text may be a glob
+  /// pattern, such as h.*.w.
   explicit Pins(mlir::func::FuncOp function);
   /// Removes the attribute `graph.pinned` from all ops of the function.
   ~Pins();

@@ -74,23 +74,20 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. The name of an op is its
-/// attribute `graph.name`. The pin of an op is its attribute `graph.pinned`,
-/// which says that the user fixes the sharding of the op. The function can give
-/// the name and the pin of `op` to the op that defines `value`:
+/// Replaces `op`, which has one result, by `value`. The name of `op` is its
+/// attribute `graph.name`. The pin of `op` is its attribute `graph.pinned`,
+/// which says that the user fixes the sharding of the op. There are three kinds
+/// of `value`:
 ///
-///  - If a constant without a name defines `value`, the name and the pin of
-///    `op` are lost.
-///  - If an op with a name, an op with several results or a read of a parameter
-///    defines `value`, then the name of `op` is lost. The function fails if
-///    `op` has a pin.
-///  - If `value` is a function argument, then the name of `op` is lost. The
-///    function fails if `op` has a pin.
-///  - If any other op defines `value`, then this op gets the name and the pin
-///    of `op`.
+///  - The result of a constant without a name. The name and the pin of `op` are
+///    lost.
+///  - A function argument, a parameter of the model, the result of an op with
+///    a name, or one of several results of an op. The name of `op` is lost. If
+///    `op` has a pin, the function fails.
+///  - The result of any other op. This op gets the name and the pin of `op`.
 ///
-/// Also fails if `value` and the result of `op` have different types. If the
-/// function fails, it changes nothing.
+/// The function also fails if `value` and the result of `op` have different
+/// types. If the function fails, it changes nothing.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 

@@ -28,7 +28,12 @@ bool isFoldWanted(mlir::Operation *op);
 /// the `fold` methods of ops. It skips each op for which isFoldWanted() returns
 /// false.
 void addFoldPatterns(mlir::RewritePatternSet &patterns);
-/// Applies only the fold patterns to `function` until nothing changes.
+/// Folds all ops of `function` for which isFoldWanted() returns true, until
+/// nothing changes. To fold an op means to replace its result by a constant or
+/// by another value that exists already. For example, the sum of two constants
+/// is replaced by a constant, and a reshape that keeps the shape is replaced by
+/// its input. The function does not apply the other simplifications of this
+/// header.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Adds rewrites of element-wise ops to `patterns`. Examples:
 ///
@@ -40,7 +45,9 @@ mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 ///   select(true, a, b)      a
 ///   add(broadcast(x), y)    add(x, y), because add can broadcast x itself
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of ops that only move elements to `patterns`. Examples:
+/// Adds rewrites to `patterns`. The rewrites simplify ops that copy elements to
+/// other places and do not compute new elements, such as reshape and slice.
+/// Examples:
 ///
 ///   before                    after
 ///   reshape(reshape(x))       reshape(x)
@@ -48,14 +55,20 @@ void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 ///   broadcast(broadcast(x))   broadcast(x)
 ///   slice(slice(x))           slice(x)
 ///   slice(concat(x, y))       slice(x), if it reads no element of y
-///   matmul(transpose(x), y)   matmul(x, y), which transposes x itself
+///   matmul(transpose(x), y)   matmul(x, y), with a flag that transposes x
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds a rewrite to `patterns` that removes a reshape. The reshape divides
-/// dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. After the rewrite, the ops
-/// before the reshape compute the divided tensor:
+/// Adds a rewrite to `patterns`. The rewrite removes a reshape that splits dim
+/// 0 of a tensor, such as [8, 5] to [2, 4, 5]. After the rewrite, the ops
+/// before the reshape compute the tensor [2, 4, 5] directly. In this example,
+/// an earlier reshape has merged the two dims, and the rewrite removes both
+/// reshapes:
 ///
 ///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
 ///   after   [2, 4, 5] -relu-> [2, 4, 5]
+///
+/// The rewrite changes nothing if it would have to add a reshape. For example,
+/// the relu could read an input of the model with the shape [8, 5]. This input
+/// would need a new reshape to [2, 4, 5].
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds rewrites of gathers to `patterns`. Each of these gathers reads one
 /// vector from each row of a tensor x. A row is x[r], and the vector is

@@ -19,8 +19,15 @@ static Value ifSameType(Operation *op, Value value) {
                                                                 : Value();
 }
 
-/// If all elements of one operand are `neutral`, returns the other operand: x
-/// for x + 0 and for 1 · x. Returns null otherwise.
+/// Returns one operand of `op` if all elements of the other operand are equal
+/// to the number `neutral`:
+///
+///   `Op`    `neutral`   `op`      result
+///   AddOp   0           x + 0     x
+///   MulOp   1           1 · x     x
+///
+/// Returns null if neither operand consists of this number. Also returns null
+/// if `op` broadcasts x to a larger shape.
 template <typename Op, int neutral>
 static Value dropNeutral(Op op, PatternRewriter &) {
   return ifSameType(op, otherOperand(op, [](Value value) {
@@ -28,8 +35,15 @@ static Value dropNeutral(Op op, PatternRewriter &) {
                     }));
 }
 
-/// If all elements of the right operand are `neutral`, returns the left
-/// operand: x for x - 0 and for x / 1. Returns null otherwise.
+/// Returns the left operand of `op` if all elements of the right operand are
+/// equal to the number `neutral`:
+///
+///   `Op`    `neutral`   `op`      result
+///   SubOp   0           x - 0     x
+///   DivOp   1           x / 1     x
+///
+/// Returns null if the right operand has other elements. Also returns null if
+/// `op` broadcasts x to a larger shape.
 template <typename Op, int neutral>
 static Value dropNeutralRight(Op op, PatternRewriter &) {
   return isUniform(op.getRhs(), neutral) ? ifSameType(op, op.getLhs())
@@ -91,8 +105,13 @@ static bool holds(Type to, Type from) {
          to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth();
 }
 
-/// Replaces cast(cast(x)) by one cast of x, if the inner cast is exact. Returns
-/// null otherwise.
+/// Replaces two casts of x, one after the other, by one cast of x. For example,
+/// the first cast changes the element type from f16 to f32, and the second cast
+/// changes it from f32 to i32. The new cast changes it from f16 to i32. If x
+/// already has the type of the result, the function returns x itself.
+///
+/// Returns null if `op` is not a cast of a cast. Also returns null if the first
+/// cast may change a number, such as a cast from f32 to f16.
 static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<CastOp>(op.getInput());
   if (!inner || !holds(elementTypeOf(inner), elementTypeOf(inner.getInput())))
@@ -115,8 +134,15 @@ static Value broadcastTo(Value value, Type type, Location loc,
              : Value(BroadcastOp::create(rewriter, loc, type, value));
 }
 
-/// Replaces a select by one of its two values, if both are the same or if the
-/// condition is the same known value everywhere. Returns null otherwise.
+/// Replaces select(c, a, b) by a or by b:
+///
+///   case                                           result
+///   all elements of c are known to be true         a
+///   all elements of c are known to be false        b
+///   a and b are the same value                     a
+///
+/// If the select broadcasts a or b to a larger shape, the function broadcasts
+/// the result to this shape. Returns null in all other cases.
 static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
   Value chosen;
   if (auto condition = uniformValue(op.getCondition()))
@@ -141,9 +167,12 @@ static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// Removes the repetition of elements from `value`. Returns the input of a
-/// broadcast, and a scalar for a constant with equal elements. Returns other
-/// values unchanged.
+/// Returns a tensor that can be broadcast to `value`:
+///
+///   `value`                                   result
+///   broadcast(x)                              x
+///   constant with equal elements: [2, 2, 2]   scalar constant: 2
+///   any other value                           `value`
 static Value unrepeated(Value value, PatternRewriter &rewriter) {
   if (auto broadcast = definedBy<BroadcastOp>(value))
     return broadcast.getInput();

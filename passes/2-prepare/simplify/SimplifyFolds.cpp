@@ -29,11 +29,20 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that replaces an op by its folded result, a constant or another
-/// value. The pattern keeps the name and the pin of the op, as described at
-/// replaceNamed(). A pin is a sharding that the user has fixed. MLIR's greedy
-/// driver can fold ops, too, but it ignores names and pins. The pattern has a
-/// higher benefit than other patterns, so that the driver tries it first.
+/// Pattern that folds ops. To fold an op means to replace its result by a
+/// constant or by another value that exists already. isFoldWanted() decides
+/// whether an op may be folded.
+///
+/// The pattern calls replaceNamed() if the op has one result. replaceNamed()
+/// can move the name and the pin of the op to the op that defines the new
+/// value. The name is the attribute `graph.name`. The pin is the attribute
+/// `graph.pinned`, which says that the user fixes the sharding of the op.
+/// MLIR's greedy rewrite driver can fold ops, too. The passes that use the
+/// pattern turn this folding off, because the driver does not call
+/// replaceNamed().
+///
+/// The benefit of the pattern is 10. The other patterns have the benefit 1, so
+/// the driver tries this pattern first.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

@@ -20,10 +20,16 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
-/// reshape. The reshape must only add and remove dims of size 1. Returns
-/// nullopt for other reshapes, and if the dim has size 1.
-///   [1, 4, 5] to [4, 1, 5]: dim 1 becomes dim 0, dim 2 stays dim 2
+/// Returns the new number of dim `dim` after a reshape. The reshape changes the
+/// shape `from` to the shape `to`, and must only add and remove dims of size 1.
+/// An example is a reshape from [1, 4, 5] to [4, 1, 5]:
+///
+///   `dim`   result
+///   0       nullopt, because dim 0 of `from` has size 1
+///   1       0, because the dim of size 4 is dim 0 of `to`
+///   2       2, because the dim of size 5 is dim 2 of `to`
+///
+/// Also returns nullopt for all other reshapes.
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };

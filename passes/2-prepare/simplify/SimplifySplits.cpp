@@ -18,24 +18,28 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops on a path that moveSplitUp() changes. moveSplitUp()
-/// removes a reshape. Before that, it changes the ops that compute the input of
-/// the reshape. A path begins at the reshape and goes from each op to one of
-/// its operands. The path ends at a constant, at another reshape or at an
-/// operand that keeps its shape. If a path has more than 8 ops, moveSplitUp()
-/// changes nothing.
+/// Largest number of ops on a path that moveSplitUp() may change. moveSplitUp()
+/// removes a reshape that splits dim 0 of a tensor, such as [8, 5] to
+/// [2, 4, 5]. To do so, it changes the ops before the reshape. These ops then
+/// compute [2, 4, 5] directly. A path begins at the op that computes the input
+/// of the reshape. It continues with an op that computes an operand of this op,
+/// and so on. For example, reshape(relu(add(x, y))) has a path of two ops, the
+/// relu and the add. If moveSplitUp() would have to change more than 8 ops on a
+/// path, then it changes nothing.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// Division of dim 0 of a tensor by a reshape, such as [8, 5] to [2, 4, 5]. The
-/// reshape is not needed if the ops before it compute the divided tensor
-/// directly. The class rewrites these ops. Operands of the rewritten ops get
-/// other shapes:
+/// Split of dim 0 of a tensor into several dims, performed by a reshape. For
+/// example, a reshape changes the shape [8, 5] to [2, 4, 5]. The class changes
+/// the ops before the reshape. These ops then compute a tensor of the shape
+/// [2, 4, 5] directly, and the reshape is not needed. For example, the op
+/// before the reshape is an add. The shape of each operand of the add changes
+/// in one of these ways:
 ///
 ///   before    after
-///   [8, 5]    [2, 4, 5]    dim 0 is divided into sizes 2 and 4
-///   [1, 5]    [1, 1, 5]    the op still broadcasts the operand
-///   [5]       [5]          the operand lacks the dim of size 8
+///   [8, 5]    [2, 4, 5]    the dim of size 8 becomes dims of sizes 2 and 4
+///   [1, 5]    [1, 1, 5]    the add broadcasts the operand, as before
+///   [5]       [5]          the operand has no dim of size 8
 class Split {
 public:
   /// Returns the split (division of dim 0) that the reshape `op` performs.
@@ -52,20 +56,24 @@ public:
     return split;
   }
 
-  /// Returns whether the ops that compute `value` can compute it with a divided
-  /// dim 0, such as [2, 4, 5] in place of [8, 5]. The operands of these ops
-  /// must then have a divided dim 0, too. The function follows the operands
-  /// backward, along each path. Each path must end at one of these values:
+  /// Returns whether apply(value) can compute `value` with a split dim 0. A
+  /// reshape splits dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. apply()
+  /// must compute [2, 4, 5] without this reshape. Returns true in three cases:
   ///
-  ///   - the result of a reshape, which can produce the divided shape directly
-  ///   - a constant, which can be stored in the divided shape
-  ///   - a value without the divided dim, such as a bias [5], which keeps its
-  ///     shape
+  ///  - `value` has fewer dims than the tensor that the reshape splits, such as
+  ///    a bias [5]. apply() does not change this value.
+  ///  - `value` is a constant or the result of a reshape. Both can get a new
+  ///    shape without a change of other ops.
+  ///  - `value` is the result of another op. `depth` is larger than 0. The
+  ///    result has only one use, and movesUp(op, depth - 1) returns true.
+  ///    movesUp() checks whether the op can compute the shape [2, 4, 5]. It
+  ///    calls vanishesIn() for the operands of the op.
   ///
-  /// Returns false if a path ends at another value, such as an input of the
-  /// model, or has more than `depth` ops. Each op on a path must have exactly
-  /// one use, and must not have a sharding that the user fixes. movesUp()
-  /// checks whether the op can compute the divided shape.
+  /// In the last two cases, dim 0 of `value` must have the size that the
+  /// reshape splits, such as 8. It may also have size 1, if an op broadcasts
+  /// `value`. The user must not fix the sharding of `value`. Returns false in
+  /// all other cases, for example if `value` is an input of the model with the
+  /// shape [8, 5].
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -81,11 +89,20 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Computes `value` with a divided dim 0, such as [2, 4, 5] in place of
-  /// [8, 5]. The function clones the ops that compute `value`, and returns the
-  /// divided value. A value without the divided dim, such as a bias [5], is
-  /// returned as it is. The function may only be called if vanishesIn() returns
-  /// true for `value`.
+  /// Returns a tensor that has the elements of `value` and a split dim 0. A
+  /// reshape splits dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. If the
+  /// shape of `value` is [8, 5], then the shape of the result is [2, 4, 5].
+  /// There are three cases:
+  ///
+  ///  - `value` has fewer dims than the tensor that the reshape splits, such as
+  ///    a bias [5]. The function returns `value`.
+  ///  - `value` is a constant or the result of a reshape. The function creates
+  ///    a reshape of `value`, and folds the new reshape if it can.
+  ///  - `value` is the result of another op. The function calls itself for the
+  ///    operands of the op, but not for the right operand of a product of two
+  ///    matrices. It then clones the op with the new operands.
+  ///
+  /// The function may only be called if vanishesIn() returns true for `value`.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -94,13 +111,16 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The clone of `op` computes a result with a divided dim 0. For most ops,
-    // dim 0 of each operand is divided, too. For example, the clone of an add
-    // computes [2, 4, 5] in place of [8, 5], so its operands are [2, 4, 5] in
-    // place of [8, 5]. An operand without the dim of size 8, such as a bias
-    // [5], keeps its shape. A product of two matrices is an exception, such as
-    // [8, 3] · [3, 5] = [8, 5]. Only the left operand has the dim of size 8.
-    // The clone computes [2, 4, 3] · [3, 5] = [2, 4, 5].
+    // The clone of `op` must compute a result with a split dim 0, such as
+    // [2, 4, 5] in place of [8, 5]. The loop computes the operands of the
+    // clone. There are two cases:
+    //
+    //  - `op` is a product of two matrices, such as [8, 3] · [3, 5] = [8, 5].
+    //    Only the left operand has the dim of size 8. The loop changes only
+    //    this operand. The clone then computes [2, 4, 3] · [3, 5] = [2, 4, 5].
+    //  - `op` is any other op, such as an add of [8, 5] and a bias [5]. The
+    //    loop calls apply() for each operand. In this example, apply() changes
+    //    [8, 5] to [2, 4, 5] and returns the bias unchanged.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -117,9 +137,10 @@ private:
   /// Returns how many dims the split adds: 1 for [32, 5] to [8, 4, 5].
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` has fewer dims than the tensor that the split
-  /// divides. For example, the split divides [8, 5] to [2, 4, 5], and `value`
-  /// is a bias [5]. The bias has no dim of size 8, so it keeps its shape.
+  /// Returns whether `value` has fewer dims than the tensor that the reshape
+  /// splits. For example, the reshape changes the shape [8, 5] to [2, 4, 5],
+  /// and `value` is a bias of the shape [5]. The bias has no dim of size 8.
+  /// Therefore the bias keeps its shape.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape of `value` after the division of dim 0. For example, the
@@ -135,8 +156,9 @@ private:
     return result;
   }
 
-  /// Returns whether `op` can compute its result with a divided dim 0, such as
-  /// [2, 4, 5] in place of [8, 5]. `op` must be one of these ops:
+  /// Returns whether a clone of `op` can compute the result of `op` with a
+  /// split dim 0, such as [2, 4, 5] in place of [8, 5]. This is possible if two
+  /// conditions hold. The first condition is that `op` is one of these ops:
   ///
   ///   - an element-wise op
   ///   - a softmax along a dim other than dim 0
@@ -144,26 +166,29 @@ private:
   ///     operand is not transposed
   ///   - a matmul for which dim 0 is a batch dim, such as [8, 2, 3] · [8, 3, 5]
   ///
-  /// The ops before `op` must compute the operands with a divided dim 0, too.
-  /// The function calls vanishesIn(operand, depth) to find out whether they
-  /// can. In this call, `depth` is the largest number of ops that may follow
-  /// each other on the way back. The right operand of a product of two matrices
-  /// is not divided.
+  /// The second condition is that vanishesIn(operand, depth) returns true for
+  /// each operand. This means that the operand can get a split dim 0, too. For
+  /// a product of two matrices, the function checks only the left operand,
+  /// because the right operand keeps its shape. `depth` is the largest number
+  /// of ops that vanishesIn() may examine in a chain. Each op of the chain
+  /// computes an operand of the previous op.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // `rank` is the number of dims before the division, such as 2 for [8, 5]
-      // to [2, 4, 5]. There are two cases:
+      // A reshape splits dim 0 of a tensor that has `rank` dims. An example
+      // with a `rank` of 2 is a reshape of [8, 5] to [2, 4, 5]. A clone of the
+      // matmul must compute the new shape. There are two cases:
       //
       //  - `rank` is 2. The matmul must be a product of two matrices, such as
-      //    [8, 3] · [3, 5] = [8, 5]. After the division, it is [2, 4, 3] ·
-      //    [3, 5] = [2, 4, 5]. The left operand must not be transposed: a
-      //    transposed left operand has the shape [3, 8], and its dim 0 is not
-      //    the dim of size 8.
-      //  - `rank` is larger. Dim 0 of the result is a batch dim. The matmul
-      //    [8, 2, 3] · [8, 3, 5] becomes [2, 4, 2, 3] · [2, 4, 3, 5].
+      //    [8, 3] · [3, 5] = [8, 5]. The clone computes [2, 4, 3] · [3, 5] =
+      //    [2, 4, 5]. The left operand must not be transposed. A transposed
+      //    left operand has the shape [3, 8], and its dim 0 is not the dim of
+      //    size 8.
+      //  - `rank` is larger than 2. Dim 0 of the result is a batch dim. For
+      //    example, the clone of [8, 2, 3] · [8, 3, 5] computes [2, 4, 2, 3] ·
+      //    [2, 4, 3, 5].
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -188,16 +213,18 @@ private:
 };
 } // namespace
 
-/// Removes a reshape that divides dim 0 of a tensor. The ops before the reshape
-/// compute the divided tensor instead. In this example, an earlier reshape has
-/// merged the two dims, and both reshapes vanish:
+/// Removes the reshape `op` if it splits dim 0 of a tensor, such as [8, 5] to
+/// [2, 4, 5]. The function clones the ops before the reshape. The clones
+/// compute the tensor [2, 4, 5] directly, and the function returns this tensor.
+/// In the following example, an earlier reshape has merged dims 0 and 1, and
+/// both reshapes vanish:
 ///
 ///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
 ///   after   [2, 4, 5] -relu-> [2, 4, 5]
 ///
-/// Returns null for other reshapes. Also returns null if an operand could get
-/// the divided shape only by a new reshape. For example, the relu could read an
-/// input of the model with the shape [8, 5] directly. This input would need a
+/// Returns null if the reshape does not split dim 0. Also returns null if the
+/// rewrite is not possible without a new reshape. For example, the relu could
+/// read an input of the model with the shape [8, 5]. This input would need a
 /// new reshape to [2, 4, 5].
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);

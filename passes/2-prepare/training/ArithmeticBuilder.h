@@ -91,8 +91,9 @@ public:
   }
 
 protected:
-  /// Sets the attribute that the caller has chosen with setMark() on the new op
-  /// `op`. Does nothing if there is no such attribute.
+  /// Sets an attribute on the new op `op`. The caller of the builder chooses
+  /// the name and the value of the attribute with setMark(). If the caller has
+  /// not chosen an attribute, the function does nothing.
   void finish(mlir::Operation *op) override {
     if (mark)
       op->setAttr(markName, mark);

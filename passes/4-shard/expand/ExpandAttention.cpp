@@ -52,7 +52,9 @@ struct OnlineSoftmaxState {
   Value top, sum, out;
 };
 
-/// Replaces one attention op that is split as ring attention by ordinary ops.
+/// Replaces one attention op by ordinary ops, such as matmuls and exponentials.
+/// The attention op computes ring attention: mesh axes split its tokens, and
+/// ranks send keys and values to each other.
 class RingAttentionExpansion : StripedAttention {
 public:
   RingAttentionExpansion(const ShardedOp &op, ShardedBuilder &b)
@@ -181,20 +183,23 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns the keys, or the values, of stripes 0 to `stripe` (included). A
-  /// stripe is a contiguous piece of the sequence. The queries of stripe number
-  /// `stripe` cannot see keys of later stripes, because of the causal mask.
-  /// `keyValue` contains the keys, or the values, of all stripes. The shape of
-  /// the result is
+  /// Takes the stripes 0 to `stripe` (included) of `keyValue`, and sorts their
+  /// tokens by rank. A stripe is a contiguous piece of the sequence. Each
+  /// stripe is cut into equal parts, one part per rank. The result contains all
+  /// tokens of rank 0, then all tokens of rank 1, and so on.
   ///
-  ///   [batch, key heads, parts, tokens per part, last dim]
+  /// Later stripes are left out, because the causal mask hides their keys from
+  /// the queries of stripe number `stripe`.
   ///
-  /// Each rank has one of the parts. A part has equally many tokens of each
-  /// stripe. Example with 2 parts, before the first exchange in the ring:
+  /// `keyValue` contains the keys, or the values, of all stripes. Shapes:
   ///
-  ///   tokens of stripes 0 and 1   0 1 2 3 | 4 5 6 7
-  ///   tokens of part 0            0 1 4 5
-  ///   tokens of part 1            2 3 6 7
+  ///   `keyValue`   [batch, key heads, stripes, tokens of a stripe, last dim]
+  ///   result       [batch, key heads, ranks, tokens of a rank, last dim]
+  ///
+  /// Example with stripe = 1, 2 ranks, and 3 stripes of 4 tokens:
+  ///
+  ///   tokens of stripes 0, 1 and 2   0 1 2 3 | 4 5 6 7 | 8 9 10 11
+  ///   result, for ranks 0 and 1      0 1 4 5 | 2 3 6 7
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -253,16 +258,19 @@ private:
   /// Returns the user's attention mask for the queries of stripe number
   /// `stripe`, and for the keys of stripes 0 to `stripe`. A stripe is a
   /// contiguous piece of the sequence. Returns null if the user gives no mask.
-  /// The shape is
+  ///
+  /// On c ranks, each stripe is cut into c equal parts. Part p of the queries
+  /// is part p of stripe number `stripe`. Part p of the keys contains part p of
+  /// each of the stripes 0 to `stripe`. The shape of the result is
   ///
   ///   [batch, key heads, pairs, query heads per key head, queries, keys]
   ///
-  /// In ring attention on c ranks, the queries have c parts and the keys have c
-  /// parts. The dim `pairs` counts pairs of a part of the queries and a part of
-  /// the keys. The size of `pairs` depends on the mask:
+  /// The dims `queries` and `keys` count the tokens of one part. A dim has size
+  /// 1 if the mask broadcasts along it. A pair consists of one part of the
+  /// queries and one part of the keys. The size of `pairs` depends on the mask:
   ///
-  ///   elements of the mask depend on   pairs
-  ///   the query and the key            c · c, one for each pair of parts
+  ///   elements of the mask depend on   size of `pairs`
+  ///   the query and the key            c · c, one for each pair
   ///   only the query                   c, one for each part of the queries
   ///   only the key                     c, one for each part of the keys
   ///   neither                          1
@@ -283,19 +291,28 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the attention mask for one step of ring attention. `own` is the
-  /// mask for all steps. It has the shape that maskOf returns. Dim 2 of `own`
-  /// counts pairs of one part of the queries and one part of the keys.
+  /// Returns the attention mask for step number `step` of ring attention. `own`
+  /// is the mask for all steps, as the function maskOf returns it.
   ///
-  /// There are c parts of each, where c is the number of ranks. In step `step`,
-  /// part p of the queries meets part (p + step) mod c of the keys. The result
-  /// contains only these c pairs. Example with c = 3, for a mask that depends
-  /// on the query and on the key:
+  /// On c ranks, the queries have c parts and the keys have c parts. Rank p
+  /// keeps part p of the queries. In step number `step`, rank p has part
+  /// (p + step) mod c of the keys. There are three kinds of masks:
   ///
-  ///   pairs of `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
-  ///   pairs in step 1   (0,1) (1,2) (2,0)
+  /// - The mask depends on the query and on the key. Dim 2 of `own` then counts
+  ///   all c · c pairs (part of the queries, part of the keys). The result
+  ///   contains only the c pairs of this step. Example with c = 3 and step = 1:
   ///
-  /// If the mask is equal for all keys, returns `own`.
+  ///     `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
+  ///     result   (0,1) (1,2) (2,0)
+  ///
+  /// - The mask depends only on the key. Dim 2 of `own` then counts the c parts
+  ///   of the keys. The result contains the part of rank 0, the part of rank 1,
+  ///   and so on. Example with c = 3 and step = 1:
+  ///
+  ///     `own`    0 1 2
+  ///     result   1 2 0
+  ///
+  /// - The mask does not depend on the key. The function returns `own`.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -322,15 +339,23 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns a causal mask. It is true where the key is not after the query in
-  /// the sequence. Returns null if the attention is not causal. The mask is
-  /// only for some pairs of a query and a key:
+  /// Returns the causal mask for one step of ring attention and for the queries
+  /// of one stripe. A stripe is a contiguous piece of the sequence. The mask is
+  /// true where the key is not after the query in the sequence. Returns null if
+  /// the attention is not causal.
   ///
-  /// - The queries are those of stripe number `stripe`. A stripe is a
-  ///   contiguous piece of the sequence.
-  /// - The keys are those of stripes 0 to `stripe`. Each rank has one part of
-  ///   these keys, and receives another part in each step of ring attention.
-  ///   The mask is for the part that the rank has in step number `step`.
+  /// The mask has these queries and keys:
+  ///
+  /// - The queries are those of stripe number `stripe`.
+  /// - The keys are those of stripes 0 to `stripe`.
+  ///
+  /// Each stripe is cut into c equal parts, one part per rank. Rank p keeps
+  /// part p of the queries. In step number `step`, rank p has part
+  /// (p + step) mod c of the keys. The mask of rank p is for these two parts.
+  /// The returned tensor contains the masks of all ranks. It broadcasts to the
+  /// scores of the step:
+  ///
+  ///   [batch, key heads, ranks, query heads per key head, queries, keys]
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -342,16 +367,20 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // The sequence is cut into stripes (contiguous pieces), and each stripe is
-    // cut into c parts, one part per rank. In step s > 0 of ring attention,
-    // part p of the queries meets part (p + s) mod c of the keys.
+    // The step is not step 0. Each stripe (contiguous piece of the sequence) is
+    // cut into c parts, one part per rank. Rank p has part p of the queries and
+    // part (p + step) mod c of the keys.
     //
-    // All queries of stripe number `stripe` see the keys of earlier stripes. A
-    // query sees a key of its own stripe only if the part of the key is before
-    // the part of the query. The part (p + s) mod c is before part p if and
-    // only if p + s >= c. Example with c = 4 and s = 1: part 3 of the queries
-    // meets part 0 of the keys, which is before it. Part 1 of the queries meets
-    // part 2 of the keys, which is after it.
+    // The queries are those of stripe number `stripe`. A query sees all keys of
+    // earlier stripes. A query sees a key of its own stripe only if the part of
+    // the key is before the part of the query. This is so if p + step >= c.
+    // Example with c = 4 and step = 1:
+    //
+    //   rank p   part of queries   part of keys   keys of own stripe
+    //   0        0                 1              hidden
+    //   1        1                 2              hidden
+    //   2        2                 3              hidden
+    //   3        3                 0              seen, because 3 + 1 >= 4
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -479,11 +508,18 @@ private:
     return rows;
   }
 
-  /// Returns, for each query, the sum over the keys of power · value. `power`
-  /// is the exponential of a score. Each rank has one part of the queries. The
-  /// shape is
+  /// Returns, for each query, the sum over the keys of power · value. In each
+  /// step of ring attention, a rank has one part of the queries and one part of
+  /// the keys. The shapes are
   ///
-  ///   [batch, key heads, parts, query heads per key head, queries, width]
+  ///   `power`   [batch, key heads, ranks, group, queries, keys]
+  ///   `value`   [batch, key heads, ranks, keys, n]
+  ///   result    [batch, key heads, ranks, group, queries, n]
+  ///
+  /// The dims `queries` and `keys` count the tokens of one part. `group` is the
+  /// number of query heads per key head. `n` is the number of elements in the
+  /// value of one key. An element of `power` is the exponential of the score of
+  /// one query and one key.
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =

@@ -17,8 +17,11 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns the mean of `value` over the dims in `dims`. Sums over all ranks,
-  /// and divides by the number of elements without padding.
+  /// Returns the mean of `value` over the dims in the member `dims`. Ranks
+  /// split these dims, so each rank has only a part of the elements. The
+  /// function sums the elements of all these ranks, and divides the sum by
+  /// `count`, the number of elements in these dims. Padding does not count as
+  /// an element.
   Value mean(ShardedBuilder &b, Value value) const {
     Value sum = b.reduce(graph::ReduceKind::Sum, value, dims);
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
@@ -31,9 +34,19 @@ struct NormDims {
 };
 } // namespace
 
-/// Returns value / √(square + epsilon) · scale + bias, converted to element
-/// type `type`. `square` is the variance or the mean square. If `bias` is null,
-/// it is not added.
+/// Computes the last step of a layer norm or of an RMS norm. Returns
+///
+///   value / √(square + epsilon) · scale + bias
+///
+/// converted to the element type `type`. The other parameters depend on the
+/// norm, where x is its input:
+///
+///   norm         `value`    `square`        `bias`
+///   layer norm   x - mean   variance of x   weight of the norm, or null
+///   RMS norm     x          mean of x²      null
+///
+/// `scale` is a weight of the norm. If `bias` is null, the function adds no
+/// bias.
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
   Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));

@@ -53,23 +53,30 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices of the k elements that a top-k selects. Ranks split the
-/// dim of the top-k into the parts that `cut` describes. The top-k has two
-/// steps. First, a top-k in each part selects candidates. Then a top-k of all
-/// candidates selects the k winners. The parameters are:
+/// Returns the indices of the k elements that a top-k selects along a dim.
+/// Ranks split this dim into equal parts, which `cut` describes. The caller has
+/// already built the two steps of the top-k:
+///
+/// 1. In each part, a top-k selects some elements. These are the candidates.
+/// 2. The candidates of all parts form one list. A top-k of this list selects k
+///    elements. These are the winners.
+///
+/// The parameters are
 ///
 /// - `index`: the index of each candidate in its part
-/// - `winners`: the position of each winner in the list of all candidates
-/// - `flat`: the shape of this list
+/// - `winners`: the position of each winner in the list of candidates
+/// - `flat`: the shape of the list
 ///
-/// Example with k = 2. The dim has 8 elements in 2 parts. Part 0 contains the
-/// elements 0 to 3, and part 1 contains the elements 4 to 7. Each part has 2
-/// candidates, so the list has 4 entries:
+/// Example with k = 2. The dim has 8 elements. Part 0 contains the elements 0
+/// to 3, and part 1 contains the elements 4 to 7:
 ///
-///   index      [[1, 3], [0, 2]]   indices in part 0, indices in part 1
-///   list       [1, 3, 4, 6]       1, 3, 4 + 0, 4 + 2: indices in the dim
-///   winners    [3, 0]             positions in the list
-///   result     [6, 1]             entries of the list at these positions
+///                                           part 0   part 1
+///   `index`                                 1  3     0  2
+///   index of the first element of the part  0        4
+///   sum: index of the candidate in the dim  1  3     4  6
+///
+/// The list of candidates thus has the indices 1, 3, 4 and 6. If `winners`
+/// contains the positions 3 and 0, the result contains the indices 6 and 1.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -84,14 +91,20 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Replaces a top-k of v elements, split over n ranks, by ordinary ops:
+/// Replaces a top-k by several simpler ops. Ranks split the dim in which the
+/// top-k searches. Example with k = 2, where 2 ranks split 8 elements:
 ///
-/// 1. Reshapes [v] to [n, size], with one part per rank.
-/// 2. Selects k' = min(k, size) candidates in each part: [n, k'].
-/// 3. Selects k of all candidates, [n · k'], on every rank.
+///   step                                         shape
+///   input                                        [8]
+///   1. cut the elements into one part per rank   [2 parts, 4]
+///   2. in each part, select 2 candidates         [2 parts, 2]
+///   3. join the candidates of all parts          [4]
+///   4. select 2 of all candidates                [2]
 ///
-/// Among equal values, the one with the lowest index is selected, as in the
-/// original op.
+/// If a part has fewer than k elements, all its elements are candidates. If the
+/// ranks cannot divide the elements evenly, padding follows the last element.
+/// If elements are equal, the element with the lowest index is selected first,
+/// as in the original top-k.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

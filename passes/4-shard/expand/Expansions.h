@@ -8,14 +8,17 @@
 
 namespace pcc::shard {
 
-/// Type of a function that builds several ordinary ops to replace one op. The
-/// first parameter is the op, with the way in which ranks split it. The second
-/// parameter is the builder of the new ops. The function returns one value for
-/// each result of the op. The value replaces the result. It is null if nothing
-/// reads the result.
+/// Type of a function that replaces one op by several simpler ops of the
+/// dialect `graph`. For example, the function for a softmax builds a maximum, a
+/// subtraction, an exponential, a sum and a division. The first parameter is
+/// the op, together with the mesh axes that split it. The second parameter is
+/// the builder that creates the new ops. The function returns one value for
+/// each result of the op. The caller replaces the result by this value. The
+/// value may be null if no op reads the result.
 ///
-/// The shapes of the new ops are the shapes of whole tensors, not of the part
-/// on one rank. The replaced op is one of these:
+/// The result of a new op has the shape of the whole tensor. For example, this
+/// shape is [8, 6], even if each of 4 ranks has only a part with the shape
+/// [2, 6]. The replaced op is one of these:
 ///
 /// - An op whose ranks exchange values while the op runs, such as a softmax
 ///   along a dim that ranks split.
@@ -25,7 +28,7 @@ using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
 /// Table of functions of type Expansion. Each function replaces one kind of op
-/// by several ordinary ops. The key is the name of the op, such as
+/// by several simpler ops. The key is the name of the op, such as
 /// "graph.softmax". The table has an entry for attention, and for each other op
 /// whose ranks must exchange values if they split certain dims. For example, if
 /// ranks split the dim of a softmax, they must exchange maxima and sums.
@@ -41,8 +44,9 @@ public:
   template <typename Op> void add(Expansion expansion) {
     table[Op::getOperationName()] = expansion;
   }
-  /// Returns the function that replaces ops of the kind of `op` by ordinary
-  /// ops; null if there is none.
+  /// Returns the function that replaces an op of the same kind as `op` by
+  /// several simpler ops. The kind is the name of the op, such as
+  /// "graph.softmax". Returns null if the table has no function for this kind.
   Expansion find(mlir::Operation *op) const {
     return table.lookup(op->getName().getStringRef());
   }
@@ -51,8 +55,9 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Registers the function that replaces ring attention, and attention in
-/// stripes (pieces of the sequence), by ordinary ops.
+/// Adds a function to the table `expansions`. The function replaces a ring
+/// attention, or an attention in stripes, by several simpler ops. A stripe is a
+/// contiguous piece of the sequence.
 void addAttentionExpansions(Expansions &expansions);
 /// Adds functions to the table `expansions`. The functions replace a softmax or
 /// a log-softmax by several simpler ops. pcc calls them if ranks split the dim
@@ -76,14 +81,15 @@ void addScanExpansions(Expansions &expansions);
 ///
 ///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
 struct CutDim {
-  /// Describes dim number `dim` of the first operand of `op`. `op` must work
-  /// along this dim. For example, if `op` is a cumulative sum, it adds the
-  /// elements along this dim. The member `sharding` describes how mesh axes
-  /// split the dim when `op` reads the operand.
+  /// Describes how `op` splits dim number `dim` of its first operand. `op` must
+  /// work along this dim. For example, if `op` is a cumulative sum, it adds the
+  /// elements along this dim. `op` decides which mesh axes split the dim, even
+  /// if the operand has another sharding in the IR.
   ///
-  /// pcc may divide a dim into several factors, so that a mesh axis can split
-  /// one factor. For example, a dim of size 12 may consist of the factors 3 and
-  /// 4. The dim of a CutDim must be a single factor.
+  /// In other shardings, a dim may consist of several factors. For example, a
+  /// dim of size 12 may consist of the factors 3 and 4, and a mesh axis splits
+  /// only the factor 3. Here, the dim must consist of one factor, so that each
+  /// part is a contiguous range of the dim.
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the

@@ -10,10 +10,13 @@
 
 namespace pcc::shard {
 
-/// Builds the ops that replace one op of a sharded function, with the location
-/// and the stage of that op. The sharding of a new op follows from those of its
-/// operands (`propagateFromOperands`). The builder adds no communication; the
-/// pass `insert-reshards` does so later.
+/// Builds several new ops that replace one op of a function. Each new op gets
+/// the MLIR location and the pipeline stage of the replaced op. The builder
+/// also decides which mesh axes split each new op. For most ops, this follows
+/// from the shardings of the operands. For example, if the axis t splits the
+/// rows of both operands of an add, then t also splits the rows of the result.
+/// The builder inserts no communication. The pass `insert-reshards` inserts it
+/// later.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
   /// Prepares to replace the IR op `op.op`, which must not be null.
@@ -24,8 +27,11 @@ public:
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
-  /// Returns the numbers 0, 1, …, size - 1 along dim `dim`, as a tensor of
-  /// `rank` dims. All other dims have size 1. Dim `dim` is sharded as `split`.
+  /// Returns a tensor with the numbers 0, 1, …, size - 1 along dim `dim`. The
+  /// tensor has `rank` dims. All dims except `dim` have size 1. `type` is the
+  /// element type, and `split` says which mesh axes split dim `dim`. For
+  /// example, with size = 4, dim = 1 and rank = 3, the shape is [1, 4, 1], and
+  /// the elements are 0, 1, 2 and 3.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
   /// Returns `value` converted to f32 if its element type is narrower, so that

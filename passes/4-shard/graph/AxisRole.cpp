@@ -15,9 +15,9 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // Only ranks along `dp` (role Batch) and along `cp` (role Sequence) can
-  // divide experts (ExpertAxes.h). For any other role, such as Tensor, return
-  // `role` unchanged.
+  // The axes dp and mb have the role Batch, and the axis cp has the role
+  // Sequence. Replace these two roles. An axis with another role, such as tp
+  // with the role Tensor, never divides experts, so its role stays the same.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

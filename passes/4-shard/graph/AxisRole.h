@@ -27,9 +27,10 @@ enum class AxisRole : uint8_t {
   /// Context parallelism: splits the sequence, or the heads within attention.
   /// This is the role of `cp`.
   Sequence,
-  /// Tensor parallelism, the role of `tp`. Splits every dim except the batch
-  /// and the dim that counts stripes (pieces of the sequence; Stripes.h). Must
-  /// split the large weights of contractions (ContractionWeights.h).
+  /// Tensor parallelism. This is the role of `tp`. The axis may split every dim
+  /// except the batch dim and the dim that counts stripes. A stripe is a
+  /// contiguous piece of the sequence (Stripes.h). The axis must split the
+  /// large weights of matmuls and convolutions (ContractionWeights.h).
   Tensor,
   /// The role of every axis that has another name than `dp`, `mb`, `cp` or
   /// `tp`. The axis may split every dim.
@@ -50,39 +51,56 @@ enum class AxisRole : uint8_t {
   /// - In the expert region (the ops around the experts): every dim.
   /// - In all other ops: only the sequence, or the heads within attention.
   SequenceAndExperts,
-  /// Data parallelism along ranks that have the same experts. The role exists
-  /// only if the user divides the experts of a mixture-of-experts model
-  /// (`--ep`). Each part of the axis `dp` that does not divide experts has this
-  /// role. The axis `mb` (microbatches) has it, too. For example, dp of size 4
-  /// consists of two parts of size 2. With `--ep 2`, one part divides the
-  /// experts into 2. The other part has this role. It may split these dims:
+  /// Role of the axis `dp`, or of a part of it, if its ranks all have the same
+  /// experts. The role is used only if the user divides the experts of a
+  /// mixture-of-experts model among ranks (option `--ep`). The axis `mb`, whose
+  /// coordinates are microbatches, then has this role, too.
+  ///
+  /// For example, the axis dp has size 4 and consists of two parts of size 2.
+  /// With `--ep 2`, ranks along the first part have the same experts. The first
+  /// part has this role. Ranks along the second part have different experts.
+  /// The second part has the role BatchAndExperts.
+  ///
+  /// The axis (or part) with this role may split these dims:
   ///
   /// - In the expert region (the ops around the experts): every dim except the
-  ///   dim that counts experts. It must not split a weight there.
+  ///   dim that counts experts. The axis does not split weights in this region.
   /// - In all other ops: only the batch.
   BatchOutsideExperts,
-  /// Context parallelism along ranks that have the same experts. The role
-  /// exists only if the user divides the experts of a mixture-of-experts model
-  /// (`--ep`). Each part of the axis `cp` that does not divide experts has this
-  /// role. For example, the axes are dp of size 2 and cp of size 4. With
-  /// `--ep 4`, dp and one part of cp (of size 2) divide the experts into 4. The
-  /// other part of cp (of size 2) has this role. It may split these dims:
+  /// Role of the axis `cp`, or of a part of it, if its ranks all have the same
+  /// experts. The role is used only if the user divides the experts of a
+  /// mixture-of-experts model among ranks (option `--ep`).
+  ///
+  /// For example, the axis dp has size 2. The axis cp has size 4 and consists
+  /// of two parts of size 2. With `--ep 4`, the experts are divided into 4
+  /// groups. dp and the second part of cp have 2 · 2 = 4 ranks, and each of
+  /// these ranks has one group. Ranks along the first part of cp have the same
+  /// experts. The first part has this role.
+  ///
+  /// The axis (or part) with this role may split these dims:
   ///
   /// - In the expert region (the ops around the experts): every dim except the
-  ///   dim that counts experts. It must not split a weight there.
+  ///   dim that counts experts. The axis does not split weights in this region.
   /// - In all other ops: only the sequence, or the heads within attention.
   SequenceOutsideExperts,
-  /// Role of an axis in a second step of the sharding search. In the first
-  /// step, the axis has another role, such as Batch. In the second step, it has
-  /// this role and divides weights, gradients and optimizer states, so that
-  /// each rank stores only a part of each of these tensors (ZeRO, FSDP;
-  /// StoredWeights.h). If the axis split a tensor already in the first step,
-  /// the second step does not change the tensor.
+  /// Role of an axis in the second step of the sharding search. The first step
+  /// decides how ranks compute. In the first step, the axis has another role,
+  /// such as Batch. The second step decides how ranks store tensors. The axis
+  /// then splits weights, gradients or optimizer states, so that each rank
+  /// stores only a part of each tensor (ZeRO, FSDP; StoredWeights.h). For
+  /// example, if dp has size 8, each rank stores 1/8 of a weight. If the axis
+  /// already splits a tensor after the first step, the second step does not
+  /// change the tensor.
   Storage,
 };
 
-/// Returns the role of the axis named `axis`: `dp` and `mb` are Batch, `cp` is
-/// Sequence, `tp` is Tensor. Every other name is Free.
+/// Returns the role of the mesh axis with the name `axis`:
+///
+///   name        role       the axis may split
+///   dp, mb      Batch      the batch
+///   cp          Sequence   the sequence, and the heads within attention
+///   tp          Tensor     most dims, such as those of weights
+///   any other   Free       every dim
 AxisRole roleOf(llvm::StringRef axis);
 
 /// Returns the role that replaces `role` in a mixture-of-experts model whose

@@ -78,8 +78,12 @@ struct FillMode {
   ///   false     dp, tp
   ///   true      tp, dp
   bool reorder = false;
-  /// Indices of the sub-axes that may split the factor (dim, or part of a dim):
-  /// `first` to `end` - 1, in the list of prime sub-axes of one axis.
+  /// Range of the sub-axes that may split the factor (dim, or part of a dim).
+  /// A sub-axis is a part of a mesh axis. A mesh axis of size 8 has three
+  /// sub-axes of size 2, with the numbers 0, 1 and 2. The sub-axes with the
+  /// numbers `first` to `end` - 1 may split the factor. If `first` is 1 and
+  /// `end` is 3, the sub-axes 1 and 2 may split the factor. By default, all
+  /// sub-axes may split the factor.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
@@ -112,8 +116,15 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // The first sub-axis in `parts` may give the factor (dim, or part of a dim)
-  // more ranks than elements. Further sub-axes must not.
+  // If `how.overfill` is false, the loop stops in two cases:
+  //
+  // - The factor (dim, or part of a dim) already has as many ranks as elements.
+  // - The loop has added a sub-axis, and one more sub-axis would give the
+  //   factor more ranks than elements.
+  //
+  // The second case does not apply to the first sub-axis in `parts`. For
+  // example, a first sub-axis of 5 ranks may split a factor of 3 elements. Two
+  // of the 5 ranks then have no element.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -131,15 +142,20 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 /// sub-axes tp:(1)2 and tp:(2)2. `seeds` are requests: shardings that the user
 /// or the model requests for some tensors.
 ///
-/// The first way splits `factor` over as many of `parts` as it has elements
-/// for. If other axes already split `factor`, `parts` come after them. A
-/// request for any tensor may ask for another way. This way is then tried for
+/// The first way splits `factor` over the first sub-axes in `parts`. It stops
+/// before a sub-axis that would give `factor` more ranks than elements (`fill`
+/// states the exact condition). For example, a factor of 2 elements is split
+/// over tp:(1)2 only, because tp:(1)2 and tp:(2)2 together have 4 ranks. If
+/// other axes already split `factor`, `parts` come after these axes.
+///
+/// A request for any tensor may ask for another way. This way is then tried for
 /// `factor` as well. There are three cases:
 ///
 /// - A request uses only a part of the mesh axis. For example, [8@tp:(1)2] uses
 ///   only tp:(1)2. Two ways are added: one splits `factor` over tp:(1)2 only,
-///   and the other splits it over tp:(2)2 only. Both ways are also added if
-///   only a part of tp divides the experts of a mixture-of-experts layer.
+///   and the other splits `factor` over tp:(2)2 only. A mixture-of-experts
+///   layer counts as a request if only a part of the mesh axis divides its
+///   experts.
 /// - A request splits a dim over more ranks than the dim has elements. For
 ///   example, [3@tp] splits 3 elements over 4 ranks. If `factor` has 3 elements
 ///   as well, and a split over all of `parts` gives it more than 3 ranks, this
@@ -220,21 +236,28 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends copies of `op` to `candidates` in which `parts` split further
-/// factors. A factor is a dim, or part of a dim. `parts` are sub-axes of one
-/// mesh axis that `op` does not use yet. Another sub-axis of this mesh axis
-/// already splits a factor of `op`. For each factor in `others`, a copy is made
-/// in these steps:
+/// Appends copies of `op` to `candidates`. In each copy, all sub-axes in
+/// `parts` split a factor. A factor is a dim, or part of a dim. A sub-axis is a
+/// part of a mesh axis.
 ///
-/// 1. The factor is split over the first sub-axes in `parts`: as many as it has
-///    elements for.
-/// 2. If sub-axes are left, they split the factor that comes directly after the
-///    last split factor in a dim. This next factor must be in `strategies`, the
-///    list of allowed splits, and the mesh axis must not split it yet. If there
-///    are several next factors, because the op has several tensors, there is
-///    one copy for each of them.
-/// 3. Step 2 is repeated until no sub-axis is left. If sub-axes are left but no
-///    factor can take them, the copy is not appended.
+/// - `parts` are sub-axes of one mesh axis. `op` does not use these sub-axes
+///   yet. Another sub-axis of this mesh axis already splits a factor of `op`.
+/// - `others` lists the factors that the first sub-axis in `parts` may split.
+/// - `strategies` lists the splits that are allowed.
+///
+/// For each factor in `others`, a copy is made in these steps:
+///
+/// 1. The sub-axes in `parts` are added to the factor one after the other. This
+///    stops before a sub-axis that would give the factor more ranks than
+///    elements (`fill` states the exact condition). If no sub-axis is added,
+///    there is no copy for the factor.
+/// 2. If sub-axes are left, they are added to the next factor in the same way.
+///    The next factor comes directly after the last factor in a dim of an
+///    operand or result. The split of the next factor must be allowed, and the
+///    mesh axis must not split the next factor yet. An op with several tensors
+///    can have several next factors. There is then one copy for each of them.
+/// 3. Step 2 is repeated until no sub-axis is left. If sub-axes are left and
+///    there is no next factor, the copy is not appended.
 ///
 /// Example: `parts` are t0 and t1, each of 2 ranks. A dim has the factors 2 and
 /// 8, and the factor 2 is in `others`. In the copy, t0 splits the factor 2, and
@@ -261,16 +284,21 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends copies of `op` to `candidates` in which `parts` split `factor`. A
-/// factor is a dim, or part of a dim. `parts` are sub-axes of one mesh axis,
-/// each of a prime size. `how` says which of `parts` may split `factor`, and
-/// whether `factor` may have more ranks than elements.
+/// Appends copies of `op` to `candidates`. In each copy, sub-axes in `parts`
+/// split the factor number `factor`. A factor is a dim, or part of a dim.
+/// `parts` are sub-axes of one mesh axis, each of a prime size. `how` says
+/// which sub-axes in `parts` may split `factor`, and whether `factor` may have
+/// more ranks than elements.
 ///
-/// - The first copy splits only `factor`, over as many of `parts` as it has
-///   elements for. If `factor` can take no sub-axis, no copy is appended.
-/// - If sub-axes are left, each further copy also splits one factor in `others`
-///   over them. If this factor has too few elements, the factors that come
-///   directly after it in a dim take the rest (addRest).
+/// - The first copy splits only `factor`. The sub-axes are added to `factor`
+///   one after the other. If `how.overfill` is false, this stops before a
+///   sub-axis that would give `factor` more ranks than elements (`fill` states
+///   the exact condition). If no sub-axis is added, no copy is appended.
+/// - If sub-axes in `parts` come after the added sub-axes, they are left over.
+///   Each further copy also splits one factor in `others` over the left-over
+///   sub-axes. If this factor has too few elements, the function addRest adds
+///   the last sub-axes to the factor that comes directly after it in a dim.
+///   `strategies` lists the splits that addRest may use.
 ///
 /// Example with two sub-axes t0 and t1 of 2 ranks each. `factor` has 2
 /// elements, and `others` has two factors of 8 elements and 1 element. Here
@@ -436,8 +464,11 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // The requested sharding `seed` names a part of this axis. The op must not
-  // use the other parts of the axis.
+  // `parts` are sub-axes of one mesh axis. If the requested sharding `seed`
+  // splits a dim over this mesh axis or over a part of it, the op uses the mesh
+  // axis exactly as `seed` requests. For example, if `seed` uses one half of
+  // the mesh axis, the op leaves the other half unused. Therefore no further
+  // candidates are added.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

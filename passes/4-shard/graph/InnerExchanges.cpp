@@ -10,8 +10,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns the number of elements of the largest part of an op's Inner dim (the
-/// dim whose parts exchange values).
+/// Returns the size of the largest part that a rank has of one dim of `op`. The
+/// dim is the dim with the kind Inner: if ranks split this dim, they exchange
+/// values while the op runs. For example, a topk along a dim of 10 elements has
+/// this dim as its Inner dim. If 4 ranks split the dim, the largest part has 3
+/// elements. If `op` has several Inner dims, returns the product of the sizes.
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))

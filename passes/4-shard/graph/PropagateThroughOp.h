@@ -25,8 +25,15 @@ ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);
 
-/// Returns `op` split so that its first result has the sharding `result`. Meant
-/// for ops without operands and for ops that resize a dim.
+/// Returns `op` split so that the first result of `op` has the sharding
+/// `result`. The function propagateFromOperands finds the sharding of the
+/// result from the shardings of the operands. This is not possible for two
+/// kinds of ops, and the caller then passes the sharding `result`:
+///
+/// - The op has no operands, such as an iota.
+/// - The op changes the size of a dim. For example, a slice reads 8 elements of
+///   a dim of 10 elements. If `result` is [8@t], the mesh axis t splits these 8
+///   elements.
 ShardedOp propagateFromResult(mlir::Operation *op,
                               const dist::Sharding &result);
 

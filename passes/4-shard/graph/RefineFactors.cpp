@@ -31,9 +31,15 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether a factor (dim, or part of a dim) may be divided into smaller
-/// factors. It may not if ranks can never split it (kind Whole), or if each
-/// rank must have a contiguous range of it.
+/// Returns whether `factor` may be divided into smaller factors. A factor is a
+/// dim, or part of a dim. The result is false in two cases:
+///
+/// - `factor` has the kind Whole: ranks must never split it.
+/// - `factor.mustBeContiguous` is true: if ranks split the factor, each rank
+///   must have one contiguous range of its elements. Example: a factor of 8
+///   elements is divided into the factors 2 and 4, and 2 ranks split the factor
+///   4. Rank 0 then has the elements 0, 1, 4 and 5. These elements are not one
+///   contiguous range.
 static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
@@ -64,9 +70,11 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Divides factors (parts) of `dim` so that a factor begins at each of
-/// `boundaries`, where this is possible. A boundary b is the product of the
-/// sizes of all factors before it. Example with the boundary 8:
+/// Divides factors of `dim` so that a factor begins at each boundary in
+/// `boundaries`, where this is possible. A factor is a dim, or part of a dim.
+/// A boundary is a number. A factor begins at the boundary 8 if the product of
+/// the sizes of all factors before this factor is 8. Example with the boundary
+/// 8 and a dim of 24 elements:
 ///
 ///   before   4, 6      no factor begins at 8
 ///   after    4, 2, 3   the factor 3 begins at 4 · 2 = 8
@@ -264,13 +272,20 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
                             edge.operand);
     return changed;
   };
-  // Each op divides the dims of its tensors into factors. For example, one op
-  // has a dim of 24 as the factor 24, and another op has it as the factors 3
-  // and 8. The op with the factor 24 then divides this factor into 3 and 8.
-  // This may divide dims of the other tensors of the op as well, so the
-  // neighbors of the op may have to divide their factors too. Therefore the
-  // loop visits all ops forward and backward, until no factor changes. A read
-  // and a write of the same weight also get equal factors.
+  // Each op divides the dims of its tensors into factors. The op that produces
+  // a tensor and the ops that read it should have the same factors for each dim
+  // of the tensor. Example: an addition produces a tensor with a dim of 24
+  // elements, and has the factor 24 for this dim. A reshape reads the tensor,
+  // and has the factors 3 and 8 for the same dim. The addition then divides its
+  // factor 24 into 3 and 8.
+  //
+  // The operands of the addition have the factor 24 as well, so this factor is
+  // divided there too. The ops that produce the operands then have to divide
+  // their factors, and so on. Therefore the loop visits all ops forward and
+  // backward, until no factor changes.
+  //
+  // `readsAndWrites` lists pairs of two ops: one reads a weight of the model,
+  // and the other writes the same weight. Both get the same factors.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)

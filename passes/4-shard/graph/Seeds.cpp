@@ -217,8 +217,15 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// Fills the members `overfull`, `order`, `cuts` and `priorities` from all
-/// requested shardings.
+/// Fills four members from all requested shardings:
+///
+/// - `overfull`: sizes of factors that a request splits over more ranks than
+///   the factor has elements. A factor is a dim, or part of a dim.
+/// - `order`: pairs (a, b) of axes. A pair says that a request splits one
+///   factor first over axis a and then over axis b.
+/// - `priorities`: the round in which the search assigns an axis. The search
+///   assigns the axes of round 0 first, then the axes of round 1, and so on.
+/// - `cuts`: described below
 ///
 /// `cuts` lists, for each mesh axis, the points at which sub-axes begin or end.
 /// A point is the product of the sizes of all sub-axes before it. For example,
@@ -274,10 +281,18 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   return success();
 }
 
-/// Returns whether ranks cannot divide one microbatch evenly. `dim` is the
-/// sharding of a dim that begins with the batch. Example: an axis dp of 2 ranks
-/// splits a batch of 6 samples. With 2 microbatches, each has 3 samples, and 2
-/// ranks cannot divide 3 samples evenly. The result is then true.
+/// Returns whether the ranks cannot divide the samples of one microbatch
+/// evenly. `dim` is the sharding of one dim of a tensor. The first factor in
+/// `dim` must count the samples of the batch. A factor is a dim, or part of a
+/// dim. `microbatches` is the number of microbatches. Examples with a factor of
+/// the batch that the axis dp of 2 ranks splits, and with 2 microbatches:
+///
+///   samples   samples per microbatch   result
+///   6         3                        true, because 2 does not divide 3
+///   8         4                        false
+///
+/// If no axis splits the first factor, or if `microbatches` does not divide the
+/// number of samples, the result is false.
 static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
   if (dim.factors.empty() || dim.factors.front().axes.empty())
     return false;
@@ -289,8 +304,10 @@ static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
 void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const graph::ShardingRule &rule = *graph.ops[i].rule;
-    // Skip vertices without a seed (requested sharding), and writes of weights,
-    // which have no batch dim.
+    // Skip a vertex without a seed (requested sharding). Also skip a vertex
+    // that writes a weight: a weight has no batch dim. Only two kinds of
+    // vertices with a seed have no results: a vertex that writes a weight, and
+    // a sink, which stands for a result of the function.
     if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
       continue;
     Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]

@@ -51,12 +51,14 @@ public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
   /// fails if:
   ///
-  /// - a name matches nothing;
-  /// - a text cannot be parsed;
-  /// - a sharding does not fit the mesh or the shape;
-  /// - two seeds cut an axis into sub-axes that do not align, such as halves
-  ///   and thirds;
-  /// - the user requests another sharding than the model for one value.
+  /// - The user requests a sharding for a name, and no value has this name.
+  /// - The sharding that the user requests cannot be parsed.
+  /// - A seed does not fit `mesh` or the shape of its value.
+  /// - Two seeds divide one axis into sub-axes (parts) that do not fit
+  ///   together. For example, one seed uses the sub-axis x:(1)2 of an axis x of
+  ///   size 6, and another seed uses x:(1)3. The number 2 does not divide 3, so
+  ///   x cannot be cut into sub-axes that form both x:(1)2 and x:(1)3.
+  /// - The user and the model request different shardings for one value.
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
@@ -128,10 +130,12 @@ public:
     return it != cuts.end() && it->second.contains(parts);
   }
 
-  /// Returns the round (0, 1, …) in which the search assigns the axis. Later
-  /// rounds do not change earlier ones. A suffix of a dim in a seed (requested
-  /// sharding) sets the round: [tp p1] sets round 1 for `tp`, and [tp] sets
-  /// round 0. If several seeds name the axis, the smallest round is used.
+  /// Returns the round in which the search assigns the mesh axis `axis`. The
+  /// search decides first which dims the axes of round 0 split, then which dims
+  /// the axes of round 1 split, and so on. A seed (requested sharding) can set
+  /// the round by a suffix of a dim. The seed [tp p1] sets round 1 for the axis
+  /// tp, and the seed [tp] sets round 0. If several seeds name the axis, the
+  /// smallest round is used. If no seed names the axis, the round is 0.
   int priorityOf(const std::string &axis) const {
     auto it = priorities.find(axis);
     return it == priorities.end() ? 0 : it->second;
@@ -148,26 +152,56 @@ public:
   }
 
 private:
-  /// Adds a seed (requested sharding) for each annotation of the model. Emits
-  /// an error and fails if an annotation does not fit the mesh or the shape of
-  /// its value.
+  /// Adds a seed (requested sharding) for each sharding that the model itself
+  /// requests. The model requests a sharding by an attribute `dist.sharding` of
+  /// an argument, a result or a parameter, or by an op `dist.pin`. Emits an
+  /// error and fails if a requested sharding does not fit `mesh` or the shape
+  /// of its value. For example, a sharding of 3 dims does not fit a matrix.
   mlir::LogicalResult takeAnnotations(mlir::func::FuncOp function,
                                       const dist::Mesh &mesh);
   /// Adds a seed (requested sharding) for each value that one request of the
-  /// user names. `text` is the request, of the form NAME=[…]. Emits an error
-  /// and fails if no value has the name or if the sharding does not fit.
+  /// user names. `text` is the request in the form NAME=[…], such as w=[tp,-].
+  /// NAME is the name of a value, or a glob that matches several names. Emits
+  /// an error and fails in three cases:
+  ///
+  /// - No value has a name that NAME matches.
+  /// - The sharding cannot be parsed.
+  /// - The sharding does not fit `mesh` or the shape of a value.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Fills the members `overfull`, `order`, `cuts` and `priorities`, which
-  /// collect properties of all seeds (requested shardings). Emits an error and
-  /// fails if two seeds divide one axis into parts that do not fit together,
-  /// such as halves and thirds.
+  /// Fills four members from all seeds (requested shardings):
+  ///
+  /// - `overfull`: sizes of factors that a seed splits over more ranks than the
+  ///   factor has elements. A factor is a dim, or part of a dim.
+  /// - `order`: pairs (a, b) of axes. A pair says that a seed splits one factor
+  ///   first over axis a and then over axis b.
+  /// - `cuts`: the numbers at which sub-axes (parts of axes) begin and end
+  /// - `priorities`: the round in which the search assigns an axis. The search
+  ///   assigns the axes of round 0 first, then the axes of round 1, and so on.
+  ///
+  /// Emits an error and fails if two seeds divide one axis into sub-axes that
+  /// do not fit together. For example, one seed uses the sub-axis x:(1)2 of
+  /// an axis x of size 6, and another seed uses x:(1)3. The number 2 does not
+  /// divide 3, so x cannot be cut into sub-axes that form both x:(1)2 and
+  /// x:(1)3.
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Adds the properties of `seed`, the requested sharding of `value`, to the
-  /// members `overfull`, `order`, `cuts` and `priorities`. Emits an error and
-  /// fails if the seed and earlier ones divide one axis into parts that do not
-  /// fit together, such as halves and thirds.
+  /// Adds entries for one seed to four members. `seed` is the requested
+  /// sharding of `value`. The members are:
+  ///
+  /// - `overfull`: sizes of factors that a seed splits over more ranks than the
+  ///   factor has elements. A factor is a dim, or part of a dim.
+  /// - `order`: pairs (a, b) of axes. A pair says that a seed splits one factor
+  ///   first over axis a and then over axis b.
+  /// - `cuts`: the numbers at which sub-axes (parts of axes) begin and end
+  /// - `priorities`: the round in which the search assigns an axis. The search
+  ///   assigns the axes of round 0 first, then the axes of round 1, and so on.
+  ///
+  /// Emits an error and fails if `seed` and an earlier seed divide one axis
+  /// into sub-axes that do not fit together. For example, one seed uses the
+  /// sub-axis x:(1)2 of an axis x of size 6, and another seed uses x:(1)3. The
+  /// number 2 does not divide 3, so x cannot be cut into sub-axes that form
+  /// both x:(1)2 and x:(1)3.
   mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.
@@ -177,8 +211,11 @@ private:
   /// Sizes of factors (dims, or parts of dims) that some seed (requested
   /// sharding) splits over more ranks than the factor has elements.
   std::set<int64_t> overfull;
-  /// Pairs (a, b) of axes for which some seed (requested sharding) splits one
-  /// factor (dim, or part of a dim) over both, with b minor to a.
+  /// Pairs (a, b) of axes. A pair is in the set if some seed (requested
+  /// sharding) splits one factor (dim, or part of a dim) first over `a` and
+  /// then over `b`. For example, the seed [8@tp+dp] splits a dim of 8 elements
+  /// first over tp and then over dp. This seed adds the pairs (tp, dp),
+  /// (tp, tp) and (dp, dp), but not (dp, tp).
   std::set<std::pair<std::string, std::string>> order;
   /// For each mesh axis: the numbers at which its sub-axes begin or end. A
   /// sub-axis is a part of a mesh axis. It begins at the product of the sizes
@@ -192,8 +229,12 @@ private:
   /// - each sub-axis in a requested sharding
   /// - each sub-axis that divides the experts of a mixture-of-experts layer
   std::map<std::string, std::set<int64_t>> cuts;
-  /// By name of each axis in a seed (requested sharding): the round (0, 1, …)
-  /// in which the search assigns the axis.
+  /// For the name of each axis that splits a dim in a seed (requested
+  /// sharding): the round in which the search assigns the axis. The search
+  /// decides first which dims the axes of round 0 split, then which dims the
+  /// axes of round 1 split, and so on. The seed [tp p1] sets round 1 for the
+  /// axis tp, and the seed [tp] sets round 0. If several seeds name an axis,
+  /// the smallest round is used.
   std::map<std::string, int> priorities;
 };
 

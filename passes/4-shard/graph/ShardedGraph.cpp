@@ -114,9 +114,13 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // If a seed (requested sharding) splits a factor (dim, or part of a dim),
-    // each rank gets one contiguous range of it. Mark the factor, so that
-    // `refine` does not cut it.
+    // A seed is a requested sharding. If an axis splits a factor (dim, or part
+    // of a dim) in `seed`, each rank must have one contiguous range of this
+    // factor. Example: 2 ranks split 8 elements, and rank 0 must have elements
+    // 0 to 3. If the function `refine` divided the factor 8 into 2 and 4, the
+    // ranks could split the factor 4 instead. Rank 0 would then have elements
+    // 0, 1, 4 and 5. Therefore the factor is marked with `mustBeContiguous`,
+    // and `refine` does not divide it.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -45,9 +45,17 @@ public:
     unsigned producer, result, user, operand;
   };
 
-  /// Builds the graph of `function`. Each dim of a tensor is one factor, unless
-  /// the sharding rule of the op divides it further. Keeps pointers into
-  /// `seeds` (requested shardings), which must outlive the graph.
+  /// Builds the graph of `function`. Divides each dim of a tensor into factors.
+  /// A factor is a dim, or part of a dim. Most dims are one factor. There are
+  /// two exceptions:
+  ///
+  /// - The sharding rule of an op can divide a dim. For example, a reshape from
+  ///   [24] to [3, 8] divides the dim of 24 elements into the factors 3 and 8.
+  /// - A requested sharding can divide a dim. `seeds` contains the requested
+  ///   shardings.
+  ///
+  /// The graph keeps pointers into `seeds`. The caller must not destroy `seeds`
+  /// before the graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
   /// Divides factors until the producer and the users of each value have the

@@ -88,19 +88,26 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns the sharding of a dim with a view. The view is a new dim that lists
-/// the operand elements that ranks read. It consists of one or more blocks. The
-/// form of the view depends on `window.extent`:
+/// Returns the sharding of one dim of an operand: dim number `window.dim` of
+/// operand number `window.operand`. The sharding says which elements of this
+/// dim each rank needs to compute its part of the result. For this purpose it
+/// contains a view. The view is a list of elements of the dim. The list
+/// consists of one or more blocks, and is split among the ranks.
 ///
-/// - 0: the op copies elements, as a slice or a pad. The view has one block, of
-///   the size of the result dim, and each rank reads its part of the block. For
-///   example, for x[3:11] on 2 ranks, rank 0 reads elements 3 to 6, and rank 1
-///   reads elements 7 to 10.
-/// - n > 0: the op reads n elements for each result element, as a convolution
-///   does. The view has one block for each part of the result dim. The block
-///   contains all elements that this part needs, including elements of other
-///   ranks (halo). With 16 rows on 4 ranks, 3 filter rows and a pad of 1 row,
-///   the block of rank 1 contains rows 3 to 8.
+/// `window.extent` is the number of consecutive operand elements that the op
+/// reads for one result element. It is 0 if the op only copies elements.
+///
+/// - If it is 0, the op is for example a slice or a pad. The view has one
+///   block, with one operand element for each result element. Ranks split the
+///   block as they split the result. Example: 2 ranks split the result of the
+///   slice x[3:11]. The block contains elements 3 to 10 of x. Rank 0 needs
+///   elements 3 to 6, and rank 1 needs elements 7 to 10.
+/// - If it is greater than 0, the op is for example a convolution. The view has
+///   one block for each part of the result. The block contains all operand
+///   elements that this part needs, including elements of other ranks (halo).
+///   Example: a convolution with 3 filter rows and a pad of 1 row reads 16 rows
+///   on 4 ranks. Rank 1 computes the result rows 4 to 7. The block of rank 1
+///   contains the operand rows 3 to 8.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -124,11 +131,17 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // No rank reads an element whose index is `view.limit` or more. The last
-  // result element needs only elements before `view.limit`. The parts of all
-  // ranks together may be larger than the result. For example, 10 result
-  // elements on 4 ranks are 4 parts of 3 elements, of which 2 are padding. The
-  // padding reads no elements from `view.limit` on.
+  // No rank reads the operand element with the index `view.limit` or a later
+  // one. The limit is the index of the last operand element that the last
+  // result element needs, plus 1. It is at most the size of the operand's dim.
+  // Example: a convolution has 3 filter rows and a step of 2 rows. Its operand
+  // has 8 rows, and its result has 3 rows. Result row 2 is the last one, and
+  // needs the operand rows 4 to 6. The limit is therefore 7.
+  //
+  // Without a limit, ranks might read elements that no result element needs.
+  // For example, 2 ranks split the 3 result rows. Both ranks have room for 2
+  // rows, so the second row of rank 1 is padding. This row would need the
+  // operand rows 6 to 8. Because of the limit, rank 1 does not read row 7.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};
@@ -155,8 +168,9 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
-  // graph.accumulate adds up the partial sums of all microbatches. Its result
-  // is therefore complete along the time axis `mb` (microbatches).
+  // The axis `mb` (`dist::timeAxis`) splits the batch into microbatches. A
+  // `graph.accumulate` adds up the partial sums of all microbatches. Its result
+  // is therefore no partial sum along `mb`.
   const bool accumulates = isa_and_nonnull<graph::AccumulateOp>(op);
   for (const dist::SubAxis &axis : through)
     if (!accumulates || axis.axis != dist::timeAxis)

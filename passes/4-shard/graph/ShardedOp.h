@@ -11,18 +11,29 @@
 
 namespace pcc::shard {
 
-/// Tag of a factor (a dim of an op, or part of a dim). It names the dim of the
-/// model to which the factor belongs; other dims have the tag None. The tag
-/// decides which mesh axes may split the factor:
+/// Tag of a factor. A factor is a dim of an op, or part of a dim. The tag says
+/// what the factor counts. The table lists, for each tag, the mesh axes that
+/// may split the factor:
 ///
-///   tag        dim of the model                            axes
-///   Batch      samples                                     dp, mb
-///   Stripe     stripes of the sequence (Stripes.h)         none
-///   Sequence   tokens, or the tokens of each stripe        cp, tp
-///   Head       heads within attention                      cp, tp
-///   Expert     experts, if `--ep` is given (ExpertDims.h)  tp, parts of dp, cp
+///   tag        the factor counts                        axes
+///   Batch      samples                                  dp, mb
+///   Stripe     stripes, pieces of the token sequence    no axis
+///   Sequence   tokens, or the tokens of one stripe      cp, tp
+///   Head       heads, within attention                  cp, tp
+///   Expert     experts of a mixture-of-experts layer    tp, dp, cp
+///   None       anything else, such as hidden features   tp
 ///
-/// Axes that the user named in `--mesh` may split every factor.
+/// The axis mb splits the samples into microbatches. A rank computes one
+/// microbatch after another.
+///
+/// The tag Expert is used only if the user gives the option `--ep`. The axes dp
+/// and cp need not split the experts over all of their ranks. For example, if
+/// dp has 4 ranks, a part of dp of 2 ranks may split the experts. In ops next
+/// to the experts, dp and cp may also split factors with other tags
+/// (ExpertDims.h).
+///
+/// An axis with another name, which the user defines in `--mesh`, may split
+/// every factor.
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// A way in which an op can use one more sub-axis of the mesh.
@@ -85,13 +96,17 @@ struct RefinedRule : graph::ShardingRule {
 /// split, and partial sums may pass.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
-/// Cuts factors (dims, or parts of dims) of one tensor as `sharding` cuts its
-/// dims. `tensor` lists the factors of an operand or result of `rule`. For
-/// example, a dim of 12 elements is one factor in `rule`, and has the factors 3
-/// and 4 in `sharding`. The factor of `rule` is then cut into 3 and 4.
+/// Cuts factors of one tensor into smaller factors, to match the factors in
+/// `sharding`. A factor is a dim, or part of a dim. `tensor` is the entry of
+/// `rule` for this tensor, an operand or a result. It lists the factors of each
+/// dim. `sharding` is a sharding of the same tensor, and also lists factors of
+/// each dim. Example: a dim has 12 elements. In `rule`, the dim has one factor
+/// of 12 elements. In `sharding`, it has two factors, of 3 and of 4 elements.
+/// The factor of 12 elements is then cut into factors of 3 and of 4 elements.
 ///
-/// Does not cut a factor that must not be split (kind Whole), or whose parts
-/// must be contiguous.
+/// Some factors are never cut: those that ranks must not split (kind Whole),
+/// and those of which each rank must have a contiguous range
+/// (`mustBeContiguous`).
 void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
@@ -112,8 +127,10 @@ struct ShardedOp {
   /// The IR op. Null for a function argument, a function result, and a pin
   /// (requested sharding) that comes after an op.
   mlir::Operation *op = nullptr;
-  /// The sharding rule, with factors (dims, or parts of dims) cut to match the
-  /// factors of adjacent ops. Shared by all copies of this vertex; never null.
+  /// The sharding rule of the op. It lists the factors of each dim of each
+  /// operand and result. A factor is a dim, or part of a dim. The search makes
+  /// a copy of this ShardedOp for each way of splitting the op. All these
+  /// copies share one rule. Never null.
   std::shared_ptr<const RefinedRule> rule;
   /// axes[f] lists the sub-axes that split factor f (a dim, or part of a dim)
   /// of `rule`, major first.
@@ -129,14 +146,19 @@ struct ShardedOp {
   llvm::SmallVector<int, 2> throughOperand;
 
   /// Whether the op uses all windows of its rule. A window is the range of an
-  /// operand's dim that the op reads, such as the range of a slice. If the op
-  /// uses a window, each rank receives the operand elements that its part of
-  /// the result needs. If false, the op uses a window only if the same dim of
-  /// the result is split and the window is not optional (see `uses`).
+  /// operand's dim that the op reads. For example, the slice x[3:11] reads
+  /// elements 3 to 10 of x. If the op uses the window, each rank receives only
+  /// the elements of x that it needs for its part of the result. If the op does
+  /// not use the window, a rank may receive all elements of x.
+  ///
+  /// If `usesAllWindows` is false, the member function `uses` decides for each
+  /// window whether the op uses it.
   bool usesAllWindows = false;
 
-  /// Creates a vertex whose factors (dims, or parts of dims) are not split.
-  /// `op` may be null.
+  /// Creates a ShardedOp in which no mesh axis splits any factor yet. A factor
+  /// is a dim of an op, or part of a dim. `op` is the IR op. It is null for a
+  /// function argument or a function result, for example. `rule` lists the
+  /// factors of each operand and result. It must not be null.
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
   /// Returns a copy of this op that uses the sub-axis `axis` as `strategy`
@@ -144,33 +166,57 @@ struct ShardedOp {
   /// two dims at once; candidatesOf creates such copies.
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
-  /// Returns the sharding in which the op needs operand number `operand`, in
-  /// canonical form. If the op uses a window of a dim, the sharding of the dim
-  /// has a view. A window is the range of an operand's dim that the op reads.
-  /// The view says which elements of the dim each rank reads. Some of them may
-  /// belong to other ranks (halo). Example: a convolution with 3 filter rows
-  /// and a pad of 1 row reads 8 rows that 2 ranks split. Rank 1 computes result
-  /// rows 4 to 7, and reads rows 3 to 8, where row 3 belongs to rank 0 and row
-  /// 8 is padding.
+  /// Returns the sharding in which the op needs operand number `operand`. The
+  /// sharding is simplified by dist::canonical(), which changes only the
+  /// notation. For example, [4@tp|3] is a dim of 4 · 3 elements of which tp
+  /// splits the factor 4. If tp has 2 ranks, dist::canonical() turns [4@tp|3]
+  /// into [12@tp], because each rank has the same 6 elements in both notations.
+  ///
+  /// If the op uses a window of a dim, the sharding of the dim has a view. A
+  /// window is the range of an operand's dim that the op reads. The view says
+  /// which elements of the dim each rank reads. Some of them may belong to
+  /// other ranks (halo). Example: a convolution with 3 filter rows and a pad of
+  /// 1 row reads 8 rows that 2 ranks split. Rank 1 computes result rows 4 to 7,
+  /// and reads rows 3 to 8, where row 3 belongs to rank 0 and row 8 is padding.
   dist::Sharding operandSharding(unsigned operand) const;
-  /// Returns the sharding of result number `result`, in canonical form. The
-  /// result is partial (still to be reduced) along sub-axes that split a
-  /// reduced dim, or along which an operand is partial. Exception: the result
-  /// of `graph.accumulate` is complete along the time axis `mb` (microbatches).
+  /// Returns the sharding of result number `result`. The sharding is simplified
+  /// by dist::canonical(), which changes only the notation. For example,
+  /// [4@tp|3] is a dim of 4 · 3 elements of which tp splits the factor 4. If tp
+  /// has 2 ranks, dist::canonical() turns [4@tp|3] into [12@tp], because each
+  /// rank has the same 6 elements in both notations.
+  ///
+  /// A result is a partial result if the ranks still have to combine their
+  /// values, for example by a sum. The returned sharding says along which
+  /// sub-axes the result is a partial result. These are:
+  ///
+  /// - sub-axes that split a loop over which the op reduces. An example is k in
+  ///   the matmul [m,k] x [k,n].
+  /// - sub-axes along which an operand is a partial sum. Exception: `mb` is the
+  ///   axis of microbatches, and a `graph.accumulate` adds up the partial sums
+  ///   of all microbatches. Its result is no partial sum along `mb`.
   dist::Sharding resultSharding(unsigned result) const;
 
-  /// Returns the sharding that the attribute `dist.split` stores. It describes
-  /// the op, not a tensor: dim i is loop index number i of the op. The partial
-  /// axes are those along which operands are partial sums.
+  /// Returns how mesh axes split the loops of the op. The attribute
+  /// `dist.split` of the op stores the result. The result has the form of a
+  /// sharding, but does not describe a tensor: it has one dim for each loop
+  /// index of the op. Example: the matmul [m,k] x [k,n] has the loop indices m,
+  /// n and k. If dp splits m and tp splits k, the result is [m@dp, -, k@tp].
   ///
-  ///   matmul with the loop indices m, n and k; tp splits k:   [-, -, k@tp]
+  /// The result also lists the axes along which operands are partial sums. A
+  /// partial sum is a value of which each rank has one addend.
   dist::Sharding split() const;
 
   /// Returns the sharding of a tensor. `dims` lists the factors of each dim of
-  /// the tensor. A factor is a dim, or part of a dim. In the returned sharding,
-  /// each factor is split over its axes in the member `axes`. The sharding has
-  /// no partial sums (values that ranks still have to add), and it is not in
-  /// canonical form.
+  /// the tensor. The product of the factors is the size of the dim. For
+  /// example, a dim of 12 elements has the single factor 12, or the factors 4
+  /// and 3. In the returned sharding, each factor is split over its axes in the
+  /// member `axes`. For example, if tp splits the factor 4, the sharding of the
+  /// dim is [4@tp|3].
+  ///
+  /// The returned sharding has no partial sums (values that ranks still have to
+  /// add). It is not simplified by dist::canonical(). The function
+  /// dist::canonical() would turn [4@tp|3] into [12@tp] if tp has 2 ranks,
+  /// because each rank has the same 6 elements in both notations.
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
@@ -178,86 +224,147 @@ struct ShardedOp {
   /// op, or part of one).
   bool isSplitBy(const dist::Axis &axis) const;
 
-  /// Returns the axes along which ranks exchange values while the op runs, in
-  /// the order of the factors (dims, or parts of dims). These axes split a
-  /// factor of kind Inner, such as the dim of a softmax, or the keys in ring
-  /// attention.
+  /// Returns the axes along which ranks exchange intermediate results while the
+  /// op runs. For example, if ranks split the dim of a softmax, they exchange
+  /// the maximum and the sum of each row. In ring attention, ranks exchange
+  /// keys.
+  ///
+  /// A factor is a dim, or part of a dim. Its kind in the sharding rule says
+  /// how ranks can split it. The function returns the axes that split a factor
+  /// of kind Inner or Whole. The dim of a softmax has the kind Inner, and the
+  /// keys of an attention have the kind Whole. The axes are in the order of the
+  /// factors in `rule`.
   dist::SubAxes innerAxes() const;
 
   /// Returns whether the op uses `window`. A window is the range of an
-  /// operand's dim that the op reads, such as the range of a slice. If the op
-  /// uses the window, each rank receives the operand elements that its part of
-  /// the result needs. If not, the operand's dim is split by its factors, like
-  /// any other dim.
+  /// operand's dim that the op reads. For example, the slice x[3:11] reads
+  /// elements 3 to 10 of x. If the op uses the window, each rank receives only
+  /// the elements of x that it needs for its part of the result. If the op does
+  /// not use the window, a rank may receive all elements of x.
   ///
-  /// Returns true in two cases:
+  /// The op uses the window in two cases:
   ///
   /// - `usesAllWindows` is true.
-  /// - The same dim of the result is split, and `window.optional` is false. If
-  ///   `window.optional` is true, ranks can split the dim without receiving
-  ///   elements from other ranks, so the window is not needed.
+  /// - Ranks split dim number `window.dim` of the result, and `window.optional`
+  ///   is false.
+  ///
+  /// `window.optional` is true if ranks can split the dim so that each rank
+  /// already has all operand elements that it needs. For example, x has 4
+  /// elements, and 2 ranks compute the slice x[2:4]. Rank 0 has elements 0 and
+  /// 2 of x, and rank 1 has elements 1 and 3. Rank 0 then computes the first
+  /// element of the slice, and rank 1 computes the second one. No rank receives
+  /// an element from another rank.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
-  /// Returns the sharding of the operand's dim that the op reads through
-  /// `window`. A window is the range of an operand's dim that the op reads.
-  /// Ranks split the same dim of the result. The returned sharding has a view:
-  /// it says which operand elements each rank needs for its part of the result.
-  /// Example: ranks 0 and 1 split x[3:11], which has 8 elements. Rank 0 needs
-  /// elements 3 to 6 of x, and rank 1 needs elements 7 to 10.
+  /// Returns the sharding of one dim of an operand: dim number `window.dim` of
+  /// operand number `window.operand`. The sharding contains a view. The view
+  /// says which elements of this dim each rank needs to compute its part of the
+  /// result. Example: `window` belongs to the slice x[3:11], and 2 ranks split
+  /// the 8 elements of the result. Rank 0 computes the first 4 elements, and
+  /// needs elements 3 to 6 of x. Rank 1 computes the last 4 elements, and needs
+  /// elements 7 to 10 of x.
   dist::DimSharding
   windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
-/// Returns all strategies of `op`, that is, its ways of using one more
-/// sub-axis. Replicate (no use) comes first. A factor (dim, or part of a dim)
-/// of kind Whole must stay whole, so there is no strategy that splits it. The
-/// result is equal for every `axis`.
+/// Returns all ways in which `op` can use one more sub-axis of the mesh. Each
+/// way is a Strategy, such as a split of one factor. A factor is a dim, or part
+/// of a dim. The first entry is always Replicate: the op does not use the
+/// sub-axis. If the sharding rule gives a factor the kind Whole, there is no
+/// Strategy::Split for this factor. The function does not read `axis`, so the
+/// list is equal for every `axis`.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns copies of `op`, one for each way of using one more mesh axis.
-/// `parts` are the sub-axes of this axis, each of a prime size, major first. A
-/// factor is a dim, or part of a dim.
+/// Returns copies of `op`. Each copy uses one more mesh axis in another way, or
+/// leaves this axis unused. A factor is a dim of the op, or part of a dim. A
+/// sub-axis is a part of a mesh axis.
 ///
-/// - A strategy is a kind of use, such as a split of one factor (Strategy).
-///   Only strategies for which `may` returns true are used.
-/// - If a copy splits a factor, it splits the factor over as many of `parts` as
-///   the factor has elements for. If some of `parts` are left, there are two
-///   kinds of copies. In one kind, the rest stays unused. In the other, the
-///   rest splits another factor. If this factor has too few elements, the
-///   factors that come directly after it in a dim take what is left.
-/// - If `mixesDims` is false, the other factor must come directly after the
-///   first factor in a dim.
-/// - A window is the range of an operand's dim that the op reads. If some
-///   window is smaller than its dim, and `op.usesAllWindows` is false, each
-///   copy occurs twice: with `usesAllWindows` false and true.
-/// - `seeds` are requested shardings. If a request splits a dim in an unusual
-///   way, such as another order of axes, further copies are split in this way.
+/// - `parts` are the sub-axes of the mesh axis, major first. Each has a prime
+///   size. For example, an axis of 4 ranks has two sub-axes t0 and t1, of 2
+///   ranks each.
+/// - `seeds` are the shardings that the user or the model requests for some
+///   tensors.
+/// - `may` returns whether a strategy is allowed. A strategy is a way to use a
+///   sub-axis (see Strategy).
+/// - `mixesDims` is explained below.
 ///
-/// Example: an attention has 2 key heads, and 4 query heads for each key head.
-/// `parts` are 2 sub-axes of size 2. In one copy, the first sub-axis splits the
-/// key heads, and the second splits the query heads.
+/// The function creates copies for each strategy of `op` that is allowed:
+///
+/// - Replicate: one copy, which leaves all of `parts` unused.
+/// - Through: one copy. In this copy, one or several operands are partial sums
+///   along all of `parts`, and so are the results. A partial sum is a value of
+///   which each rank has one addend.
+/// - Ring: one copy, in which all of `parts` split the queries and the keys of
+///   a ring attention. There is no copy if there are too few queries for all of
+///   `parts`.
+/// - Split of a factor: one or more copies. In all of them, the factor is split
+///   over the first sub-axes in `parts`: as many as it has elements for.
+///
+/// Example of a split: the factor has 2 elements, and `parts` are t0 and t1.
+/// The sub-axis t0 splits the factor. The factor is too small to be split over
+/// t1 as well. In the first copy, t1 is unused. In each further copy, t1 splits
+/// a second factor of the op. The split of the second factor must be allowed,
+/// too.
+///
+/// - If `mixesDims` is true, the second factor may belong to any dim of the op.
+/// - If `mixesDims` is false, the second factor must come directly after the
+///   first factor in a dim. For example, if a dim of 16 elements has the
+///   factors 2 and 8, the factor 8 comes directly after the factor 2.
+/// - If the second factor is too small for all sub-axes that are left, the
+///   factor that comes directly after the second factor in a dim is split, too.
+///
+/// The function creates more copies in two cases:
+///
+/// - A request in `seeds` splits a dim in a way that is not described above.
+///   For example, dp already splits a factor, and the new axis is tp. The
+///   copies above split the factor first over dp, and then over tp. If a
+///   request splits a dim first over tp and then over dp, there are also copies
+///   that split the factor in this order.
+/// - The op reads only a part of an operand's dim, as a slice does. The
+///   function then returns each copy twice: with `usesAllWindows` false and
+///   true. If `op.usesAllWindows` is true, each copy is returned once, and
+///   `usesAllWindows` is true in it.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns copies of `op`, a pin. A pin is a vertex with a requested sharding,
-/// here `seed`. There is one copy for each way of using one more mesh axis.
-/// `parts` are the sub-axes of this axis, each of a prime size. `decided`
-/// contains all axes that the search has assigned so far, including `parts`. A
-/// factor is a dim, or part of a dim.
+/// Returns copies of `op` that respect a requested sharding. The search assigns
+/// one mesh axis after the other to the ops. Each copy uses the next mesh axis
+/// in another way. A factor is a dim of the op, or part of a dim.
 ///
-/// The first copy is split over the axes of `seed` that are in `decided`. Each
-/// other copy also splits one more factor over `parts`, if `may` allows this
-/// split. There are other copies only in two cases:
+/// - `parts` are the sub-axes (parts) of the next mesh axis. Each has a prime
+///   size.
+/// - `seed` is the sharding that the user or the model requests for the first
+///   result of `op`. If `op` has no result, `seed` belongs to its first
+///   operand.
+/// - `decided` contains the axes that the search has assigned so far, and also
+///   the next axis.
+/// - `may` returns whether a factor may be split.
 ///
-/// - `parts` belong to the axis `mb`, along which the parts are microbatches.
-///   No `seed` names this axis. Any factor may then be split.
-/// - `seed` does not name the axis of `parts`. A factor may then be split only
-///   if its dim is open and not split in `seed`. A dim is open if `seed` allows
-///   further splits.
+/// The first copy is split as `seed` requests, but only over axes in `decided`.
+/// The search assigns the other axes of `seed` later. If an axis already splits
+/// a factor of `op`, and `seed` does not name the axis, the axis still splits
+/// the factor. If `seed` names the next axis, the function returns only the
+/// first copy.
+///
+/// Otherwise, each further copy is equal to the first copy, but `parts` also
+/// split one factor. There is one further copy for each factor of the tensor
+/// that meets these conditions:
+///
+/// - `may` returns true for the split of the factor.
+/// - In the first copy, the factor has fewer parts than elements.
+/// - `seed` does not split the dim of the factor, and marks the dim as open. An
+///   open dim may be split further. This condition is dropped for the axis
+///   `mb`, which splits the batch into microbatches. No request names `mb`.
+///
+/// Example: `seed` splits dim 0 over dp. Dim 1 is open and not split. dp is in
+/// `decided`, and the next axis is tp. Each dim has one factor. The copies are:
+///
+///   first copy    dp splits dim 0
+///   second copy   dp splits dim 0, and tp splits dim 1
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

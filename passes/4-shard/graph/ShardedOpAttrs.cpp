@@ -26,12 +26,21 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `op.usesAllWindows` from the attribute `dist.windows`, which lists the
-/// windows that the op uses. A window is the range of an operand's dim that the
-/// op reads. `usesAllWindows` becomes true if the attribute lists all windows
-/// of the op's sharding rule, and false otherwise. The function windowsOf then
-/// says which windows the op uses. Fails if these are not exactly the windows
-/// in the attribute.
+/// Sets `op.usesAllWindows` from the attribute `dist.windows`. A window is the
+/// range of an operand's dim that the op reads, such as the range of a slice.
+/// The sharding rule of the op lists all windows of the op. If the op uses a
+/// window, each rank receives only the operand elements that it needs. The
+/// attribute lists the indices of the windows that the op uses.
+///
+/// - If the attribute lists all windows, `usesAllWindows` becomes true.
+/// - If the attribute is missing, or does not list all windows,
+///   `usesAllWindows` becomes false. The function ShardedOp::uses then returns
+///   for each window whether the op uses it. The answer depends on the axes
+///   that split the op.
+///
+/// The attribute must list exactly the windows for which ShardedOp::uses
+/// returns true. Otherwise, the attribute does not fit the op, and the function
+/// returns failure.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -48,10 +57,13 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // Dim i of the attribute `dist.split` describes factor i of the op's sharding
-  // rule. A factor is a dim of the op, or part of one. If dim i consists of the
-  // factors 3 and 4, factor i of the rule has 3 · 4 = 12 elements. Cut it into
-  // 3 and 4 as well.
+  // A factor is a loop index of the op. `rule` lists the factors, and the
+  // attribute `dist.split` has one dim for each of them. When the attribute was
+  // stored, the factor may have been cut into smaller factors. The dim then
+  // lists the smaller factors. Cut the factor in `rule` in the same way.
+  // Example: a factor in `rule` has 12 elements, and the dim has two factors,
+  // of 3 and of 4 elements. The factor in `rule` is then cut into factors of 3
+  // and of 4 elements.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
@@ -72,11 +84,19 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-/// Sorts the sub-axes in `op.through`, along which operands are partial sums.
-/// Reorders `op.throughOperand` in the same way. The result does not depend on
-/// the order in which the search has assigned the sub-axes. Therefore equal
-/// splits are stored in equal attributes. Joins neighboring sub-axes of one
-/// operand: for an axis tp of size 4, tp:(1)2 and tp:(2)2 become the whole axis
+/// Brings the list `op.through` into a unique order. The list contains the
+/// sub-axes along which operands are partial sums. A sub-axis is a part of a
+/// mesh axis. A partial sum is a value of which each rank has one addend. The
+/// list `op.throughOperand` contains the index of the operand for each
+/// sub-axis, and is reordered in the same way.
+///
+/// Two ops can have the same sub-axes in different orders. After the function,
+/// their lists are equal, and so are the attributes that store the lists.
+///
+/// The function also joins two sub-axes if they belong to the same operand and
+/// are neighboring parts of one mesh axis. Example: the mesh axis tp has 4
+/// ranks, and consists of two sub-axes of 2 ranks each. Both sub-axes are in
+/// the list for operand 0. They are replaced by one entry for the whole axis
 /// tp.
 static void sortThrough(ShardedOp &op) {
   std::vector<std::pair<dist::Partial, int>> entries;

@@ -23,9 +23,14 @@ int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
   return 1;
 }
 
-/// Returns the factors (parts) of the token dims of queries and keys, as
-/// indices into the factors of `rule`. Returns std::nullopt unless `op` is a
-/// causal attention with as many queries as keys. `op` may be null.
+/// Returns two lists: the factors of the token dim of the queries, and the
+/// factors of the token dim of the keys. `op` is an attention, and `rule` is
+/// its sharding rule. The rule cuts a dim into one or more factors. For
+/// example, the dim of 16 tokens may have the factors 4 and 4. Each list
+/// contains indices into `rule.factors`.
+///
+/// Returns std::nullopt if `op` is null, is no attention, has no causal mask,
+/// or has different numbers of queries and keys.
 static std::optional<std::pair<ArrayRef<int>, ArrayRef<int>>>
 tokensOf(Operation *op, const RefinedRule &rule) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op);

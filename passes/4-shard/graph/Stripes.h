@@ -23,17 +23,41 @@
 
 namespace pcc::shard {
 
-/// Returns the number of stripes (contiguous pieces) into which a sequence of
-/// `numTokens` tokens is cut. Each of `numParts` ranks gets an equal part of
-/// every stripe. The number is the largest possible of 4, 2 and 1 (not cut).
+/// Returns the number of stripes into which a sequence of `numTokens` tokens is
+/// cut. A stripe is a contiguous piece of the sequence. `numParts` ranks share
+/// each stripe, and each of these ranks gets an equal part of the stripe. The
+/// number of stripes is:
 ///
-///   16 tokens on 2 ranks in 4 stripes: ranks 00 11 | 00 11 | 00 11 | 00 11
+/// - 4 if `numTokens` is a multiple of 4 · `numParts`
+/// - otherwise 2 if `numTokens` is a multiple of 2 · `numParts`
+/// - otherwise 1, and the sequence is not cut
+///
+/// The number is also 1 if `numTokens` is 0. Example: 16 tokens for 2 ranks are
+/// cut into 4 stripes of 4 tokens. The second line shows the rank of each
+/// token:
+///
+///   stripe   0      1      2      3
+///   rank     0011   0011   0011   0011
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
-/// Cuts the queries and the keys of `op` into stripes (contiguous pieces of the
-/// sequence) for `numParts` ranks, in its sharding rule `rule`. Returns whether
-/// they were cut. Cuts nothing unless `op` is a causal `graph.attention` with
-/// as many queries as keys. `op` may be null.
+/// Cuts the token dims of a causal attention into stripes. A stripe is a
+/// contiguous piece of the sequence. `rule` is the sharding rule of `op`, and
+/// the function changes only `rule`. The rule lists the factors of each dim of
+/// each tensor. A factor is a dim, or part of a dim. The function replaces one
+/// factor of the queries by two: the number of stripes, and the number of
+/// tokens in one stripe. It does the same with one factor of the keys.
+/// `numParts` is the number of ranks that can split each stripe. For example,
+/// with `numParts` = 2, a factor of 16 tokens becomes the factors 4 and 4: 4
+/// stripes of 4 tokens.
+///
+/// Returns whether the factors were replaced. The function changes nothing in
+/// these cases:
+///
+/// - `op` is null, or is no causal `graph.attention`.
+/// - The attention has different numbers of queries and keys.
+/// - The token dim of the queries or of the keys does not have exactly one
+///   factor.
+/// - `stripesFor` returns 1, so that the sequence is not cut.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
 /// Returns the number of stripes (pieces of the sequence) of `op`, a causal

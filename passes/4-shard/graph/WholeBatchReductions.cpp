@@ -18,8 +18,10 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
   return llvm::any_of(argument.getUsers(), seesWholeBatch);
 }
 
-/// Returns whether op number `index` in `graph` reduces the batch, that is, has
-/// a reduction dim with the tag Batch.
+/// Returns whether the op `graph.ops[index]` reduces over the samples of the
+/// batch. For example, a sum over all samples does. A factor is a dim of the
+/// op, or part of a dim. The op must have a factor that counts samples (tag
+/// Batch) and over which the op computes a reduction, such as a sum.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -53,8 +55,11 @@ public:
   }
 
 private:
-  /// Returns whether `op` depends only on inputs of the model and on constants.
-  /// `ofInputs` must already contain the earlier ops that do so.
+  /// Returns whether the results of `op` depend only on inputs of the model and
+  /// on constants. An op that reads a weight depends on more, and so does every
+  /// op that uses its result. The caller must have called the function for all
+  /// ops before `op`, and must have added each op for which it returned true to
+  /// `ofInputs`.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&
@@ -64,8 +69,11 @@ private:
            });
   }
 
-  /// Returns a clone of `op` with the mark that it reads the whole batch. Also
-  /// clones the ops that compute its operands. Every op is cloned at most once.
+  /// Returns a clone of `op` that runs once for all microbatches and reads the
+  /// whole batch. The attribute `dist.once_per_step` marks the clone. Also
+  /// clones the ops that compute the operands of `op`, and marks these clones
+  /// in the same way. If `op` has been cloned before, returns the clone that
+  /// exists already.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;
@@ -84,7 +92,8 @@ private:
   /// Ops that reduce the batch and depend only on inputs and constants, in
   /// program order.
   SmallVector<Operation *> reductions;
-  /// For each op that cloneWhole has cloned: the clone.
+  /// Maps an op to its clone. The clone runs once for all microbatches.
+  /// Contains each op for which the function cloneWhole has created a clone.
   DenseMap<Operation *, Operation *> clones;
 };
 } // namespace

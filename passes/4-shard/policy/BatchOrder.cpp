@@ -14,10 +14,23 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `axes` contains a part of a mesh axis, and `before` contains
-/// a more minor part of the same mesh axis. For example, the mesh axis dp of
-/// size 4 has a major half and a minor half. The function returns true if
-/// `axes` contains the major half and `before` contains the minor half.
+/// Returns whether two parts of one mesh axis split two factors of a batch dim
+/// in the wrong order. `axes` are the parts of mesh axes that split one factor.
+/// `before` are the parts of mesh axes that split the factors to the left of
+/// this factor.
+///
+/// Suppose that `axes` contains a part of some mesh axis, and `before` contains
+/// another part of the same mesh axis. The order is right if the part in
+/// `before` is the more major one. Otherwise, the order is wrong, and the
+/// function returns true.
+///
+/// Example: the mesh axis dp of size 4 consists of a major part and a minor
+/// part, each of size 2. The batch dim has the factors [2|2]. `axes` belongs to
+/// the right factor:
+///
+///   splits the left 2   splits the right 2   result
+///   major part          minor part           false
+///   minor part          major part           true
 static bool comesTooLate(const dist::SubAxes &axes,
                          const dist::SubAxes &before) {
   return llvm::any_of(axes, [&](const dist::SubAxis &part) {

@@ -15,9 +15,10 @@ bool isContraction(mlir::Operation *op);
 /// operand. `op` may be null.
 bool isLayoutOrCast(mlir::Operation *op);
 
-/// Returns the op that reads a weight, if its result is `value`, or if only
-/// layout ops and casts lie between its result and `value`. Otherwise returns
-/// null.
+/// Returns the `graph.get_parameter` op that reads the weight `value`. `value`
+/// is the result of this op, or is computed from the result by ops that only
+/// change the layout or the element type. For example, `value` may be the
+/// transpose of a weight. Returns null if `value` is no weight.
 graph::GetParameterOp weightOf(mlir::Value value);
 
 /// The large weights of contractions (matmul, einsum, convolution). Tensor
@@ -36,26 +37,34 @@ public:
   /// before this object.
   explicit ContractionWeights(const ShardedGraph &graph);
 
-  /// Returns the bytes of the weight that vertex `index` of the graph reads or
-  /// contracts with. Returns 0 if there is none or if it is too small to be
-  /// divided.
+  /// Returns the size in bytes of the large weight of vertex `index` of the
+  /// graph. The vertex is a contraction, such as a matmul, that has the weight
+  /// as an operand, or the `graph.get_parameter` whose result is the weight.
+  /// Returns 0 for any other vertex, and for a weight that is not large.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
   /// Returns whether vertex `index` of the graph must split its large weight
-  /// over `axis`. A sub-axis, such as `axis`, is a mesh axis or a part of a
-  /// mesh axis. `op` is the vertex with the sub-axes that split its dims so
-  /// far.
+  /// over `axis`. `axis` is a sub-axis, which is a mesh axis or a part of a
+  /// mesh axis. `op` is the vertex, and contains the sub-axes that split it so
+  /// far. A factor is a dim, or part of a dim.
   ///
-  /// Returns true if a dim of the weight has enough elements for the split. For
-  /// example, a dim of 6 elements that is split into 2 parts can be split again
-  /// by a sub-axis of size 3, but not by a sub-axis of size 4. Returns false if
-  /// the vertex has no large weight.
+  /// Returns false if the vertex has no large weight. Otherwise, returns true
+  /// if at least one factor of the weight meets these conditions:
   ///
-  /// If another sub-axis of the same mesh axis already splits dims of `op`, the
-  /// function tests only these dims of the weight. For example, the mesh axis
-  /// tp of size 4 consists of two sub-axes of size 2, and the first sub-axis
-  /// already splits a dim of 2 heads. The function returns false for the second
-  /// sub-axis, because the dim of heads is too small.
+  /// - Ranks may split the factor (its kind is not Whole).
+  /// - If `axis` also splits the factor, the factor has at least as many
+  ///   elements as parts. For example, a factor of 6 elements is split into 2
+  ///   parts so far. A sub-axis of size 3 can split it into 6 parts. A sub-axis
+  ///   of size 4 cannot split it, because 8 parts are more than 6 elements.
+  /// - The mesh axis that contains `axis` does not split `op` so far. Or a part
+  ///   of this mesh axis already splits this factor.
+  ///
+  /// Example of the last condition: the mesh axis tp has 4 ranks, and consists
+  /// of two parts of size 2. A weight has a factor of 2 heads and a factor of
+  /// 64 elements. The first part of tp splits the heads, and `axis` is the
+  /// second part. The factor of 64 elements does not meet the last condition.
+  /// The factor of 2 heads is too small for 4 parts. The function therefore
+  /// returns false.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
@@ -76,8 +85,11 @@ private:
     /// `graph.get_parameter` is the weight.
     std::optional<unsigned> operand;
 
-    /// Returns, for each dim of the weight, its factors (parts of the dim) in
-    /// `rule`, the sharding rule of the op.
+    /// Returns one list of factors for each dim of the weight. The weight is an
+    /// operand or the result of an op, and `rule` is the sharding rule of this
+    /// op. The rule cuts a dim into one or more factors. For example, the
+    /// second dim of a weight of shape [64, 24] may have factors of 8 and of 3
+    /// elements. Each list contains indices into `rule.factors`.
     const graph::ShardingRule::TensorFactors &
     dimsOf(const RefinedRule &rule) const {
       return operand ? rule.operands[*operand] : rule.results[0];

@@ -21,8 +21,11 @@ using DimFactors = graph::ShardingRule::DimFactors;
 // Which dims are experts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `value` is computed from the indices that a selection (topk,
-/// arg_reduce) returns, by ops on integers only.
+/// Returns whether `value` depends on indices that a topk or an arg_reduce has
+/// chosen. For example, topk returns the indices of the largest scores, and
+/// `value` is a reshape of these indices. The function goes backward from
+/// `value` to the operands of the op that computes it, then to their operands,
+/// and so on. It follows only operands with integer elements.
 static bool isSelection(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen;
@@ -45,13 +48,24 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors (dims, or parts of dims) of `op` that are routed, that
-/// is, that may count the experts among which a router chooses. They are
+/// Returns the factors of `op` along which a router may have chosen experts. A
+/// factor is a dim, or part of a dim. A router computes a score of each expert
+/// for each token, and chooses the experts with the largest scores. An op with
+/// other purposes may have such factors, too, for example the softmax of an
+/// attention.
 ///
-/// - the dim along which a softmax or a selection (topk, arg_reduce) works;
-/// - a dim to which the indices from a selection refer: the new dim of a
-///   one_hot, a dim that a scatter writes to, or the dim of the numbers 0, 1, …
-///   that a comparison compares with the indices.
+///   op                           returned factors
+///   softmax, topk, arg_reduce    the dim along which the op works
+///   one_hot                      the new dim of the result
+///   scatter_elements             the dim in which elements are written
+///   scatter_nd                   all dims to which the indices refer
+///   compare                      the dims that only the other operand has
+///
+/// The last four rows apply only if an operand contains indices that a topk or
+/// an arg_reduce has chosen. The other operand of a compare contains numbers.
+/// Example: a compare tests which of the numbers 0 to 7 are equal to a chosen
+/// index. The indices have the shape [tokens, 1], and the numbers have the
+/// shape [8]. The dim of the 8 numbers is returned.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -129,9 +143,12 @@ public:
   /// Returns the number of classes. A class is a set of factors (dims, or parts
   /// of dims) of different ops that stand for the same dim of a value.
   unsigned numClasses() const { return classes.getNumClasses(); }
-  /// Returns the number of the class that contains factor `factor` (a dim, or
-  /// part of a dim) of vertex `op` of the graph. All factors of a class stand
-  /// for the same dim.
+  /// Returns the index of the class that contains factor number `factor` of
+  /// vertex `op` of the graph. A factor is a dim of an op, or part of a dim. A
+  /// class is a set of factors of several ops that stand for the same dim of a
+  /// value. For example, the result of a matmul is the operand of a softmax.
+  /// The dim of tokens is a factor of both ops, and the function returns one
+  /// index for both factors. The indices are 0 to numClasses() - 1.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
@@ -263,9 +280,20 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Visits users before producers. A vertex with a dim of experts is inside of
-/// the expert region (the ops around the experts). Any other vertex is inside
-/// if all its users are.
+/// Finds the vertices in the expert region. The expert region consists of the
+/// ops that compute the experts of mixture-of-experts layers, and of ops that
+/// only prepare or combine values for the experts. The constructor works in
+/// three steps:
+///
+/// 1. It visits the vertices from the last to the first, so that the users of a
+///    vertex are visited before the vertex. It adds a vertex to the region if
+///    the vertex has a dim that counts experts. It also adds a vertex if the
+///    vertex has users and all users are in the region. It never adds function
+///    arguments and function results.
+/// 2. It removes the ops that compute gates, if ranks then exchange fewer
+///    bytes. Gates are the weights in a weighted sum of the outputs of experts.
+/// 3. It finds the tensors that ops must split along the dim that counts
+///    experts.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -322,8 +350,11 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // The weight of a router has a dim of experts, too. It is skipped because
-      // it has only two dims. An expert weight has three or more.
+      // A router computes a score of each expert. A matmul with a weight of
+      // shape [features, experts] computes the scores. Like a weight of the
+      // experts, this weight has a dim that counts experts. The test of numDims
+      // skips it, because it has only two dims. A weight of the experts has at
+      // least three dims, for example [8 experts, 64, 256].
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

@@ -12,24 +12,27 @@ namespace pcc::shard {
 /// Finds the dims that count the experts of mixture-of-experts layers in
 /// `graph`. An example is the first dim of a weight of shape [8, 64, 256],
 /// which contains one matrix for each of 8 experts. Gives the tag
-/// FactorTag::Expert to these dims in all ops that have them. Returns false if
-/// there are no such dims, for example if each expert has a separate weight
-/// tensor.
+/// FactorTag::Expert to these dims in all ops that have them. Returns whether
+/// there are such dims. There are none, for example, if each expert has a
+/// separate weight tensor.
 ///
-/// A dim counts experts if both of these hold:
+/// A router computes a score of each expert for each token, and chooses the
+/// experts with the largest scores. A dim counts experts if both of these hold:
 ///
-/// - The dim may come from a router. Either a softmax, a topk or an arg_reduce
-///   works along the dim, or an op such as one_hot uses the indices from a topk
-///   or an arg_reduce as positions in the dim.
-/// - Some contraction with a weight has the dim as a batch dim. A batch dim is
-///   in the weight, in the other operand and in the result.
+/// - A router may have chosen along the dim. This is possible if a softmax, a
+///   topk or an arg_reduce works along the dim. It is also possible if an op
+///   uses indices from a topk or an arg_reduce as indices into the dim. For
+///   example, a one_hot makes [0, 0, 1, 0] of the index 2. The new dim has 4
+///   elements, and the index 2 is an index into this dim.
+/// - The dim is a batch dim of a contraction with a weight. A batch dim is a
+///   dim of the weight, of the other operand and of the result.
 ///
 /// Example with the dims t (tokens), e (experts), d and f (features):
 ///
-///   gate = one_hot(topk(softmax(x * router)))   topk works along e
-///   a    = einsum "td,edf->etf" x, up           e is a dim of the weight up
-///   y    = einsum "etf,efd->etd" a, down        e is a batch dim of this einsum
-///   out  = einsum "te,etd->td" gate, y          e of gate is also e of y
+///   gate = one_hot(topk(softmax(x * router)))  topk works along e
+///   a    = einsum "td,edf->etf" x, up          e is a dim of the weight up
+///   y    = einsum "etf,efd->etd" a, down       e is a batch dim of this einsum
+///   out  = einsum "te,etd->td" gate, y         e of gate is also e of y
 bool tagExperts(ShardedGraph &graph);
 
 /// The expert region of a graph: the ops that have a dim that counts experts,
@@ -55,14 +58,19 @@ public:
   /// before: it marks the dims that count experts.
   explicit ExpertRegion(const ShardedGraph &graph);
 
-  /// Returns whether vertex `op` of the graph is in the expert region (the ops
-  /// around the experts):
+  /// Returns whether vertex `op` of the graph is in the expert region. An op is
+  /// in the expert region in two cases:
   ///
-  /// - A vertex with a dim of experts is inside.
-  /// - A vertex is inside if all users of its results are inside.
-  /// - Inputs and outputs are outside.
-  /// - The ops that choose the experts of each token are outside if this saves
-  ///   bytes. A token is then sent only to the ranks of its chosen experts.
+  /// - One of its dims counts experts.
+  /// - Its results have users, and all of these users are in the region.
+  ///
+  /// Function arguments and function results are never in the region. There is
+  /// one more exception. Gates are the weights in the weighted sum of the
+  /// outputs of experts. The ops that compute gates are outside of the region
+  /// if ranks exchange fewer bytes in this way. A rank then computes all gates
+  /// of its tokens, and sends each token only to the ranks of its chosen
+  /// experts. Otherwise, every rank receives all tokens, and computes the gates
+  /// of its own experts.
   bool contains(unsigned op) const { return inside.test(op); }
 
   /// Returns the penalty for a split that does not divide experts. `before` and

@@ -58,15 +58,19 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // Three kinds of ops must split a dim:
+    // Each operand of an op has a state (ValueState). An operand in the state
+    // Open follows a matmul whose weight is split by columns. An operand in the
+    // state Stream follows a matmul whose weight is split by rows, or an
+    // embedding lookup. Three kinds of ops must split a dim:
     //
-    // - A contraction, such as a matmul, must split its weight if the weight is
-    //   large.
-    // - A lookup must split its table.
-    // - Any other op must split the sequence if an operand is in the state
-    //   Stream and no operand is in the state Open. A value in the state Stream
-    //   follows a matmul whose weight is split by rows. A value in the state
-    //   Open follows a matmul whose weight is split by columns.
+    // - With `--preset megatron`, a contraction such as a matmul must split its
+    //   weight if the weight is large. It splits the weight by rows if an
+    //   operand is in the state Open, and by columns otherwise.
+    // - With `--preset megatron`, an embedding lookup must split its table by
+    //   rows.
+    // - With `--preset sequence`, any other op must split the sequence if an
+    //   operand is in the state Stream and no operand is in the state Open. An
+    //   example is the norm after a matmul whose weight is split by rows.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -89,9 +93,16 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// The weight of a lookup is operand 0, a table. If ranks split a table by
-/// rows, they add their results, and a rank contributes 0 for a row that it
-/// does not have.
+/// Adds factors of the weight to `required[index]`. A factor is a dim, or part
+/// of a dim. In a matmul [m,k] x [k,n] with the weight [k,n], the function adds
+/// k if `isRows` is true, and n if it is false. In general, it adds the factors
+/// over which the op sums if `isRows` is true, and the factors of kind Parallel
+/// if it is false.
+///
+/// The weight of a lookup is its operand 0, a table. If ranks split the table
+/// by rows, each rank looks up all requested rows in its part of the table, and
+/// gets 0 for rows that it does not have. The ranks then add their results. The
+/// rows are therefore a dim over which a lookup sums.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

@@ -47,18 +47,32 @@ public:
                 const dist::SubAxis &part) const;
 
 private:
-  /// State of a value: the kind of contraction or lookup from which it comes.
-  /// Any other op passes the state of its operands on to its result. If they
-  /// differ, the state that is last in this list counts.
+  /// State of a value. The state tells how the last large weight or embedding
+  /// table before the value is split. It is set in this way:
+  ///
+  /// - A contraction with a large weight, such as a matmul, gives its result
+  ///   the state Open if its weight is split by columns, and the state Stream
+  ///   if its weight is split by rows.
+  /// - A lookup of an embedding gives its result the state Stream.
+  /// - Any other op gives its result the state of its operands. If the operands
+  ///   have different states, the result has the largest of these states: Open
+  ///   is larger than Stream, and Stream is larger than Table.
   enum class ValueState : uint8_t {
     /// The value depends on no contraction and on no lookup: a mask or a table
     /// of token positions, for example.
     Table,
-    /// The value comes from a contraction whose weight is split by rows, or
-    /// from a lookup.
+    /// The value is the result of an embedding lookup, or of a contraction
+    /// (such as a matmul) whose large weight is split by rows. Other ops pass
+    /// this state on to their results. For example, the norm of such a value is
+    /// also in this state. The state Open has priority: if another operand of
+    /// such an op is in the state Open, the result of the op is in the state
+    /// Open.
     Stream,
-    /// The value comes from a contraction whose weight is split by columns. No
-    /// later contraction on the way to the value splits its weight by rows.
+    /// The value is the result of a contraction (such as a matmul) whose large
+    /// weight is split by columns. Ops without a large weight pass this state
+    /// on to their results. For example, the GELU of such a value is also in
+    /// this state. With `--preset megatron`, a contraction that reads a value
+    /// in this state must split its large weight by rows.
     Open,
   };
   /// A list of factors (dims, or parts of dims) of one op, given by their

@@ -34,8 +34,18 @@ namespace {
 /// Shape of the tree in which a batch is summed: m microbatches, each with 2^k
 /// blocks of q samples.
 struct SumTree {
-  /// Numbers m of microbatches, k of levels of the tree (2^k blocks per
-  /// microbatch), and q of samples per block. q is odd.
+  /// Three numbers that describe the order of the additions in a sum over the
+  /// batch:
+  ///
+  /// - `microbatches`: the number of microbatches.
+  /// - `levels`: the number of levels of the binary tree. The tree adds the
+  ///   2^levels blocks of one microbatch. A block is a group of samples.
+  /// - `samples`: the number of samples in one block. This number is odd,
+  ///   because blocks are halved until their number of samples is odd.
+  ///
+  /// For example, a batch of 24 samples in 2 microbatches has 12 samples in
+  /// each microbatch. 12 samples are 4 blocks of 3 samples. So `microbatches`
+  /// is 2, `levels` is 2, and `samples` is 3.
   int64_t microbatches, levels, samples;
 
   /// Returns the tree of additions for a batch of `batch` samples.
@@ -52,9 +62,13 @@ struct SumTree {
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A factor (dim, or part of a dim) of an op, whose major part is the batch. An
-/// example is a dim of [8 samples · 16 tokens]. `id` is the index of the factor
-/// in the sharding rule of the op.
+/// A factor of an op that counts samples, or samples and the elements of each
+/// sample. A factor is a dim, or part of a dim. For example, a factor of 128
+/// elements counts 8 samples of 16 tokens. Elements 0 to 15 are the tokens of
+/// sample 0, elements 16 to 31 are the tokens of sample 1, and so on.
+///
+/// The sharding rule of the op has a list of factors. `id` is the index of the
+/// factor in this list.
 struct BatchFactor {
   int id;
   /// Number of samples: 8 for a dim of [8 samples · 16 tokens].
@@ -88,16 +102,20 @@ private:
 };
 } // namespace
 
-/// Returns the factors (dims) of an op that count samples, or samples and the
-/// elements of each sample. An example is a dim of 8 samples with 16 tokens
-/// each. `rule` cuts a factor into smaller factors, major first. `tags`
-/// contains the tags of the smaller factors. A factor is returned if its first
-/// smaller factors have the tag Batch, and no later smaller factor has this
-/// tag:
+/// Returns the factors of an op that count samples, or samples and the elements
+/// of each sample. A factor is a dim, or part of a dim. `rule` is the sharding
+/// rule of the op. It may cut a factor into pieces. For example, it may cut a
+/// factor of 128 elements into a piece of 8 and a piece of 16, as a reshape
+/// from [128] to [8, 16] does. `tags` contains one tag for each piece. The tag
+/// Batch means that the piece counts samples or groups of samples.
 ///
-///   a factor of 128 is cut into     returned
-///   8 samples (Batch), 16 tokens    yes
-///   16 tokens, 8 samples (Batch)    no
+/// A factor is returned if it counts two or more samples, and the pieces with
+/// the tag Batch come before all other pieces. Examples:
+///
+///   pieces of the factor                               returned
+///   8 samples (Batch), 16 tokens                       yes
+///   2 groups (Batch), 4 samples (Batch), 16 tokens     yes
+///   16 tokens, 8 samples (Batch)                       no
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -120,14 +138,23 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Replaces one op by ops that make the same additions in the same order on any
-/// number of ranks. The op is a sum over the batch, or a matmul whose left
-/// operand has the rows of all samples. For example, [8 samples · 4 rows, k]
-/// has 32 rows.
+/// Replaces one op by new ops. The bits of the new result do not depend on the
+/// number of ranks that divide the batch. There are three kinds of ops, with
+/// one function for each kind:
 ///
-/// The caller must call exactly one of these functions: orderProduct,
-/// orderReduction or productPerSample. Each of these functions also erases the
-/// op.
+/// - orderProduct replaces a matmul or einsum that sums over the batch. The new
+///   ops add the samples in a fixed order.
+/// - orderReduction replaces a sum or mean over the batch. The new ops add the
+///   samples in a fixed order.
+/// - productPerSample replaces a matmul that does not sum over the batch. The
+///   left operand has the rows of all samples. For example, 8 samples of 4 rows
+///   have 32 rows. If 2 ranks divide the batch, each rank has only 16 rows. A
+///   library may use different algorithms for 32 rows and for 16 rows, and the
+///   results may differ in some bits. The new matmul computes one product of 4
+///   rows for each sample, for every number of ranks.
+///
+/// The caller must call exactly one of the three functions. Each function also
+/// erases the op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
@@ -191,12 +218,21 @@ private:
   /// samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the einsum letters of a tensor with the given dims, one per
-  /// factor. The factor with the batch has two letters: blockLetter for the
-  /// blocks (groups of samples), and one for the elements of a block. Example
-  /// with 4 blocks:
+  /// Returns the letters of one tensor in the equation of an einsum. The einsum
+  /// replaces a product that sums over the batch. `dims` lists the factors of
+  /// each dim of the tensor. A factor is a dim, or part of a dim. The member
+  /// `factor` is the factor that counts the samples.
   ///
-  ///   [8 samples, 3 features]:   "ABC" for [4 blocks, 2 samples, 3 features]
+  /// Each factor has one letter. There is one exception: the factor that counts
+  /// the samples has two letters. The first letter is blockLetter. It stands
+  /// for a dim that counts the blocks. A block is a group of samples. The
+  /// second letter stands for a dim that counts the elements of one block. If a
+  /// block has only one element, the second letter is left out. Examples with 4
+  /// blocks:
+  ///
+  ///   tensor                       letters   dims of the letters
+  ///   [12 samples, 3 features]     "ABC"     [4 blocks, 3 samples, 3 features]
+  ///   [4 samples, 3 features]      "AC"      [4 blocks, 3 features]
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -209,10 +245,20 @@ private:
     return letters;
   }
 
-  /// Returns `value`, an operand of the op, reshaped to one dim for each factor
-  /// (dim, or part of a dim) in `dims`. The batch becomes two dims: the blocks
-  /// (groups of samples), and the elements of one block. For 4 blocks, [8, 3]
-  /// becomes [4, 2, 3]. A block of one element has no dim of its own.
+  /// Returns `value`, reshaped so that one dim counts the blocks. A block is a
+  /// group of samples. `value` is an operand of the op that this class
+  /// replaces. `dims` lists the factors of each dim of `value`. A factor is a
+  /// dim, or part of a dim. The member `factor` is the factor that counts the
+  /// samples.
+  ///
+  /// The result has one dim for each factor. There is one exception: the factor
+  /// that counts the samples becomes two dims. The first dim counts the blocks.
+  /// The second dim counts the elements of one block. If a block has only one
+  /// element, the second dim is left out. Examples with 4 blocks:
+  ///
+  ///   value                        result
+  ///   [12 samples, 3 features]     [4 blocks, 3 samples, 3 features]
+  ///   [4 samples, 3 features]      [4 blocks, 3 features]
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -243,12 +289,14 @@ private:
   /// addend for each block. The computation has four steps:
   ///
   /// 1. The addends of each microbatch are added in a binary tree. For example,
-  ///    4 blocks are added as (0 + 1) + (2 + 3).
-  /// 2. If the op is a mean, the sum of each microbatch is divided by the
-  ///    number of elements in the mean.
-  /// 3. The sums of the microbatches are cast to the element type of the op's
-  ///    result.
-  /// 4. The sums of the microbatches are added.
+  ///    4 blocks are added as (0 + 1) + (2 + 3). The result is one sum per
+  ///    microbatch.
+  /// 2. If the op is a mean, each sum is divided by the divisor of the mean
+  ///    over the whole batch. For example, a mean over 24 samples in 2
+  ///    microbatches of 12 samples divides both sums by 24. No division is
+  ///    needed after step 4.
+  /// 3. The sums are cast to the element type of the op's result.
+  /// 4. The sums of all microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     shape[at] = tree.microbatches;
@@ -264,10 +312,14 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
-  /// Returns the number by which the mean `reduce` divides a sum. The number is
-  /// a scalar constant with the element type of `sum`. It is the attribute
-  /// `divisor` of `reduce`, or the number of elements in a mean. For example, a
-  /// mean over two dims of sizes 8 and 16 divides by 128.
+  /// Returns the number by which a mean divides its sum, as a scalar constant.
+  /// `reduce` is the op that computes the mean. The constant has the element
+  /// type of `sum`.
+  ///
+  /// If `reduce` has the attribute `divisor`, the number is the value of this
+  /// attribute. Otherwise, the number is the product of the sizes of the dims
+  /// over which `reduce` computes the mean. For example, a mean over two dims
+  /// of sizes 8 and 16 divides by 128.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -311,8 +363,11 @@ public:
         divisions *= axis.size;
   }
 
-  /// Collects all rewrites before it applies the first one, because the graph
-  /// refers to the ops that the rewrites erase.
+  /// Rewrites the ops. First, the function collects one rewrite for each op
+  /// that must be rewritten. Only then does it apply the rewrites. The two
+  /// phases are needed because a rewrite erases its op, and the function still
+  /// reads pointers to the ops while it collects. `seeds` contains the
+  /// shardings that the user requests. Fails if `collect` fails for an op.
   LogicalResult run(const Seeds &seeds) {
     ShardedGraph graph(function, seeds);
     graph.refine();
@@ -363,9 +418,14 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
-  /// Emits an error and fails unless the ranks that divide the batch can divide
-  /// the blocks of a microbatch evenly. `tree` has 2^levels blocks (groups of
-  /// samples) per microbatch.
+  /// Emits an error at `op`, and fails, if ranks cannot share the blocks of a
+  /// microbatch evenly. A block is a group of samples. `tree` cuts each
+  /// microbatch into 2^levels blocks. Ranks divide the batch into a number of
+  /// parts. Each part must have the same number of whole blocks. For example, 4
+  /// blocks can be divided into 2 parts, but not into 3 parts.
+  ///
+  /// `batch` is the number of samples in all microbatches. The function needs
+  /// it only for the error message.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();

@@ -7,8 +7,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether `op` reads a parameter of floats. A table of integers is not
-/// a weight. `op` may be null.
+/// Returns whether `op` is a `graph.get_parameter` that reads a weight. A
+/// weight is a parameter of the model whose elements are floats. A parameter of
+/// integers, such as a table of positions, is not a weight. `op` may be null;
+/// the function then returns false.
 static bool isWeight(Operation *op) {
   auto get = dyn_cast_or_null<graph::GetParameterOp>(op);
   return get &&

@@ -8,17 +8,24 @@
 
 namespace pcc::shard {
 
-/// The ops that context parallelism (the mesh axis `cp`) must split along the
-/// sequence, if they have a sequence dim. Two kinds of ops belong to this set:
+/// The set of ops that context parallelism (the mesh axis `cp`) must split
+/// along the sequence. This rule has no effect on an op without a sequence dim.
+/// Two kinds of ops belong to the set:
 ///
-/// - contractions (such as a matmul), attention, and `graph.get_parameter` ops
-///   whose result has elements of a float type;
-/// - ops that depend on the result of an op of the first kind, except for
-///   changes of layout and casts.
+/// 1. contractions (such as a matmul), attention, and each
+///    `graph.get_parameter` that reads a weight (a parameter whose elements are
+///    floats)
+/// 2. ops that depend on the result of an op of the first kind, directly or
+///    through other ops
 ///
-/// Other ops may keep the whole sequence on every rank. Examples are the ops
-/// that compute a mask from positions. In the picture, all ops except the mask
-/// belong to the set:
+/// There is one exception: an op that only changes the layout or the element
+/// type of its one operand, such as a transpose or a cast, never belongs to the
+/// set.
+///
+/// All other ops are outside of the set. Each rank may compute them for the
+/// whole sequence. An example is an op that computes a mask only from
+/// positions. In the picture, `ids` and `positions` are inputs of the model.
+/// All ops of the picture except the mask belong to the set:
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^

@@ -72,11 +72,18 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Returns whether the result of `op` is the gradient of one use of a weight
-/// that has several uses. An example is a weight that both the embedding and
-/// the output layer use. Each rank adds the gradients of all uses first. After
-/// that, the ranks reduce the total. The gradient of one use is therefore not
-/// stored divided. Returns false if there are several microbatches.
+/// Returns whether the result of `op` is one of several addends of a gradient,
+/// and a training step has only one microbatch. The gradient of a weight has
+/// several addends if several ops use the weight. For example, the embedding
+/// and the output layer use the same weight. The gradient of this weight has
+/// two addends, one from the embedding and one from the output layer. A
+/// `graph.add` adds the two addends.
+///
+/// Each rank first adds the addends that it has computed. After that, the ranks
+/// reduce the total. An addend is therefore not stored divided among ranks.
+///
+/// If a step has several microbatches, the function returns false. Each
+/// addend is then a sum over the microbatches, and may be stored divided.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

@@ -47,9 +47,27 @@ public:
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
-  /// Returns whether the result of `op` must be stored divided among ranks. The
-  /// user must not have requested a sharding for it. `parameters` are the
-  /// symbols of the module.
+  /// Returns whether each rank stores only a part of the result of `op`.
+  /// `parameters` is the symbol table of the module. The function finds the
+  /// declaration of a parameter in this table. The function does not check
+  /// whether the user requests a sharding for the result. The caller must check
+  /// this first.
+  ///
+  /// The function returns true only for these two kinds of ops:
+  ///
+  /// - A `graph.get_parameter` reads a parameter, which is a weight or a tensor
+  ///   of the optimizer state. Returns true if the member `names` contains the
+  ///   parameter. Also returns true if the option `--preset` divides parameters
+  ///   of this kind, and the parameter has at least two dims of more than one
+  ///   element.
+  /// - A `graph.accumulate` returns the gradient of a weight. Returns true if
+  ///   the option `--preset` divides gradients, and the gradient has at least
+  ///   two dims of more than one element. There is one exception: if a training
+  ///   step has only one microbatch, and a `graph.add` reads the result of
+  ///   `op`, the function returns false. The result is then one addend of a
+  ///   gradient. For example, the embedding and the output layer use the same
+  ///   weight. The gradient of this weight has two addends, one from the
+  ///   embedding and one from the output layer.
   bool isDivided(mlir::Operation *op,
                  const mlir::SymbolTable &parameters) const;
 

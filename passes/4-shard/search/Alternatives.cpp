@@ -25,7 +25,17 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-/// Returns `op` as if `axis` had not been assigned to it.
+/// Returns a copy of `op` that does not use the mesh axis `axis`. `op` is a
+/// vertex of the graph, together with the mesh axes that split its dims. The
+/// copy differs from `op` in three points:
+///
+/// - Neither `axis` nor a part of `axis` splits a dim.
+/// - No operand is a partial sum along `axis`. An operand is a partial sum
+///   along `axis` if each rank along `axis` has one addend, and the ranks have
+///   not added the addends yet.
+/// - If no other axis splits a dim, the member `usesAllWindows` is false. This
+///   member is true if a rank receives only the elements of an operand that the
+///   rank needs for its part of the result.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -42,13 +52,22 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the sub-axes that split a factor (dim, or part of a dim) of `op`. A
-/// sub-axis is a mesh axis or a part of a mesh axis. Only factors that `axis`
-/// splits are sorted. `own` is the same vertex with the splits that the search
-/// has chosen.
+/// Sorts the sub-axes that split the factors of `op`. A sub-axis is a mesh
+/// axis, or a part of a mesh axis. A factor is a dim, or part of a dim.
+/// op.axes[f] lists the sub-axes that split factor f, major first. The function
+/// sorts each list that contains `axis` or a part of `axis`.
 ///
-/// If `own` splits the factor over the same set of sub-axes, the order is the
-/// order in `own`. Otherwise, the order is the order of the axes in `mesh`.
+/// `op` and `own` are two ways of splitting one vertex of the graph. The search
+/// has chosen `own`. There are two cases for each list:
+///
+/// - own.axes[f] has the same sub-axes as op.axes[f], in any order. op.axes[f]
+///   then gets the order of own.axes[f].
+/// - In all other cases, the order is the order of the axes in `mesh`. Parts of
+///   one axis are sorted major first.
+///
+/// For example, the axes of `mesh` are dp and tp, and op.axes[f] is {tp, dp}.
+/// If own.axes[f] is {tp, dp} or {dp, tp}, op.axes[f] becomes equal to it. If
+/// own.axes[f] is {tp}, op.axes[f] becomes {dp, tp}.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -63,12 +82,16 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` treats operands as partial sums along `axis`
-/// although no operand is a partial sum along `axis`. A value is a partial sum
-/// if each rank has one addend, and the ranks still have to add the addends.
-/// `candidate` is a way of splitting vertex `index` of the graph. This split is
-/// never useful, because each rank would have to make an addend from a
-/// complete value.
+/// Returns whether `candidate` reads a partial sum along `axis`, although no
+/// operand is available as a partial sum along `axis`. `candidate` is a
+/// possible way of splitting vertex `index` of the graph. A tensor is a partial
+/// sum along `axis` if each rank along `axis` has one addend of the tensor, and
+/// the ranks have not added the addends yet.
+///
+/// For example, each rank has the complete tensor x, and `candidate` reads x as
+/// a partial sum. The ranks would first have to make addends of x: one rank
+/// would take x itself, and all other ranks would take zeros. This is never
+/// useful.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -135,17 +158,30 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// Prices the reshard (change of sharding) of one operand to the sharding `to`.
-/// Adds the cost to `choice`. There are three cases:
+/// Computes the cost of one operand of an op, and adds the cost to `choice`. A
+/// reshard changes the sharding of a value. The parameters are:
 ///
-/// - The operand is a weight or a constant that only this op reads. Ranks store
-///   it in the sharding `to`, so no reshard is needed. The cost is the memory
-///   of the operand. This case requires that `to` has no halo.
-/// - Another operand needs the same value in the sharding `to`, too. One
-///   reshard serves both operands, so this operand costs no time.
-/// - In all other cases, there are several possible sources: the sharding in
-///   which the producer returns the value, and the shardings in which other
-///   operands need the value. The reshard starts from the cheapest source.
+/// - `edge` leads from the op that produces a value to the operand, which reads
+///   the value.
+/// - `to` is the sharding in which the operand needs the value.
+/// - `own` lists the shardings in which earlier operands of the same op need
+///   the value.
+///
+/// A sharding has a halo if each rank also reads some elements that belong to
+/// the part of another rank. The first of these cases that applies decides the
+/// cost:
+///
+/// 1. The value is a weight or a constant, the user requests no sharding for
+///    it, only this op reads it, and `to` has no halo. The ranks store the
+///    value in the sharding `to`, so no reshard is needed. The function adds
+///    only the memory of the value on one rank.
+/// 2. Another operand also needs the value in the sharding `to`. It is an
+///    earlier operand of this op, or an operand of another op. The ranks
+///    reshard the value only once for both operands. The function adds no time.
+/// 3. In all other cases, the function adds the time of the cheapest reshard to
+///    `to`. The reshard may start from the sharding in which the value is
+///    produced. It may also start from a sharding without a halo that another
+///    operand needs, because the ranks have the value in this sharding, too.
 ///
 /// Returns false if the reshard is impossible.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
@@ -190,16 +226,24 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Prices the reshards (changes of sharding) of one result of `candidate`.
-/// Users of the result may need the result in several shardings. A reshard
-/// starts from the result, or from the output of an earlier reshard. For up to
-/// 4 shardings, the function chooses the cheapest order. For example, users
-/// need the result both replicated and split by the mesh axis tp. An all-gather
-/// makes the replicated tensor, and a slice of this tensor makes the tensor
-/// that is split by tp.
+/// Adds the costs of one result of `candidate` to `choice`. `candidate` is a
+/// way of splitting vertex `index` of the graph. `result` is the index of the
+/// result. The function adds the memory of the result, and the costs of the
+/// reshards of the result. A reshard changes the sharding of a tensor.
 ///
-/// Adds the costs to `choice`, together with the memory of the result. Returns
-/// false if a reshard is impossible.
+/// The ops that read the result may need it in several shardings. There is one
+/// reshard for each of these shardings. A reshard starts from the result
+/// itself, or from the output of an earlier reshard. The order of the reshards
+/// therefore changes the total cost. For up to 4 shardings, the function tries
+/// all orders and takes the cheapest one. For more than 4 shardings, the order
+/// is the one in which the member `forms` lists the shardings.
+///
+/// For example, `candidate` splits the result by the mesh axis dp. One reader
+/// needs the result replicated, and another reader needs it split by the mesh
+/// axis tp. An all-gather makes the replicated tensor first. A slice of the
+/// replicated tensor is then split by tp, and needs no communication.
+///
+/// Returns false if a reshard is impossible.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -305,10 +349,14 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` (a dim, or part of a dim) counts the keys of an
-/// attention that can run as ring attention. In ring attention, the same mesh
-/// axes split the dim of the queries and the dim of the keys. The text for the
-/// user therefore mentions only the queries.
+/// Returns whether `factor` counts the keys of an attention that can run as
+/// ring attention. `factor` is the index of a factor of `op`. A factor is a
+/// dim, or part of a dim.
+///
+/// The function is used for a text that `pcc explain` prints. The text lists
+/// the factors that a mesh axis splits. In ring attention, the same mesh axis
+/// splits the factor of the queries and the factor of the keys. The text then
+/// lists only the factor of the queries.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -389,8 +437,19 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Returns the key by which choices are sorted. Choices that must not be taken
-/// come last. The others are sorted by cost, then by text.
+/// Returns the key by which the alternatives for an op are sorted. `choice` is
+/// one of these alternatives. The field `refused` of `choice` is empty if the
+/// search may choose `choice`. Otherwise, the field contains the reason why the
+/// search must not choose it. Alternatives with an empty field come first.
+///
+/// If two alternatives are equal in this respect, the first of these values
+/// that differs decides. The smaller value comes first:
+///
+/// 1. estimated time
+/// 2. number of bytes that one rank receives
+/// 3. number of communications
+/// 4. memory in bytes
+/// 5. text that describes the alternative
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -420,9 +479,13 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
-    // `refused` is the reason why the search must not choose `candidate`. For
-    // example, the axis `dp` may split only the batch. If `dp` splits another
-    // dim, the reason ends with "splits nothing else". Leave out such a choice.
+    // `refused` is the reason why the search must not choose `candidate`. It is
+    // empty if the search may choose `candidate`. The list for the user
+    // normally shows a refused candidate together with the reason. Skip a
+    // candidate if its reason ends with "splits nothing else". In this case,
+    // `axis` splits a dim that it must never split. For example, the axis `dp`
+    // may split only the batch, but `candidate` splits the features by `dp`.
+    // The reason is then "dp splits nothing else".
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

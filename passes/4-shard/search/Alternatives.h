@@ -9,10 +9,15 @@
 
 namespace pcc::shard {
 
-/// Computes, for `pcc explain`, the prices of choices that were possible but
-/// not taken. A choice is a way in which one op uses one axis, while all
-/// adjacent ops stay as they are. All axes must have been assigned. Prices are
-/// the costs that the search uses.
+/// Computes the costs of the alternatives that `pcc explain` shows to the user.
+/// The search has decided for each op which dims each mesh axis splits. An
+/// alternative is another way in which one op could use one mesh axis. For
+/// example, the axis tp splits the rows of a weight, and the alternative is to
+/// split the columns.
+///
+/// The cost of an alternative is computed as in the search. All other ops stay
+/// split as the search has decided. All mesh axes must have been assigned: the
+/// search must have decided which dims they split.
 class Alternatives {
 public:
   /// Keeps references to all arguments, which must outlive this object. The
@@ -56,11 +61,14 @@ private:
   /// Returns false if one of them is impossible.
   bool priceOperands(unsigned index, const ShardedOp &candidate,
                      dist::Choice &choice);
-  /// Adds the reshard (change of sharding) of one operand to `choice`. `edge`
-  /// leads from the producer of a value to the operand. `to` is the sharding
-  /// that the operand needs. `own` lists the shardings that earlier operands of
-  /// the same vertex need of the value. Returns false if the reshard is
-  /// impossible.
+  /// Adds the cost of the reshard (change of sharding) of one operand to
+  /// `choice`. Returns false if the reshard is impossible. The parameters are:
+  ///
+  /// - `edge` leads from the producer of a value to the operand, which reads
+  ///   the value.
+  /// - `to` is the sharding in which the operand needs the value.
+  /// - `own` describes earlier operands of the same op that read the same
+  ///   value. It lists the shardings in which these operands need the value.
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const dist::Sharding &to, llvm::ArrayRef<OwnForm> own,
                     dist::Choice &choice);

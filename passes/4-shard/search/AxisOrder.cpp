@@ -58,14 +58,22 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends steps to `assignments` that divide stored weights among ranks, as
-/// ZeRO and FSDP do. Each step is for one axis of `mesh` and has the role
-/// Storage. `seeds` (requested shardings) sets the sub-axes into which the axis
-/// is cut. Three kinds of axes get no step:
+/// Appends steps to `assignments` that divide stored tensors among ranks, as
+/// ZeRO and FSDP do. Examples of these tensors are weights. In one step, the
+/// search decides which dims one mesh axis splits. The role of a step tells the
+/// search which splits are allowed. The new steps have the role Storage: the
+/// axis may split weights, gradients and optimizer states, so that each rank
+/// stores only a part of each tensor.
 ///
-/// - axes of size 1
-/// - `tp`, because it already divides each weight that it can
-/// - the time axis `mb`, because its coordinates are microbatches, not ranks
+/// The function appends one step for each axis of `mesh`, except for these
+/// axes:
+///
+/// - an axis of size 1
+/// - `tp`. An earlier step lets `tp` divide each weight that it can divide.
+/// - the time axis `mb`. The coordinates of `mb` are microbatches, not ranks.
+///
+/// `seeds` contains the shardings that the user requests. They may cut an axis
+/// into sub-axes. The step then lists these sub-axes.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -104,9 +112,14 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   return orders;
 }
 
-/// Assigns the axes in the given order. Returns the cost of the plan, with the
-/// penalties (for broken rules) of all axes added. Fails if an axis cannot be
-/// assigned, with an error only if `reports`.
+/// Searches for a plan and stores the plan in `graph`. The search takes one
+/// step of `order` after another. In one step, the search decides which dims of
+/// each op one mesh axis (or a part of the axis) splits.
+///
+/// Returns the cost of the plan. The search gives a penalty for undesired
+/// properties, such as a broken rule. The penalties of all steps are added in
+/// the returned cost. Fails if the search finds no plan for some step. Emits an
+/// error in this case only if `reports` is true.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -204,12 +217,19 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // Skip the search over all axes at once in these cases:
-  // - there is only one assignment
-  // - seeds (requested shardings) put axes into several rounds, one after
-  //   another
-  // - the plan that was found above costs nothing
-  // - the search would be too large
+  // A search over all axes at the same time may find a cheaper plan. An order
+  // in `all` is a list of steps. A step decides which dims one mesh axis, or a
+  // part of it, splits. Skip this search in these cases:
+  //
+  // - No order has more than one step.
+  // - The requested shardings in `seeds` set different rounds for the axes. For
+  //   example, the request [tp p1] sets round 1 for the axis tp. The search
+  //   then decides about tp only after all axes of round 0.
+  // - The plan that was found above has no penalty, needs no time and does not
+  //   communicate.
+  // - The search would be too large: it would have more than `mostPairs` pairs
+  //   in total. A pair is a way of splitting the op that produces a value, and
+  //   a way of splitting the op that reads the value.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

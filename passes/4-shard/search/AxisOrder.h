@@ -8,12 +8,27 @@
 
 namespace pcc::shard {
 
-/// Assigns all axes of the planner's mesh to the ops of `graph`, one after
-/// another in the cheapest order. For a small graph, also tries all at once,
-/// and keeps the cheaper plan. Emits an error and fails if a seed (requested
-/// sharding) or the role of an axis cannot be fulfilled.
+/// Decides for each op of `graph` which dims each mesh axis splits. The mesh is
+/// the mesh of `planner`. A plan is the result for all axes. There are two
+/// kinds of searches, and the function keeps the cheapest plan:
 ///
-/// `experts` contains the sub-axes that divide experts (ExpertAxes.h), if any.
+/// - The first kind of search decides about one axis after another. If several
+///   orders of the axes are possible, the function tries several orders.
+/// - The second kind of search decides about all axes at the same time. The
+///   function uses it only if the graph is small. In a large graph, there are
+///   too many combinations.
+///
+/// Emits an error and fails in three cases:
+///
+/// - No plan meets all requests in `seeds`, the requested shardings.
+/// - Even the best plan that was found contains a reshard (change of sharding)
+///   that is impossible.
+/// - The user requests microbatches, and the batch cannot be cut into
+///   microbatches.
+///
+/// `experts` contains the sub-axes (mesh axes, or parts of mesh axes) that
+/// divide the experts of a mixture-of-experts model. It is empty if no axis
+/// divides experts.
 mlir::LogicalResult assignMeshAxes(ShardedGraph &graph, const Seeds &seeds,
                                    const dist::SubAxes &experts,
                                    plan::ReshardPlanner &planner);

@@ -20,40 +20,82 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of entries of a table in variable elimination.
+/// Largest number of entries of a cost table. The search finds a cheap plan by
+/// variable elimination (passes/plan/search/Eliminate.h). Each choice of the
+/// search is a variable. For example, a variable selects the way in which one
+/// op is split. The search eliminates one variable after another, and makes a
+/// cost table for each variable. The neighbors of a variable are the variables
+/// that have common costs with it. The table has one entry for each combination
+/// of values of the neighbors. For example, if two neighbors have 10 and 20
+/// values, the table has 200 entries.
+///
+/// If every new table would have more entries than this limit, the search fixes
+/// the value of one variable without a table. The result is then not proven to
+/// be the cheapest plan.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// Largest number of sets of shardings that the search considers per value. A
-/// value may be kept in a set of shardings, for users with different needs.
-/// Sets of one or two are always considered.
+/// Limit on the sets of shardings that the search considers for one value. A
+/// value is a tensor of the graph. If several ops read a value in different
+/// shardings, the ranks may keep the value in several shardings at the same
+/// time. For example, the ranks may keep a value in the set {replicated, split
+/// by tp}. The search chooses one set for each value that several ops read.
+///
+/// The search always considers all sets of one or two shardings. It considers
+/// larger sets only if the number of sets stays within the limit. For example,
+/// a value has 10 sets of one or two shardings, and 30 sets of three shardings.
+/// The search considers all 40 sets, because 40 is less than the limit of 256.
 static constexpr size_t mostForms = 256;
 
-/// Largest search that assignAxesJointly accepts. AxisSearch::work estimates
-/// the size of a search, in pairs of shardings.
+/// Largest size of a search that assignAxesJointly accepts. The function
+/// assignAxesJointly decides in one search which dims all mesh axes split. It
+/// fails if the size of the search is larger than this limit.
+///
+/// The size is the result of AxisSearch::work, which is a sum over all values
+/// of the graph. For each value, the number of possible shardings is squared
+/// and multiplied by the number of operands that read the value. For example, a
+/// value with 10 possible shardings that 3 operands read adds 10 · 10 · 3 = 300
+/// to the size.
 static constexpr double mostWork = 1e5;
 
-/// Limit of the size of a search (AxisSearch::work, in pairs of shardings). Up
-/// to this size, the search may keep a value in three or more shardings at the
-/// same time. In a larger search, it may keep a value in at most two.
+/// Largest size of a search in which a value may be kept in three or more
+/// shardings at the same time. In a larger search, a value may be kept in at
+/// most two shardings.
+///
+/// The size is the result of AxisSearch::work, which is a sum over all values
+/// of the graph. For each value, the number of possible shardings is squared
+/// and multiplied by the number of operands that read the value. For example, a
+/// value with 10 possible shardings that 3 operands read adds 10 · 10 · 3 = 300
+/// to the size.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Limits of AxisSearch::work and of AxisSearch::pairsPerUse. A search that
-/// exceeds both limits would take minutes. For example, a convolution in a
-/// training step can have 75 or more ways of being split over 4 ranks. A
-/// smaller search then replaces this search. In the smaller search,
-/// AxisAssignment::mixesDims is false.
+/// Two limits on the size of a search for the cheapest way of splitting all ops
+/// over a mesh axis. In a full search, one part of the axis may split one dim
+/// of an op, and another part of the axis may split another dim. This use of
+/// the axis mixes the two dims. Example: a weight has 2 rows and 8 columns, and
+/// the axis has 4 ranks. A split that mixes the dims cuts the rows into 2 and
+/// the columns into 2.
 ///
-/// The smaller search ignores most splits of two dims over one axis. Example: a
-/// weight has 2 rows and 8 columns, and an axis has 4 ranks. The larger search
-/// may split the rows into 2 and the columns into 2. The smaller search may
-/// not.
+/// A full search that exceeds both limits would take minutes. The compiler then
+/// makes a smaller search instead. The smaller search leaves out most splits
+/// that mix dims (AxisAssignment::mixesDims is false). The limits are:
+///
+/// - `mostWorkOnMixing` is the limit of AxisSearch::work, an estimate of the
+///   time that the search takes. The estimate is a sum over all tensors of the
+///   graph. For example, a tensor with 10 possible shardings that 3 operands
+///   read adds 10 · 10 · 3 = 300 to this sum.
+/// - `mostPairsPerUse` is the limit of AxisSearch::pairsPerUse, a mean over all
+///   operands. For example, the op that produces an operand can be split in 3
+///   ways, and the op that reads the operand can be split in 4 ways. The
+///   operand then has 3 · 4 = 12 pairs of ways. A convolution in a training
+///   step can be split over 4 ranks in 75 or more ways.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
-/// One search: makes the choices of all vertices (ops, arguments, results),
-/// prices the reshards between them, and finds the cheapest combination. The
-/// search has two kinds of variables:
+/// A search for the cheapest plan. A plan selects a way of splitting for each
+/// vertex (op, argument or result) of the graph, over one or more mesh axes.
+/// The cost of a plan also contains the reshards (changes of sharding) between
+/// the vertices. The variables of the search are:
 ///
 ///   variable                     its possible values
 ///   a vertex                     ways of splitting the vertex
@@ -82,8 +124,11 @@ public:
           addValue(i, result);
   }
 
-  /// Returns an estimate of the work of `solve`: for each value, the number of
-  /// pairs of shardings times the number of users.
+  /// Returns an estimate of the time that `solve` takes, as a number without a
+  /// unit. The estimate is a sum over all values (tensors) of the graph. For
+  /// each value, the number of possible shardings is squared and multiplied by
+  /// the number of operands that read the value. For example, a value with 10
+  /// possible shardings that 3 operands read adds 10 · 10 · 3 = 300 to the sum.
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -107,16 +152,35 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether this search would take minutes, because it exceeds both
-  /// `mostWorkOnMixing` and `mostPairsPerUse`. The caller then replaces it by a
-  /// smaller search with AxisAssignment::mixesDims = false.
+  /// Returns whether this search would take minutes, so that the caller must
+  /// make a smaller search instead. The result is true if two conditions hold:
+  ///
+  /// - The result of `work`, an estimate of the time of the search, exceeds
+  ///   `mostWorkOnMixing`.
+  /// - The result of `pairsPerUse` exceeds `mostPairsPerUse`. A pair is a way
+  ///   of splitting the op that produces an operand, and a way of splitting the
+  ///   op that reads the operand. `pairsPerUse` is the mean number of pairs of
+  ///   an operand.
+  ///
+  /// To mix dims means to split two different dims of an op over two parts of
+  /// one mesh axis. For example, one part of an axis of 4 ranks splits the rows
+  /// into 2, and the other part splits the columns into 2. The smaller search
+  /// leaves out most splits that mix dims (AxisAssignment::mixesDims is false).
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
 
-  /// Finds the cheapest combination of choices and returns its cost. The graph
-  /// changes only when `choose` is called. A combination that costs `known` or
-  /// more may be missed.
+  /// Finds the cheapest plan and returns the cost of the plan. A plan contains
+  /// one way of splitting for each op, argument and result of the graph. The
+  /// function does not change the graph. The caller must call `choose` to apply
+  /// the plan to the graph.
+  ///
+  /// `known` is the cost of a plan that the caller has already. The search may
+  /// ignore each plan that costs `known` or more. If no plan costs less than
+  /// `known`, the function may therefore find no plan. The default value of
+  /// `known` sets no limit.
+  ///
+  /// In a large graph, the plan may not be the cheapest one.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
     for (Value &value : values)
@@ -174,16 +238,19 @@ public:
   }
 
 private:
-  /// Searches again, but only for plans that break no rule. Replaces `best` if
-  /// the new plan is cheaper. There are two rules:
+  /// Searches again, after a search has returned the plan `best`, which breaks
+  /// a rule. There are two rules:
   ///
   /// - Every reshard (change of sharding) must be possible.
-  /// - An axis for the batch must split the batch of each input, with the
-  ///   exceptions of StrategySpace::mustSplitBatch.
+  /// - The axes `dp` and `mb` must split the batch of each input of the model.
+  ///   The comment of StrategySpace::mustSplitBatch lists two exceptions.
   ///
-  /// The new search drops each way of splitting an op that certainly breaks a
-  /// rule. The cost tables of variable elimination are therefore smaller, and
-  /// the result is more often the exact minimum.
+  /// The earlier search was too large to prove that `best` is the cheapest
+  /// plan. There may be a plan that breaks no rule. The new search looks only
+  /// for plans that break no rule. It therefore leaves out ways of splitting an
+  /// op that are certain to break a rule. The new search is smaller than the
+  /// earlier search, and may find a cheaper plan. If it does, the function
+  /// replaces `best` by the new plan.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -191,18 +258,31 @@ private:
       best = std::move(other);
   }
 
-  /// Builds the cost graph, and finds its minimum by variable elimination. A
-  /// plan may keep a value in a set of several shardings at once. Sets that
-  /// cannot lower the total cost are ignored. For each value with several
-  /// users, the search considers the following sets:
+  /// Looks for the cheapest plan, and returns the best plan that it finds. A
+  /// plan consists of two kinds of choices:
   ///
-  /// - all sets of one or two shardings
-  /// - all sets of three shardings, if the value then has at most `mostSets`
-  ///   sets in total; then sets of four shardings by the same rule, and so on
+  /// - for each vertex of the graph (op, argument or result): a way of
+  ///   splitting the vertex
+  /// - for each value with several users: a set of shardings in which the ranks
+  ///   keep the value at the same time. For example, ranks keep one part of a
+  ///   weight and also the whole weight.
+  ///
+  /// `mostSets` limits the number of sets that the search considers for one
+  /// value:
+  ///
+  /// - The search always considers all sets of one or two shardings.
+  /// - The search considers the sets of three shardings only if the value then
+  ///   has at most `mostSets` sets in total. If so, it considers the sets of
+  ///   four shardings under the same condition, and so on.
   ///
   /// Example: a value has 10 sets of one or two shardings, and 30 sets of three
   /// shardings. The search considers all 40 sets if `mostSets` is 100, and only
-  /// the 10 sets if `mostSets` is 1.
+  /// the 10 sets if `mostSets` is 1. Sets that cannot lower the total cost are
+  /// neither considered nor counted.
+  ///
+  /// The function stores all costs in a plan::CostGraph. The function
+  /// plan::minimise then finds the plan by variable elimination. In a large
+  /// graph, this plan may not be the cheapest.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -221,7 +301,11 @@ private:
     return best;
   }
 
-  /// Forbids a parameter to be read in one sharding and written in another.
+  /// Adds costs to `costs` that forbid plans in which a training step changes
+  /// the sharding of a parameter. A training step reads a parameter with
+  /// `graph.get_parameter` and writes the new value with `graph.set_parameter`.
+  /// Both ops must use the same sharding. For example, if each rank reads half
+  /// of the rows of a weight, each rank must also write half of the rows.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -247,18 +331,25 @@ private:
   /// produced or needed.
   struct Value {
     RankedTensorType type;
-    /// Number of times that the value is produced per microbatch: 1, or less if
-    /// it is produced once per step.
+    /// Number of times that the value is produced, divided by the number of
+    /// microbatches. The number is 1 if the value is produced once for each
+    /// microbatch. Some values are produced only once per training step, such
+    /// as a value of the optimizer update. If there are 4 microbatches, the
+    /// number is 1/4 for these values. The cost of a reshard of the value is
+    /// multiplied by this number.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// Facts about the value for variable elimination. Each sharding is given
-    /// by its index in `forms`:
+    /// Information about the value for the search. The producer is the op or
+    /// argument that makes the value. A user is an op or function result that
+    /// reads the value. A sharding is given by its index in `forms`. `shared`
+    /// contains three tables:
     ///
-    /// - for each way of splitting the producer: the sharding of the value
-    /// - for each user, and each way of splitting the user: the sharding in
-    ///   which the user needs the value
-    /// - for each pair of shardings: the price of the reshard from the first
-    ///   sharding to the second
+    /// - the sharding in which the producer makes the value, for each way of
+    ///   splitting the producer
+    /// - the sharding in which a user needs the value, for each user and each
+    ///   way of splitting the user
+    /// - the cost of the reshard (change of sharding) from one sharding to
+    ///   another, for each pair of shardings
     plan::SharedValue shared;
   };
 
@@ -285,10 +376,19 @@ private:
     }
   }
 
-  /// Computes the prices of reshards of `value` between its forms (shardings).
-  /// A reshard is forbidden if no user needs its result, or if it would receive
-  /// more bytes than `bound`. A form that the producer cannot make gets no
-  /// prices if mayBeSource() is false.
+  /// Computes the costs of the reshards of `value`, and stores them in
+  /// `value.shared.reform`. A reshard changes the sharding of `value` from one
+  /// sharding in `value.forms` to another. The search must not use a reshard in
+  /// three cases, and the function computes no cost:
+  ///
+  /// - No user of `value` needs the new sharding.
+  /// - A rank would receive more bytes than the member `bound` allows. The
+  ///   search needs no plan that costs `bound` or more.
+  /// - The reshard starts from a sharding with a view, the producer of `value`
+  ///   never makes this sharding, and `value` has more than 64 shardings (see
+  ///   mayBeSource). A sharding has a view if it describes a window of a dim
+  ///   that a user reads, such as a slice. This case keeps the number of
+  ///   reshards small.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false),
@@ -298,19 +398,34 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // Costs are compared by penalty, then by seconds, then by bytes. Therefore
-    // the bytes of `bound` limit a reshard only if `bound` has no penalty and
-    // no seconds.
+    // The search needs no plan that costs `bound` or more. A reshard in which a
+    // rank receives more than `mostBytes` bytes is therefore skipped. Two costs
+    // are compared by their penalties first. If the penalties are equal, they
+    // are compared by their seconds, and then by their bytes. There are two
+    // cases:
+    //
+    // - `bound` has the penalty 0 and 0 seconds. If the value is produced in
+    //   each microbatch, a reshard of more than `bound.bytes` bytes costs more
+    //   than `bound`. `mostBytes` is therefore `bound.bytes`.
+    // - `bound` has a penalty, or has more than 0 seconds. A reshard of any
+    //   number of bytes may cost less than `bound`, because its penalty or its
+    //   time may be smaller. `mostBytes` is therefore a number so large that no
+    //   reshard reaches it.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // `size[to] - size[from]` is a lower bound of the bytes that a rank
-      // receives in a reshard. A sharding with a view describes a windowed
-      // read, such as a halo exchange. Its local buffer may contain holes:
-      // places that receive no element. If `size` counted the holes, the bound
-      // could be too large. Therefore `size` is 0 for a sharding with a view.
+      // `size` has one element for each sharding in `forms`: the number of
+      // bytes of `value` that one rank stores. If a reshard makes a sharding of
+      // 10 bytes from a sharding of 4 bytes, a rank receives at least 10 - 4 =
+      // 6 bytes. The search skips a reshard if this lower bound is too large.
+      //
+      // A sharding has a view if an op reads a window of a dim, such as a halo.
+      // The buffer for the window may contain places that receive no element.
+      // With these places, the lower bound could be larger than the number of
+      // bytes that the rank receives. `size` is therefore 0 for a sharding with
+      // a view.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -374,8 +489,12 @@ private:
     return space.choicesOf(op)[chosen[op]];
   }
 
-  /// Returns whether the reshard of the value on `edge`, from the producer's
-  /// choice to the user's choice, is impossible.
+  /// Returns whether the plan that `solve` found needs an impossible reshard
+  /// (change of sharding) on `edge`. `edge` leads from the op that produces a
+  /// value to an operand that reads the value. The plan determines two
+  /// shardings: the sharding in which the value is produced, and the sharding
+  /// in which the operand needs the value. The reshard from the first sharding
+  /// to the second must be possible.
   bool breaksRule(const ShardedGraph::OperandEdge &edge) {
     return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
                    choiceOf(edge.producer).results[edge.result],
@@ -423,9 +542,17 @@ private:
 };
 } // namespace
 
-/// Assigns the parts (sub-axes) of an axis one after another. Returns the cost
-/// after the last part, with the penalties of all parts. Fails if a part breaks
-/// a rule; earlier parts then stay assigned.
+/// Searches for a plan for the mesh axis of `assignment`. The search takes one
+/// sub-axis of the axis after another. A sub-axis is a part of a mesh axis. For
+/// each sub-axis, the search decides which dims of each op the sub-axis splits,
+/// and changes `graph`. For example, the axis x of size 4 has two sub-axes of
+/// size 2. The first sub-axis may split the rows of a weight, and the second
+/// sub-axis may split the columns.
+///
+/// Returns the cost of the plan. The penalties of all sub-axes are added in
+/// this cost. Fails if the plan for a sub-axis breaks a rule, such as the rule
+/// that all reshards (changes of sharding) must be possible. `graph` then still
+/// contains the splits by the earlier sub-axes.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,

@@ -7,15 +7,16 @@
 
 namespace pcc::shard {
 
-/// Decides for each vertex (op, argument or result) of `graph` which dims the
-/// mesh axis of `assignment` splits. `before` lists the axes that earlier calls
-/// have assigned. This call does not change what they split.
+/// Decides for each vertex of `graph` which dims the mesh axis of `assignment`
+/// splits. A vertex is an op, an argument or a result. `before` lists the mesh
+/// axes that earlier calls have assigned. This call does not change the splits
+/// over these axes.
 ///
-/// Finds the decisions with the least total cost by variable elimination
-/// (plan/search/Eliminate.h). If the graph is too large for an exact result,
-/// the search fixes some decisions early, and the total cost may be larger than
-/// the minimum. Costs (plan::Cost) are compared by these members, in this
-/// order:
+/// The search uses variable elimination (plan/search/Eliminate.h) to find the
+/// decisions with the least total cost. If the graph is too large for an exact
+/// result, the search fixes some decisions early. The total cost may then be
+/// larger than the minimum. Two costs (plan::Cost) are compared by these
+/// members, in this order:
 ///
 /// 1. penalty
 /// 2. time; 0 if the user gave no cluster profile
@@ -23,9 +24,9 @@ namespace pcc::shard {
 /// 4. number of collectives
 /// 5. memory
 ///
-/// `assignment.parts` lists the sub-axes of the axis. Their sizes are prime: an
-/// axis of 4 ranks has two sub-axes of size 2. All sub-axes are decided
-/// together. There are three special cases:
+/// `assignment.parts` lists the sub-axes of the axis. The size of a sub-axis is
+/// prime: an axis of 4 ranks has two sub-axes of size 2. One search decides all
+/// sub-axes at the same time. There are three special cases:
 ///
 /// - The axis has the role Free: its name is not `dp`, `mb`, `cp` or `tp`. The
 ///   function also tries to decide one sub-axis after another, and keeps the
@@ -34,14 +35,17 @@ namespace pcc::shard {
 ///   function searches twice, and keeps the cheaper result. In the second
 ///   search, the axis may split fewer dims of the ops around the experts
 ///   (AxisAssignment::movesTokens = false).
-/// - The search would take minutes. The function then lets the axis split fewer
-///   pairs of dims of one op (AxisAssignment::mixesDims = false).
+/// - The search would take minutes. The function then leaves out most ways in
+///   which one sub-axis splits one dim of an op, and another sub-axis splits
+///   another dim of the op (AxisAssignment::mixesDims = false).
 ///
-/// Returns the cost of the plan for all axes that have been assigned so far,
-/// including this axis. In the returned cost, the member `penalty` does not
-/// contain the penalties of earlier axes. Fails, and changes nothing, if a
-/// sharding in `seeds` (requested shardings) or the role of the axis cannot be
-/// fulfilled. A failure emits an error only if `reports` is true.
+/// Returns the cost of the plan. The member `penalty` counts only the rules
+/// that the plan breaks for this axis. The other members count the effects of
+/// this axis and of all axes in `before`.
+///
+/// Fails, and does not change `graph`, if the role of the axis or a sharding in
+/// `seeds` cannot be fulfilled. `seeds` contains the shardings that the user
+/// requests. A failure emits an error only if `reports` is true.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,

@@ -82,9 +82,12 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// Stores the number of ranks and their distance (4 for the ranks 0, 4 and 8)
-/// of one group only. All groups of a collective have the same number and
-/// distance.
+/// Records the number of ranks in one group of the collective, and the stride
+/// of the group. The stride is the difference between the first two rank
+/// numbers. Example: an all-gather on 8 ranks runs in the two groups (0, 2, 4,
+/// 6) and (1, 3, 5, 7). The function records 4 ranks and the stride 2. It reads
+/// only the first group, because all groups have the same number of ranks and
+/// the same stride.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;

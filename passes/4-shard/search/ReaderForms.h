@@ -9,9 +9,14 @@
 
 namespace pcc::shard {
 
-/// The shardings in which the users of each value need it, after all axes have
-/// been assigned. Each is computed only once. The graph must not change while
-/// this object is used.
+/// Computes the shardings that the users of a value need. A user is an op that
+/// reads the value as an operand. Example: two ops read the value x. One op
+/// needs x with split rows, and the other op needs x with split columns. The
+/// result for x then has two shardings.
+///
+/// All mesh axes must have been assigned before. The object computes the result
+/// for a value once, and then stores it. The graph must therefore not change
+/// while the object is used.
 class ReaderForms {
 public:
   /// One operand of one vertex of the graph. `user` is the index of the vertex
@@ -21,21 +26,30 @@ public:
     unsigned user, operand;
     auto operator<=>(const Place &) const = default;
   };
-  /// A sharding in which one or more users need a value, and the first operands
-  /// that need it. The function dist::placement has simplified the sharding, so
-  /// that users with equal needs share one entry. For example, a dim of 12
-  /// elements may be written as 4 groups of 3, with the groups split over tp:
-  /// [4@tp|3]. For tp = 2, the simplified form is [12@tp].
+  /// A sharding that one or more users of a value need. If several users need
+  /// the value with the same parts on every rank, there is one ReaderForm for
+  /// all of them. `sharding` is in a simplified form (dist::placement), so that
+  /// equal parts have equal shardings.
+  ///
+  /// Example: tp = 2, and a dim has 12 elements. One user regards the dim as 4
+  /// groups of 3 elements, and tp splits the groups. The first rank has 2
+  /// groups, which are the first 6 elements. For another user, tp splits the 12
+  /// elements without groups. The first rank has the first 6 elements too. Both
+  /// users have the same ReaderForm.
   struct ReaderForm {
     dist::Sharding sharding;
     /// The first operand that needs the value in `sharding`.
     Place first;
-    /// The first operand that needs the value in `sharding` and belongs to
-    /// another vertex than `first`; std::nullopt if there is none.
+    /// The first operand that needs the value in `sharding` and does not belong
+    /// to the vertex of `first`. `next` is std::nullopt if only one vertex
+    /// needs the value in `sharding`. Example: the addition x + x and the
+    /// multiplication x * y need x in this sharding. `first` is operand 0 of
+    /// the addition. `next` is operand 0 of the multiplication.
     std::optional<Place> next;
 
-    /// Returns the first operand that needs the value in `sharding` and that is
-    /// no operand of vertex `user`. Returns std::nullopt if there is none.
+    /// Returns the first operand that needs the value in `sharding`, but skips
+    /// the operands of vertex `user`. Returns std::nullopt if all operands that
+    /// need the value in `sharding` belong to `user`.
     std::optional<Place> firstBeside(unsigned user) const {
       return first.user != user ? first : next;
     }
@@ -44,8 +58,10 @@ public:
   /// Keeps a reference to `graph`, which must outlive this object.
   explicit ReaderForms(const ShardedGraph &graph) : graph(graph) {}
 
-  /// Returns the shardings in which the users of result number `result` of
-  /// vertex `producer` need it, in the order of the users.
+  /// Returns the shardings that users need for one value. The value is result
+  /// number `result` of vertex `producer`. Two users that need the same
+  /// sharding share one element. The elements are sorted by the first user that
+  /// needs the sharding.
   llvm::ArrayRef<ReaderForm> of(unsigned producer, unsigned result);
 
 private:

@@ -18,8 +18,9 @@ namespace {
 /// elements in 4 parts).
 class OpCounts {
 public:
-  /// Adds 1 to the number of ops with the text `what`. The first call also
-  /// stores `op`, and `place` returns the name of its ONNX node.
+  /// Counts `op` as one more op that the text `what` describes. The first call
+  /// for this object also stores `op`. The function `place` returns a text that
+  /// names the ONNX node of the stored op.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -62,9 +63,14 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
                  op.op);
 }
 
-/// Counts `op` in `unruled` if its sharding rule allows no split: all factors
-/// (dims, or parts of dims) of more than one element must stay whole (kind
-/// Whole).
+/// Counts `op` in `unruled` if `op` cannot be split. The sharding rule of an op
+/// lists its factors. A factor is a dim, or a part of a dim. A factor of the
+/// kind Whole must not be split. An op is counted if it meets all of these
+/// conditions:
+///
+/// - The op has operands.
+/// - At least one factor has more than one element.
+/// - Each factor with more than one element has the kind Whole.
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   auto isBig = [](const graph::ShardingRule::RuleFactor &factor) {
     return factor.size > 1;

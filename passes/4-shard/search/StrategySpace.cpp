@@ -133,14 +133,17 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // If `mustSplit` or `mustSplitInput` is true, the axis must split one dim
-    // of the vertex: the batch or the sequence. The axis should then split this
-    // dim over as many of its sub-axes as possible. `taken` lists ways of
-    // splitting the vertex. split[i] is the number of sub-axes of the axis that
-    // split this dim in the way taken[i]. Without `--reproducible`,
-    // numRoleParts counts only the first sub-axis. `most` is the largest number
-    // in `split`. The loop below adds a penalty to each way with a smaller
-    // number.
+    // If `mustSplit` or `mustSplitInput` is true, the axis must split certain
+    // dims of the vertex: the batch for `dp` and `mb`, the sequence or the
+    // attention heads for `cp`. Each element of `taken` is one way of splitting
+    // the vertex. split[i] is the number of sub-axes of the axis that split
+    // such a dim in taken[i]. Example: dp has two sub-axes of size 2. If both
+    // split the batch, the number is 2. Without `--reproducible`, only the
+    // first sub-axis is counted, and the number is 0 or 1.
+    //
+    // `most` is the largest number in `split`. The loop below adds a penalty to
+    // each taken[i] with a smaller number. If `mustSplitInput` is true, the
+    // loop also adds a penalty if the number is 0.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -217,9 +220,12 @@ void StrategySpace::divideStored(unsigned index,
   states = std::move(next);
 }
 
-/// Returns whether vertex `index` of the graph casts a tensor that is stored
-/// divided among ranks. A divided cast lets ranks gather the narrow result
-/// instead of the wide tensor.
+/// Returns whether vertex `index` of the graph is a cast of a tensor that is
+/// stored divided among ranks (ZeRO, FSDP). Example: each rank stores a part of
+/// a float32 weight, and the op casts the weight to bfloat16. If each rank
+/// casts only the part that it stores, an all-gather can then collect the
+/// bfloat16 parts. This all-gather moves half as many bytes as an all-gather of
+/// the float32 parts.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
@@ -370,14 +376,15 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // A partial sum is a value that ranks still have to add. The strategy Through
-  // passes partial sums from operands to results. `stored` contains the ops
-  // whose results are stored divided among ranks (ZeRO, FSDP). These ops must
-  // not use the strategy Through, because their results must not be partial
-  // sums. The rule has two exceptions:
+  // A tensor is a partial sum if each rank has one addend, and the ranks have
+  // not added the addends yet. An op with the strategy Through reads a partial
+  // sum, and its result is a partial sum too. If `stored` contains the vertex,
+  // its result is stored divided among ranks (ZeRO, FSDP). This result must not
+  // be a partial sum. The vertex must therefore not use the strategy Through.
+  // The rule does not apply to two axes:
   //
-  // - The axis is `mb`, whose coordinates are microbatches, not ranks.
-  // - The axis has the role Tensor, which is the role of `tp`.
+  // - `mb`: its coordinates are microbatches, not ranks.
+  // - `tp`: its role is Tensor.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -401,18 +408,22 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // The strategy passes partial sums from operands to results. A partial sum
-    // is one addend of a sum.
+    // With the strategy Through, an op reads a partial sum, and its result is a
+    // partial sum too. A partial sum is one addend of a sum that is not
+    // complete yet.
     //
-    // - `inTime` is true: the axis is `mb`, whose coordinates are microbatches.
-    //   A partial sum is the sum over the samples of one microbatch. The sums
-    //   of all microbatches still have to be added. The op may use the strategy
-    //   if one of its operands may be such a sum.
-    // - `inTime` is false: each rank has one addend, and the ranks still have
-    //   to add them. Every op may use the strategy, except a transfer. A
-    //   transfer sends a value to another pipeline stage. A transfer may use
-    //   the strategy only if the axis has the role Batch, or if the transfer
-    //   belongs to the optimizer update.
+    // If `inTime` is true, the axis is `mb`. Its coordinates are microbatches,
+    // not ranks. A partial sum is then the sum over the samples of one
+    // microbatch. The op may use the strategy only if it may read a sum over
+    // one microbatch.
+    //
+    // If `inTime` is false, each rank has one addend, and the ranks add them
+    // later. Every op except a transfer may use the strategy. A transfer sends
+    // a value to another pipeline stage. A transfer may use the strategy in two
+    // cases:
+    //
+    // - The axis has the role Batch.
+    // - The transfer belongs to the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);

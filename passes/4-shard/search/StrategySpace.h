@@ -28,10 +28,16 @@ namespace pcc::shard {
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
-/// Returns whether a factor (dim, or part of a dim) of kind `kind` may be cut
-/// into microbatches. True for the kind Parallel (no reduction). True for the
-/// kind Sum if the function trains, because training adds the sums of all
-/// microbatches.
+/// Returns whether microbatches may divide a dim of an op. If they do, the op
+/// runs once per microbatch, and each run computes one part of the dim. `kind`
+/// is the kind of the dim in the sharding rule of the op:
+///
+/// - Parallel: the op does not add over the dim. The function returns true.
+/// - Sum: the op adds the elements along the dim. Each run then computes only a
+///   part of the sum. A training function adds these parts of all microbatches
+///   later. An inference function does not. The function returns true only if
+///   `graph` belongs to a training function.
+/// - any other kind: the function returns false.
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
 /// One step of the search. A step decides for every op which dims one mesh axis
@@ -42,22 +48,27 @@ struct AxisAssignment {
   dist::SubAxes parts;
   /// Role of the axis, which decides what it may split.
   AxisRole role;
-  /// Says which dims the axis may split in the expert region. This region
-  /// consists of the ops around the experts of a mixture-of-experts layer
-  /// (ExpertDims.h). The value has an effect only if ranks divide the experts.
-  /// An axis divides experts if ranks along the axis have different experts.
+  /// Says which dims the mesh axis of this step may split in the expert region.
+  /// The expert region consists of the ops around the experts of a
+  /// mixture-of-experts layer (ExpertDims.h). A mesh axis divides experts if
+  /// ranks along the axis have different experts. The value has an effect only
+  /// if at least one mesh axis divides experts. This axis may be the axis of
+  /// this step or another axis.
   ///
-  /// The axis may always split the dims of its role, such as the batch for
-  /// `dp`. In the expert region, it may also split these dims:
+  /// The axis of this step may always split the dims of its role. For `dp`,
+  /// such a dim is the batch. In the expert region, the axis may also split
+  /// these dims:
   ///
-  /// - The axis divides experts, and the value is true: every dim.
-  /// - The axis divides experts, and the value is false: the dim that counts
-  ///   experts.
-  /// - The axis does not divide experts, and the value is true: every dim
-  ///   except the dim that counts experts. This does not apply to a
-  ///   `graph.get_parameter`, which reads a weight: the axis may split only the
-  ///   dims of its role.
-  /// - The axis does not divide experts, and the value is false: no other dim.
+  /// - If the axis of this step divides experts, and the value is true: every
+  ///   dim.
+  /// - If the axis of this step divides experts, and the value is false: the
+  ///   dim that counts experts.
+  /// - If only other axes divide experts, and the value is true: every dim
+  ///   except the dim that counts experts. An exception is a
+  ///   `graph.get_parameter`, which reads a weight. The axis may split only the
+  ///   dims of its role there.
+  /// - If only other axes divide experts, and the value is false: no further
+  ///   dim.
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split two different dims of an op.
   /// Example: a weight has 2 rows and 8 columns. An axis of 4 ranks has two
@@ -104,15 +115,20 @@ struct OpChoice {
 /// its choices are the values of the variable (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Lists the choices (ways of splitting) of each vertex of `graph`.
+  /// Computes the choices of each vertex of `graph`. A choice is a way of
+  /// splitting the vertex.
   ///
-  /// - `orders`: each element is a list of mesh axes in some order. Each choice
-  ///   takes one axis after another in this order, and lets the axis split
-  ///   something or nothing. The choices of a vertex come from all orders.
+  /// - `orders`: each element is a list of steps. One step decides how one mesh
+  ///   axis, or some of its sub-axes, split the vertex. All lists assign the
+  ///   same axes. Example: the first list assigns tp and then dp, and the
+  ///   second list assigns dp and then tp. The order matters, because an axis
+  ///   cannot split a dim that earlier axes have split completely. The function
+  ///   computes the choices that result from each list. A vertex gets all of
+  ///   these choices.
   /// - `before`: the mesh axes that earlier searches have assigned. No choice
-  ///   changes what they split.
-  /// - `seeds`: the requested shardings.
-  /// - `planner`: prices communication.
+  ///   changes the splits over these axes.
+  /// - `seeds`: the shardings that the user requests.
+  /// - `planner`: computes the cost of communication.
   ///
   /// `graph`, `seeds` and `planner` must outlive this object.
   StrategySpace(const ShardedGraph &graph,
@@ -136,10 +152,11 @@ public:
                          llvm::ArrayRef<AxisAssignment> assignments);
 
 private:
-  /// A way of splitting one vertex of the graph. `op` is the vertex with the
-  /// axes that have been assigned so far. More axes may be assigned later.
-  /// `penalty` is the sum of the penalties for all rules that `op` breaks. A
-  /// rule is, for example, that `tp` must split each large weight.
+  /// A way of splitting one vertex of the graph. The search assigns one mesh
+  /// axis after another. `op` says how the axes that have been assigned so far
+  /// split the vertex. `penalty` is a cost for broken rules. A rule is, for
+  /// example, that `tp` must split each large weight. If `op` breaks several
+  /// rules, `penalty` is the sum of their costs.
   struct SearchState {
     ShardedOp op;
     double penalty = 0;
@@ -149,18 +166,25 @@ private:
   /// Adds `state`, a way of splitting an op, to `states`. If an equal way is in
   /// `states` already, keeps only the one with the smaller penalty.
   static void add(SearchState state, States &states);
-  /// Adds the mesh axis of `assignment` to each element of `states`. An element
-  /// is a way of splitting vertex `index` of the graph. New elements replace
-  /// it: all allowed ways in which the new axis also splits a dim, or splits
-  /// nothing. Example: in one element, tp splits the columns of a weight. The
-  /// new axis is x. Three elements replace this element:
+  /// Adds one mesh axis, the axis of `assignment`, to all ways of splitting
+  /// vertex `index` of the graph. Each element of `states` is one way of
+  /// splitting the vertex over the mesh axes that have been assigned before.
+  /// The function replaces each element by one or more new elements. A new
+  /// element keeps the splits of the old element, and uses the new axis in one
+  /// way that the rules allow.
+  ///
+  /// Example: the vertex is a weight. In the old element, the axis tp splits
+  /// the columns. The new axis is x. Three new elements replace the old
+  /// element:
   ///
   /// - x splits nothing
   /// - x splits the rows
-  /// - x splits the part of the columns that each rank has
+  /// - x splits the columns: each rank has had some columns because of tp, and
+  ///   x splits these columns
   ///
-  /// `decided` lists the axes that are in `states`. The function adds the new
-  /// axis to it, unless the axis has the role Storage (ZeRO, FSDP).
+  /// `decided` lists the mesh axes that have been assigned. The function adds
+  /// the axis of `assignment` to `decided`, unless the axis has the role
+  /// Storage (ZeRO, FSDP).
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
   /// Adds the mesh axis of `assignment` to each element of `states`, the ways
@@ -176,15 +200,20 @@ private:
   ///   tensor. It does not change any other vertex.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Adds the mesh axis of `assignment` to each element of `states`, the ways
-  /// of splitting vertex `index` of the graph. The axis divides stored weights,
-  /// gradients and optimizer states among ranks (ZeRO, FSDP). The result of the
-  /// vertex is no such tensor. The axis may split two kinds of vertices:
+  /// Lets the mesh axis of `assignment` split vertex `index` of the graph, if
+  /// the vertex is one of two kinds:
   ///
   /// - an op of the optimizer update
-  /// - a cast of a tensor that the axis divides
+  /// - a cast of a tensor that is stored divided
   ///
-  /// Other vertices, and vertices with a requested sharding, stay as they are.
+  /// The axis has the role Storage (ZeRO, FSDP). A tensor is stored divided if
+  /// each rank along the axis stores only a part of it. The tensor can be a
+  /// weight, a gradient or an optimizer state. The function is only for a
+  /// vertex whose result is not stored divided.
+  ///
+  /// Each element of `states` is one way of splitting the vertex. The function
+  /// does not change `states` if the vertex is of another kind, or if the user
+  /// requests a sharding for it.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether vertex `index` of the graph may use `strategy` for the
@@ -193,24 +222,25 @@ private:
   /// (`--reproducible`).
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether the option `--reproducible` allows `strategy`, a way of
-  /// using a mesh axis, at vertex `index` of the graph. The option fixes the
-  /// order in which the samples of the batch are added. Plans for different
-  /// numbers of ranks then compute equal bits. The option forbids two
-  /// strategies:
+  /// Returns whether vertex `index` of the graph may use `strategy` if the user
+  /// gives the option `--reproducible`. A strategy is a way of using a mesh
+  /// axis, for example to split one dim. `role` is the role of the axis. The
+  /// option fixes the order in which the samples of the batch are added, so
+  /// that the results have equal bits for any number of ranks. The option
+  /// forbids two strategies:
   ///
-  /// - The axis splits the batch dim over which the op sums. Exception: the
-  ///   compiler has rewritten the sum, so that its order is fixed
-  ///   (mayDivideSum).
-  /// - The op passes partial sums from operands to results, but it might change
-  ///   the order of the additions (mayPassSum). A partial sum is a value that
-  ///   ranks still have to add.
+  /// - The axis splits the batch dim, and the op adds the elements along the
+  ///   batch dim. The function allows this if the compiler has rewritten the op
+  ///   so that the order of its additions is fixed (mayDivideSum).
+  /// - The op reads partial sums and returns partial sums. A tensor is a
+  ///   partial sum if each rank has one addend, and the ranks have not added
+  ///   the addends yet. The function allows this if the op does not change the
+  ///   order of the additions (mayPassSum). A transpose does not change the
+  ///   order.
   ///
-  /// Always returns true in two other cases:
-  ///
-  /// - The user does not give the option.
-  /// - `role`, the role of the axis, is Tensor. An axis with this role does not
-  ///   split the batch.
+  /// The function always returns true if the option is not given. It also
+  /// returns true if `role` is Tensor, because such an axis does not split the
+  /// batch.
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
   /// Returns whether the mesh axis of `assignment` may split a dim of vertex

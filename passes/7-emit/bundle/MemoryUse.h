@@ -25,14 +25,18 @@ struct PositionMemory {
   int64_t state = 0;
   /// Bytes of the arena, the memory of all values that a step computes.
   int64_t arena = 0;
-  /// Bytes of gradients in `arena` that are kept until the optimizer update.
+  /// Number of bytes of the gradients that the rank keeps until the optimizer
+  /// update. Counts only gradients in the arena. The arena is the memory of all
+  /// values that a step computes. The field `arena` includes these bytes.
   int64_t gradients = 0;
   /// Indices of the pipeline stages that one rank runs.
   std::vector<int> stages;
 
   /// Returns the bytes of one rank's shards of all weights.
   int64_t weightBytes() const;
-  /// Returns the bytes of weights, optimizer state and arena.
+  /// Returns the total number of bytes that the rank needs. This total is the
+  /// sum of the bytes of the weights, of the optimizer state and of the arena.
+  /// The arena is the memory of all values that a step computes.
   int64_t total() const { return weightBytes() + state + arena; }
 };
 

@@ -33,8 +33,12 @@ static std::string pathOf(const program::ProgramT &program,
 /// pages of larger files are hashed.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
-/// Maps the weight file at `path` into memory, as `mapped`. Returns exit code 3
-/// if the size or modification time differs from those recorded in `file`.
+/// Maps the weight file at `path` into memory, and stores the mapping in
+/// `mapped`. The struct `file` describes the same weight file. The compiler
+/// wrote the size and the modification time of the weight file to `file` when
+/// the compiler first read the weight file. Returns exit code 3 if the weight
+/// file is missing, or if the weight file now has another size or another
+/// modification time.
 static Status openUnchanged(const std::string &path,
                             const program::WeightFileT &file,
                             runtime::MappedFile &mapped) {
@@ -64,9 +68,16 @@ static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
   return file.checkUnchanged(CannotRead);
 }
 
-/// Stores in `file` the size, modification time and hashes of the weight file
-/// at `path`. Returns exit code 3 if the weight file cannot be read, or if it
-/// changes while it is hashed.
+/// Writes a description of the weight file at `path` to the struct `file`. The
+/// description contains these properties of the weight file:
+///
+///   - The size in bytes.
+///   - The modification time.
+///   - Hashes of at most 16 pages, one hash per page. A page has 4096 bytes.
+///   - One hash of all bytes, if the weight file is not larger than 1 GiB.
+///
+/// Returns exit code 3 if the weight file cannot be read, or if it changes
+/// while this function reads it.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(CannotRead, status.message());
@@ -144,8 +155,9 @@ private:
     /// Index of a weight file of the model, in the list ProgramT::files.
     int32_t file;
     uint64_t offset, length;
-    /// Byte offset in the bundle's weight file to which the range is copied.
-    /// Offset 0 is the first byte after the header of the bundle's weight file.
+    /// Byte offset in the bundle's weight file. The bytes of this PackedRange
+    /// are copied to this offset. Offset 0 is the first byte after the header
+    /// of the bundle's weight file.
     uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
@@ -177,8 +189,9 @@ private:
     }
   }
 
-  /// Writes the bundle's weight file: its header, then the bytes of all
-  /// `pieces`.
+  /// Writes the bundle's weight file. First writes the header of the file. Then
+  /// copies bytes from the model's weight files. The list `pieces` contains the
+  /// ranges of bytes to copy.
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
@@ -215,9 +228,17 @@ private:
     return source.checkUnchanged(CannotRead);
   }
 
-  /// Makes the program read all weights from the bundle's weight file. Records
-  /// 0 (unknown) as this file's modification time, because copying a bundle
-  /// changes the time.
+  /// Makes the program read weights from the bundle's weight file, instead of
+  /// the model's weight files. Also stores a description of the bundle's weight
+  /// file in the program. The description contains the size and hashes of the
+  /// file. A run compares the file with the description, and reports an error
+  /// if the file has changed.
+  ///
+  /// The description of a model's weight file also contains the modification
+  /// time. But if a user copies a bundle, the copies of its files have other
+  /// modification times. Therefore stores 0 in the description of the bundle's
+  /// weight file, and sets the flag `in_bundle`. If this flag is set, a run
+  /// does not compare the modification time.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));

@@ -8,11 +8,20 @@
 
 namespace pcc::emit {
 
-/// Stores size, modification time and hashes of each weight file in the
-/// programs that read it. A run compares them to detect a changed file. Hashes
-/// sampled pages of each file. Also hashes all bytes of files up to 1 GiB.
-/// Returns exit code 3 if a file is unreadable, or if a weight extends beyond
-/// the end of its file.
+/// Stores a description of each weight file in all programs that read the
+/// weight file. A program contains the instructions that one or more ranks
+/// execute. A run compares each weight file with its description, and reports
+/// an error if the weight file has changed since the compilation. The
+/// description contains these properties of the weight file:
+///
+///   - The size in bytes.
+///   - The modification time.
+///   - Hashes of at most 16 pages, one hash per page. A page has 4096 bytes.
+///     The pages are spread evenly over the weight file.
+///   - One hash of all bytes, if the weight file is not larger than 1 GiB.
+///
+/// Returns exit code 3 if a weight file cannot be read, or if a weight extends
+/// beyond the end of its file.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
 /// Copies the weights of the model into the bundle. Writes one file per

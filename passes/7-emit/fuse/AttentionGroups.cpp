@@ -18,31 +18,57 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Adds to `group` the transposes, slices and reshapes that compute `operand`,
-/// an operand of the attention op. The attention kernel then does not execute
-/// these ops. Instead, the kernel reads the tensor before these ops, with the
-/// strides that the ops describe. Adds no op in two cases:
+/// Fuses ops before an attention op into the attention kernel. `operand` is an
+/// operand of the attention op, such as the queries. `group` is the set of ops
+/// that one attention kernel will replace. Adds to `group` the transposes,
+/// slices and reshapes that compute `operand` from another tensor, the source.
+/// The attention kernel does not execute these ops. Instead, the kernel reads
+/// the elements of `operand` from the source, with strides.
 ///
-///   - viewOperand() finds no op that strides can replace.
-///   - Neighboring elements of the last dim of `operand` would not be neighbors
-///     in memory.
+/// Example: the source has the shape [1, 5, 2, 4], and a transpose computes
+/// `operand` with the shape [1, 2, 5, 4]. The kernel reads element [0, i, j, k]
+/// of `operand` at position 4 i + 8 j + k of the source.
+///
+/// Adds no op in four cases:
+///
+///   - No transpose or slice computes `operand`. An op counts only if its
+///     result has one reader.
+///   - Another fused kernel computes the source. This other kernel can
+///     transpose the source at no cost when it stores the source.
+///   - No strides describe the positions of the elements in the source, or the
+///     attention kernel does not support the strides. For example, the kernel
+///     does not support negative strides.
+///   - Neighboring elements of the last dim of `operand` are not neighbors in
+///     the source.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// Adds to `group` the transposes and reshapes that follow `result`, a result
-/// of the attention op. The attention kernel then does not execute these ops.
-/// Instead, the kernel writes each element of `result` directly to its final
-/// place after these ops. Adds no op in four cases:
+/// Fuses ops after an attention op into the attention kernel. `result` is a
+/// result of the attention op. `group` is the set of ops that one attention
+/// kernel will replace. Adds to `group` a chain of transposes and reshapes. The
+/// chain begins at `result` and ends with a transpose. The attention kernel
+/// does not execute these ops. Instead, the kernel stores each element of
+/// `result` at the position that the element has in the output of the last
+/// transpose.
 ///
-///   - No transpose follows `result`.
-///   - Another fused kernel reads the transposed tensor. This other kernel can
-///     read `result` with strides, so that the transpose costs no time.
-///   - No strides describe the final places of the elements.
-///   - Neighboring elements of the last dim of `result` would not be neighbors
-///     in memory after the transposes.
+/// Example: `result` has the shape [1, 2, 5, 4], and the output of the
+/// transpose has the shape [1, 5, 2, 4]. The kernel stores element [0, i, j, k]
+/// of `result` at position 4 i + 8 j + k.
+///
+/// Adds no op in four cases:
+///
+///   - No transpose follows `result`. A transpose counts only if no other op
+///     reads the input of the transpose.
+///   - Another fused kernel reads the output of the last transpose. This other
+///     kernel can read `result` with strides instead. Then no kernel executes
+///     the transpose.
+///   - No strides describe the positions of the elements in the output of the
+///     last transpose.
+///   - Neighboring elements of the last dim of `result` are not neighbors in
+///     the output of the last transpose.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))

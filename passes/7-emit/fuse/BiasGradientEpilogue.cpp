@@ -11,9 +11,14 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of `product` whose columns the library can sum. The
-/// library can sum the columns of an operand if `product` contracts the first
-/// dim of this operand. Example, where k is the contracted dim:
+/// Returns the operands of `product` for which the library cuBLASLt can compute
+/// column sums. `product` is a matmul. cuBLASLt computes the matmul and the
+/// column sums of one operand in the same call. Column sum j is the sum of all
+/// elements in column j. Example: an operand [k, n] has n column sums.
+///
+/// cuBLASLt can compute the column sums of an operand only if the matmul
+/// contracts the first dim of this operand. Example, where k is the contracted
+/// dim:
 ///
 ///   left [k, m], right [k, n]   both operands
 ///   left [m, k], right [k, n]   the right operand
@@ -106,11 +111,22 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// Collects in `readers` all ops before `last` that depend on `value`, in
-/// order. Returns whether they can move after `last`. Returns false in two
-/// cases:
+/// Collects in `readers` the ops that depend on `value` and come before the op
+/// `last`, in execution order. An op depends on `value` if the op reads
+/// `value`, or if the op reads the result of another op that depends on
+/// `value`. Example: `value` is the tensor a. The function collects the ops
+/// that compute b and c, but not the op that computes d:
 ///
-///   - One of them has side effects.
+///   a = exp x
+///   b = add a, y
+///   c = relu b
+///   d = relu x
+///   last
+///
+/// Returns whether the collected ops can move behind `last`. Returns false in
+/// two cases:
+///
+///   - An op that depends on `value` and comes before `last` has side effects.
 ///   - `last` depends on `value`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {

@@ -21,11 +21,14 @@
 
 namespace pcc::emit {
 
-/// Column sums of one matmul operand, which the library computes along with the
-/// matmul. In the backward pass of a linear layer they are the bias gradient.
+/// Column sums of one operand of a matmul. The library cuBLASLt computes the
+/// column sums and the matmul in the same call. Example: the operand [K, N] has
+/// column sums of shape [N]. In the backward pass of a linear layer, the column
+/// sums are the gradient of the bias.
 struct BiasGradientEpilogue {
-  /// Sums of the columns of a matmul operand. Null if the library computes no
-  /// sums along with the matmul.
+  /// Column sums of one operand of the matmul. Example: the operand [K, N] has
+  /// column sums of shape [N]. Null if the library call computes only the
+  /// matmul, and no column sums.
   mlir::Value result;
   /// Whether the columns of the left operand are summed, rather than those of
   /// the right operand:
@@ -38,41 +41,54 @@ struct BiasGradientEpilogue {
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Finds a bias gradient that the library can compute along with `product`. A
-/// bias gradient is the sums of the columns of an operand of `product`.
-/// Example: the operand [K, N] has N columns, and its bias gradient has the
-/// shape [N].
+/// Finds a bias gradient that the library cuBLASLt can compute in the same call
+/// as `product`. `product` is a matmul. A bias gradient is the sums of the
+/// columns of an operand of the matmul. Example: the operand [K, N] has N
+/// columns, and its bias gradient has the shape [N].
 ///
-/// Finds only a reduction that is in the block of `product`, and whose input is
-/// the operand. Does not find a reduction of a reshaped operand. If there is no
-/// such reduction, returns a struct whose field `result` is null. Changes no
-/// op.
+/// Looks for a reduction op that computes such sums. The input of the reduction
+/// must be the operand itself, and not a reshape of the operand. The reduction
+/// must be in the same block as `product`. Returns the reduction, or the
+/// reduction and a cast to f32 that follows it. If there is no such reduction,
+/// returns a struct whose field `result` is null. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Prepares the ops of a bias gradient for a library call. The library call
-/// will compute `product` and the bias gradient together. A bias gradient is
-/// the sums of the columns of an operand of `product`. The library can sum only
-/// the operand itself. The model may sum a tensor that has the same elements,
-/// but another shape. Replaces the sums by new ops that read the operand. For
-/// example:
+/// Rewrites the ops of a bias gradient, so that one call of the library
+/// cuBLASLt can compute `product` and the bias gradient together. `product` is
+/// a matmul. A bias gradient is the sums of the columns of an operand of the
+/// matmul. Example: the operand [10, 4] has 4 columns, and its bias gradient
+/// has the shape [4].
 ///
-///   before   operand -> reshape -> sum -> cast
-///   after    operand -> sum -> cast -> reshape
+/// The library can sum only the operand itself. The model may sum another
+/// tensor with the same elements, but with another shape. The function replaces
+/// the sum of this tensor by a new sum of the operand. Example, where x is this
+/// tensor, and the operand is a reshape of x:
 ///
-/// Inserts the new sum and the new cast directly before `product`. The new cast
-/// converts the sums to the element type `stored`. There is no new cast if the
-/// sums already have this type. Returns the new sum and the new cast.
+///   before   x [2, 5, 4] -> sum -> cast
+///   after    operand [10, 4] -> new sum -> new cast -> new reshape
 ///
-/// `last` is the last op that the library call will replace. The library call
-/// will be at the place of `last`. Therefore inserts the new reshape after
-/// `last`, and moves all ops that use the sums behind the new reshape.
+/// `last` is the last op that the library call will replace. The caller puts
+/// the library call at the place of `last`. The function therefore puts the new
+/// ops at these places:
+///
+///   - Directly before `product`: the new sum and the new cast. The new cast
+///     converts the sums to the element type `stored`. There is no new cast if
+///     the sums already have this type.
+///   - Directly after `last`: the new reshape. The new reshape gives the new
+///     sums the shape of the old sums. All ops that use the old sums then use
+///     the result of the new reshape. If such an op comes before `last`, the
+///     function moves the op behind the new reshape.
+///
+/// Erases the old ops. Returns the new sum and the new cast.
 ///
 /// Changes no op in three cases, and returns a struct whose field `result` is
 /// null:
 ///
 ///   - The block of `product` contains no such sums.
-///   - The sums do not have the type `stored`, and no cast converts them to it.
-///   - An op that uses the sums cannot move behind `last`.
+///   - The sums do not have the type `stored`, and no cast converts the sums to
+///     this type.
+///   - An op before `last` uses the sums, and this op cannot move behind
+///     `last`.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -16,8 +16,9 @@ static constexpr size_t maxOps = 64;
 /// together. For each element of a result, the kernel must find the operand
 /// that holds the element. It needs one branch per operand.
 static constexpr size_t maxParts = 64;
-/// Largest number of reductions in a kernel. On a GPU each reduction needs
-/// shared memory, and a block has enough for 8 reductions of any kind.
+/// Largest number of reductions in a kernel. On a GPU, each reduction needs
+/// shared memory in every thread block. The shared memory of a thread block is
+/// large enough for 8 reductions of any kind.
 static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -135,8 +136,14 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
 /// Returns whether one loop over rows can compute the reduction `op` and all
 /// ops of `group` that depend on `op`. A row is a set of elements that are
 /// reduced together, such as the elements of one sum. `rows` describes the rows
-/// of `op`. In each op that depends on `op`, each row of the result must depend
-/// only on the same row of the operand.
+/// of `op`.
+///
+/// Each iteration of the loop computes one row of each op. In each op that
+/// depends on `op`, a row of the result must therefore not depend on other rows
+/// of the operand. Example: `op` computes the 8 sums of the 8 rows of a tensor
+/// [8, 16]. The result is true if an op of the group divides each element of a
+/// row by the sum of this row. The result is false if an op of the group adds
+/// up the 8 sums.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -226,10 +233,18 @@ private:
   }
 
   /// Adds `op` to the group with index `group`. `op` is the op that is visited
-  /// now. A span is a range of successive ops of the block, and each group lies
-  /// in one span. Ops are visited from the last to the first. The span of the
-  /// group therefore grows toward the beginning of the block, until it contains
-  /// `op`. All spans between the group and `op` become part of this span.
+  /// now. The ops of the block are visited from the last op to the first op.
+  ///
+  /// Also updates the list `spans`. A span is a range of successive ops of the
+  /// block. Each group lies in one span. The span that contains the group must
+  /// now contain `op` as well. The span therefore grows toward the beginning of
+  /// the block, until it contains `op`. The spans between the old beginning of
+  /// the span and `op` become part of the span.
+  ///
+  /// Example, with ops numbered from the end of the block: there are three
+  /// spans, the ops 0 to 1, the ops 2 to 4, and op 5. Op 6 joins a group in the
+  /// second span. The second span becomes the ops 2 to 6. This span includes op
+  /// 5, and the third span no longer exists.
   void join(Operation *op, int group) {
     add(op, group);
     spans.resize(spanOf(group) + 1);
@@ -243,15 +258,23 @@ private:
     return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
-  /// Starts a group for `op` if the result of `op` must be stored in memory.
-  /// `op` has no operands. `op` is a constant, an iota or a global index. A
-  /// global index is the position of an element along a dim of the whole,
-  /// unsharded tensor.
+  /// Starts a group for `op` if an op outside of all groups reads the result of
+  /// `op`. `op` is one of three kinds of ops without operands:
   ///
-  /// An op that belongs to no group, such as a matmul, reads its operands from
-  /// memory. If such an op reads the indices of `op`, a kernel must store the
-  /// indices. An op that belongs to a group does not need the stored indices,
-  /// because its kernel computes the indices. A constant never gets a group.
+  ///   - A constant whose elements are all equal.
+  ///   - An iota. Each element of its result is the index of the element along
+  ///     one dim.
+  ///   - A global index. Each element of its result is the index of the element
+  ///     along one dim of the whole, unsharded tensor.
+  ///
+  /// Each group will become a kernel. A kernel that reads the result of `op`
+  /// computes the elements of the result itself. But an op that belongs to no
+  /// group, such as a matmul, reads its operands from memory. A kernel must
+  /// then compute `op` and store the result in memory. The new group will
+  /// become this kernel.
+  ///
+  /// Starts no group for a constant, because no kernel needs to compute a
+  /// constant.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -334,18 +357,24 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether `op`, which is no reduction, may join `group` even if the
-  /// kernel then computes some elements of `op` several times. True in three
-  /// cases:
+  /// Returns whether `op` may join `group` even if the kernel of the group then
+  /// computes some elements of `op` several times. `op` is no reduction.
+  /// Example: `op` computes a tensor [8, 1], and another op of the group
+  /// broadcasts this tensor to [8, 32]. The loops of the kernel have 256
+  /// iterations. Each iteration needs an element of `op`. The kernel may
+  /// therefore compute each of the 8 elements 32 times.
   ///
-  ///   - `op` is cheap: one element costs few instructions.
+  /// True in three cases:
+  ///
+  ///   - `op` is cheap. One element of a cheap op costs few instructions. For
+  ///     example, an addition is cheap, and exp is expensive.
   ///   - The kernel repeats little work. The loops of the kernel have at most
-  ///     as many iterations as the result of `op` has elements. At most one op
-  ///     of the group that moves elements, such as a transpose, reads the
-  ///     result of `op`.
-  ///   - The innermost loop of the kernel does not repeat `op`. The last dim of
-  ///     the result of `op` has size 1, and the last dim of the group's shape
-  ///     has size 16 or more. LLVM then moves `op` out of the innermost loop.
+  ///     as many iterations as `op` has elements. In addition, at most one op
+  ///     of the group both reads the result of `op` and moves elements. A
+  ///     transpose is an op that moves elements.
+  ///   - LLVM moves `op` out of the innermost loop. This code assumes that LLVM
+  ///     does so if the last dim of the result of `op` has size 1, and the last
+  ///     dim of `group.shape` has size 16 or more.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -359,13 +388,17 @@ private:
   }
 
   /// Returns whether the kernel of `group` can store the result of `op` in
-  /// memory. If `op` is a reduction, `rows` describes the rows of its operand.
-  /// A row is a set of elements that are reduced together, such as the elements
-  /// of one sum. The result of `op` must have one of these shapes:
+  /// memory. Ops outside of the kernel can then read the result. The result
+  /// must have one of these shapes:
   ///
-  ///   kernel without reductions   the shape of the kernel's loops
-  ///   kernel with reductions      the shape that is reduced, or a shape with
-  ///                               one element per row
+  ///   kernel without reductions   the shape `group.shape`
+  ///   kernel with reductions      the shape of the operand that is reduced, or
+  ///                               a shape with one element per row
+  ///
+  /// A row is a set of elements that are reduced together, such as the elements
+  /// of one sum. If `op` is a reduction, `rows` describes the rows of the
+  /// operand of `op`, and the kernel counts as a kernel with reductions.
+  /// Otherwise, `rows` is std::nullopt.
   ///
   /// Example: a kernel that reduces the last dim of [8, 32] can store results
   /// of the shapes [8, 32], [8, 1] and [8]. No kernel stores the result of a
@@ -395,16 +428,27 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // The loop below follows paths from an op to its users. One kernel computes
-    // all ops of a group. From an op of a group, a path therefore also goes to
-    // the users of all other ops of the group. This way, a path can also go
-    // toward the beginning of the block, but it stays in the span of the group.
+    // The loop below follows all paths that begin at `op`. Each step of a path
+    // goes from an op to a user of this op. A user is an op that reads the
+    // result. The function returns true if a path leads through an op outside
+    // of the group with index `number`, and then reaches an op of this group.
+    //
+    // One kernel computes all ops of a group. If a path reaches an op of
+    // another group, the path therefore continues at the users of all ops of
+    // that group. Some of these users are closer to the beginning of the block
+    // than the op that the path reached.
+    //
     // A span is a range of successive ops of the block. Each group lies in one
-    // span, and spans do not overlap. A path that has passed the end of a span
-    // never returns to the span. Therefore do not visit an op after the end of
-    // the span that contains the group with index `number`. `turn` is the
-    // number (`turnOf`) of the last op of this span. Ops are numbered from the
-    // end of the block: an op after the end of the span has a smaller number.
+    // span. Spans do not overlap. A path can go toward the beginning of the
+    // block only within a span. A path that has gone beyond the end of a span
+    // therefore never returns to this span. For this reason, the loop does not
+    // visit the ops after the end of one span: the span that contains the group
+    // with index `number`.
+    //
+    // Each op has a number (`turnOf`). The last op of the block has the number
+    // 0, and the op before it has the number 1. `turn` is the number of the
+    // last op of the span. The ops after the end of the span have smaller
+    // numbers than `turn`.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -434,18 +478,23 @@ private:
   Block &block;
   std::vector<KernelGroup> groups;
   llvm::DenseMap<Operation *, int> groupOfOp;
-  /// Number of ops that were visited before each op. The last op of the block
-  /// has the number 0.
+  /// Number of each visited op. The ops are visited and numbered from the last
+  /// op of the block to the first op. Example: in a block of 3 ops, the last op
+  /// has the number 0, and the first op has the number 2.
   llvm::DenseMap<Operation *, size_t> turnOf;
-  /// Spans of the block. A span is a range of successive ops. Each group lies
-  /// in one span. Two groups are in one span if an op of one group lies between
-  /// two ops of the other group. Spans do not overlap.
+  /// Spans of the block, as one number per span. A span is a range of
+  /// successive ops of the block. Each group lies in one span. Spans do not
+  /// overlap. Two groups lie in the same span if an op of one group lies
+  /// between two ops of the other group.
   ///
-  /// A span is stored as the number (`turnOf`) of its last op in the block. The
-  /// numbers are in ascending order. Example: three groups begin at the ops
-  /// with the numbers 0, 2 and 5, so `spans` is {0, 2, 5}. Then op 6 joins the
-  /// group that began at op 2. The span of this group now has the ops 2 to 6,
-  /// which include op 5. `spans` becomes {0, 2}.
+  /// The ops are numbered from the end of the block. The last op of the block
+  /// has the number 0. A span is stored as the smallest number of an op in the
+  /// span. The stored numbers are in ascending order.
+  ///
+  /// Example: three groups begin at the ops with the numbers 0, 2 and 5, so
+  /// `spans` is {0, 2, 5}. Then op 6 joins the group that began at op 2. The
+  /// span of this group now contains the ops 2 to 6. Op 5 is one of these ops.
+  /// The group of op 5 therefore lies in the same span. `spans` becomes {0, 2}.
   std::vector<size_t> spans;
 };
 } // namespace

@@ -60,9 +60,15 @@ std::vector<KernelGroup> groupKernels(mlir::Block &block);
 /// The whole tensor x + bias is never stored.
 void splitBeforeSlices(mlir::Block &block);
 
-/// Returns whether kernels that read the result of `op` compute it on their
-/// own, instead of loading it from memory. True for indices and for constants
-/// of one repeated element.
+/// Returns whether a kernel that reads the result of `op` computes the elements
+/// of the result itself, instead of loading the elements from memory. True for
+/// three kinds of ops:
+///
+///   - A constant whose elements are all equal.
+///   - An iota. Each element of its result is the index of the element along
+///     one dim.
+///   - A global index. Each element of its result is the index of the element
+///     along one dim of the whole, unsharded tensor.
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -53,8 +53,11 @@ static const Library libraries[] = {
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
-/// Returns the library for the target of the module that contains `op`. An
-/// unknown target gets the library of `cpu`.
+/// Returns a description of the library that computes matmuls on the target.
+/// The target is an attribute of the module that contains `op`. The library is
+/// oneDNN for the target `cpu`, and cuBLASLt for the target `cuda`. For any
+/// other target, returns the description of oneDNN. The description tells, for
+/// example, whether the library can also compute convolutions.
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
   const auto *found = llvm::find_if(libraries, [&](const Library &library) {
@@ -101,8 +104,17 @@ bool pcc::emit::isReadByKernel(Value value) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the constants of `gelu` are the standard ones. Allows a
-/// relative error of 1e-6, since a model may store rounded constants.
+/// Returns whether the constants of the activation function `gelu` have their
+/// usual values. Libraries compute GELU only with these values. There are two
+/// forms of GELU:
+///
+///   exact            0.5 x (1 + erf(slope x))
+///   approximate      0.5 x (1 + tanh(slope (x + cubic x³)))
+///
+/// The usual value of `slope` is 1/√2 in the exact form, and √(2/π) in the
+/// approximate form. The usual value of `cubic` is 0.044715. Allows a relative
+/// error of 1e-6, because a model may store rounded constants. A constant that
+/// `gelu` does not specify has its usual value.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -178,11 +190,20 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step of the epilogue would read. Without a
-  /// preceding step, this is the result of the contraction (matmul or
-  /// convolution). Otherwise it is the result of the preceding step. If the
-  /// contraction is a matmul and reshapes follow this result, returns the
-  /// result of the last reshape instead, and stores the reshapes in `reshapes`.
+  /// Returns the value that the next step of the epilogue would read. The
+  /// epilogue is the list of ops that the library computes after a matmul or
+  /// convolution, in the same call. A step is one operation of the epilogue,
+  /// such as the addition of a bias.
+  ///
+  /// The value is usually the result of the preceding step. If there is no
+  /// preceding step, the value is the result of the matmul or convolution.
+  ///
+  /// After a matmul, reshapes can lie between two steps. If reshapes follow the
+  /// value, returns the result of the last reshape instead. Also stores the
+  /// reshapes in the field `reshapes`. Example: the next step after this bias
+  /// would read the result of the reshape:
+  ///
+  ///   matmul -> bias -> reshape -> relu
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -195,16 +216,27 @@ private:
     return value;
   }
 
-  /// Appends to the epilogue the reshapes that the last call of next() skipped.
-  /// Then appends `ops`, the ops of one step.
+  /// Appends one step to the epilogue. The epilogue is the list of ops that the
+  /// library computes after a matmul or convolution, in the same call. A step
+  /// is one operation of the epilogue, such as the addition of a bias. `ops`
+  /// are the ops of the step.
+  ///
+  /// Reshapes can lie between the preceding step and `ops`. The last call of
+  /// next() has stored these reshapes in the field `reshapes`. Appends these
+  /// reshapes first, and then `ops`.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// Returns the operand that is added to `value`. Returns null unless the only
-  /// reader of `value` is an addition of equal shape.
+  /// Returns the tensor that is added to `value`. Example: if value + b is the
+  /// only op that reads `value`, returns b. Returns null in two cases:
+  ///
+  ///   - The only reader of `value` is no addition, or `value` has several
+  ///     readers.
+  ///   - The result of the addition does not have the shape and the element
+  ///     type of `value`.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -213,20 +245,32 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns the dim of the contraction's result along which a bias lies,
-  /// counted from the end:
+  /// Returns the dim to which a bias belongs, in the result of the matmul or
+  /// convolution. A bias has one element per column of a matmul, or one element
+  /// per channel of a convolution. The returned number counts the dims from the
+  /// end. The number 1 means the last dim:
   ///
-  ///   matmul        columns of [m, n]           1
-  ///   convolution   channels of [N, C, H, W]    3
+  ///   op            result         dim of the bias     returned number
+  ///   matmul        [m, n]         n (columns)         1
+  ///   convolution   [N, C, H, W]   C (channels)        3
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
                : typeOf(contraction->getResult(0)).getRank() - 1;
   }
 
-  /// Returns whether the library can add `value` as a bias to `of`, the result
-  /// of a matmul or convolution, or a reshape of this result. `value` must have
-  /// one element per column (matmul) or channel (convolution).
+  /// Returns whether the library can add `value` as a bias to the tensor `of`.
+  /// `of` is the result of a matmul or of a convolution. A bias must have one
+  /// element per column of a matmul, or one element per channel of a
+  /// convolution:
+  ///
+  ///   `of`                                  examples of bias shapes
+  ///   result of a matmul [8, 32]            [32], [1, 32]
+  ///   result of a convolution [2, 3, 5, 5]  [3, 1, 1], [1, 3, 1, 1]
+  ///
+  /// For a matmul, `of` can also be a reshape of the result. The reshape must
+  /// not change the size of the last dim. Example: a reshape from [8, 32] to
+  /// [2, 4, 32].
   bool isBias(Value value, Value of) const {
     RankedTensorType all = typeOf(of), type = typeOf(value);
     RankedTensorType whole = typeOf(contraction->getResult(0));
@@ -246,15 +290,27 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether two conditions hold:
+  /// Returns whether `value` and `sum` are a sum of gradients before and after
+  /// one microbatch. In gradient accumulation, a function runs once for each
+  /// microbatch:
   ///
-  ///   - `value` is the sum of the gradients of all preceding microbatches.
-  ///   - `sum` is `value` plus the gradient of the current microbatch.
+  ///   func backward(value, x) {
+  ///     sum = value + gradient(x)
+  ///     return sum
+  ///   }
   ///
-  /// Then `value` and `sum` share one buffer. `value` can be an argument of the
-  /// body of a library call. In this case, `sum` must be the first result of
-  /// the body. The two conditions must then hold for the operand of the call
-  /// that is passed as `value`, and for the first result of the call.
+  /// The argument `value` is the sum of the gradients of all preceding
+  /// microbatches. The result `sum` also includes the gradient of the current
+  /// microbatch. The next run of the function gets `sum` as its argument
+  /// `value`. Therefore `value` and `sum` share one buffer.
+  ///
+  /// A library call can contain the addition. A library call is an op with
+  /// operands, results and a body. The body contains the ops that the library
+  /// computes. If `value` is an argument of such a body, `sum` must be the
+  /// first result of the body. In this case, checks two values outside of the
+  /// body instead. The first one is the operand that the library call passes to
+  /// the argument `value`. The second one is the first result of the library
+  /// call.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -324,7 +380,9 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether the library can apply `activation`.
+  /// Returns whether one library call can compute a matmul or convolution, and
+  /// then apply the activation function `activation` to the result. The library
+  /// is oneDNN or cuBLASLt.
   bool activates(Activation activation) const {
     return llvm::is_contained(library.activations, activation);
   }
@@ -389,12 +447,20 @@ private:
       take({transpose});
   }
 
-  /// Returns the places of the elements of the contraction (matmul or
-  /// convolution) in the result of the last of `ops`. `ops` is a chain of ops
-  /// that begins at the result of the contraction. An offset and strides give
-  /// the places. Example: if a transpose follows a matmul with the result [2,
-  /// 3], element [i, j] moves to place i + 2 j. The strides are [1, 2]. Returns
-  /// std::nullopt if no strides give the places.
+  /// Returns the positions at which the library stores the elements of the
+  /// result of a matmul or convolution. `ops` is a chain of ops that the
+  /// library computes in the same call. The first op of the chain reads the
+  /// result of the matmul or convolution. Each later op reads the result of the
+  /// op before it. The library stores only the result of the last op. If `ops`
+  /// contains a transpose, the order of the elements in memory changes.
+  ///
+  /// The returned view gives the positions as an offset and one stride for each
+  /// dim of the result of the matmul or convolution. Example: a matmul has the
+  /// shape [2, 3], and `ops` is a transpose to [3, 2]. Element [i, j] of the
+  /// matmul is stored as element [j, i] of the transpose, at position i + 2 j.
+  /// The view has the offset 0 and the strides [1, 2].
+  ///
+  /// Returns std::nullopt if no strides give the positions.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -402,9 +468,14 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes that the last call of next() skipped, in execution order. The
-  /// first of them reads `epilogue.result`. The last of them computes the value
-  /// that next() returned.
+  /// Reshapes before the next step of the epilogue, in execution order. The
+  /// epilogue is the list of ops that the library computes after a matmul, in
+  /// the same call. A step is one operation of the epilogue, such as the
+  /// addition of a bias. Reshapes can lie between two steps.
+  ///
+  /// Each call of next() sets this list. The first reshape reads
+  /// `epilogue.result`. The last reshape computes the value that next()
+  /// returned. If the list is empty, next() returned `epilogue.result`.
   SmallVector<Operation *> reshapes;
 };
 } // namespace

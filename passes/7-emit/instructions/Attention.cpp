@@ -14,11 +14,16 @@ using namespace pcc::emit;
 /// requires.
 static constexpr int64_t rowElements = 8;
 
-/// Returns whether cuDNN supports the attention `op`:
+/// Returns whether cuDNN supports the attention `op`. `plan` holds the element
+/// type and the sizes of `op`. The function returns true if all of these
+/// conditions hold:
 ///
-///   - 16-bit floats, no mask operand, no soft cap,
-///   - as many queries as keys if the attention is causal,
-///   - head sizes with which every row begins at a multiple of 16 bytes.
+///   - The elements are bf16 or f16.
+///   - `op` has no mask operand and no soft cap.
+///   - `op` is not causal, or it has as many queries as keys.
+///   - The number of elements of a query, a key and a value is a multiple of 8.
+///     8 elements have 16 bytes. cuDNN requires that each query, key and value
+///     begins at a multiple of 16 bytes.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -84,19 +89,21 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Describes to cuDNN where one operand or result of the attention op is in
-  /// memory. `stored` is the operand or result of the kernel launch that
-  /// contains the elements. `view` is the offset and the strides of the
-  /// elements in the buffer of `stored`.
+  /// Describes to cuDNN where one tensor is in memory. The tensor is an operand
+  /// or a result of the attention op. The kernel launch has operands and
+  /// results too. One of them, `stored`, has the buffer in which the elements
+  /// of the tensor are. `view` is the offset and the strides of the tensor in
+  /// this buffer.
   ///
   /// Returns null and sets `isComplete` to false in three cases:
   ///
-  ///   - `stored` is null, because no such operand or result was found.
-  ///   - `view` is std::nullopt, because no strides describe the elements.
-  ///   - The rows of `view` are not contiguous, or do not all begin at
-  ///     multiples of 16 bytes.
+  ///   - `stored` is null. The caller found no operand or result of the launch
+  ///     that contains the tensor.
+  ///   - `view` is std::nullopt. The elements of the tensor have no strides.
+  ///   - The rows of the tensor are not contiguous, or a row does not begin at
+  ///     a multiple of 16 bytes.
   ///
-  /// Also returns null if an earlier call set `isComplete` to false.
+  /// Also returns null if `isComplete` is already false.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -146,19 +153,23 @@ private:
                  storedView(value, order));
   }
 
-  /// Describes to cuDNN where the gradient of the queries is in memory. cuDNN
-  /// computes the gradients of queries, keys and values in one call. The
+  /// Describes to cuDNN where the gradient of the queries is in memory. One
+  /// call of cuDNN computes the gradients of the queries, keys and values. The
   /// program has two generated kernels for these gradients:
   ///
-  ///   first kernel     gradient of the queries, maximum of each row of scores
-  ///   second kernel    gradients of the keys and values
+  ///   query kernel   computes the gradient of the queries
+  ///   key kernel     computes the gradients of the keys and values
   ///
-  /// `op` is the attention op in the second kernel. The gradient of the queries
-  /// is a result of the first kernel. This function finds the first kernel by
-  /// the maximum of each row: the first kernel computes the maximum, and `op`
-  /// reads the maximum as an operand. Returns null and sets `isComplete` to
-  /// false if the function does not find the gradient, or cuDNN cannot access
-  /// it.
+  /// This object describes the key kernel, and `op` is the attention op in the
+  /// key kernel. The function must find the query kernel. The query kernel also
+  /// computes the largest attention score of each query. The key kernel reads
+  /// these scores as an operand of `op`. The function therefore looks up which
+  /// kernel computes this operand. This kernel is the query kernel.
+  ///
+  /// Returns null and sets `isComplete` to false in two cases:
+  ///
+  ///   - The function does not find the query kernel.
+  ///   - cuDNN cannot access the gradient of the queries in memory.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]

@@ -72,16 +72,26 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   return scalar;
 }
 
-/// Appends the instructions of a mask, which makes a replicated value partial.
-/// On the first rank, the result is the value. On all other ranks, it is the
-/// neutral element of the reduction, such as 0 for a sum.
+/// Appends the instructions of a mask. A mask is a collective that makes a
+/// replicated value partial over mesh axes. The first rank is the rank with
+/// coordinate 0 along all these axes. On the first rank, the result of the mask
+/// is the value. On all other ranks, the result is the neutral element of the
+/// reduction, such as 0 for a sum. The reduction of the results over all ranks
+/// is then the value. Example with the value 7 on 3 ranks: the results are 7, 0
+/// and 0, and their sum is 7.
 ///
-/// All ranks execute two instructions. A fill sets the result to the neutral
-/// element. A copy then writes the value to the result on the first rank, and
-/// to unused memory behind the result on the other ranks:
+/// All ranks execute the same two instructions. The buffer of the result has
+/// twice the size of the result. The first instruction fills the first half
+/// with the neutral element. The second instruction copies the value. On the
+/// first rank, the copy overwrites the first half. On all other ranks, the copy
+/// goes to the second half, which no rank reads:
 ///
-///   first rank   [ value   | unused ]
-///   others       [ neutral | value  ]
+///                first half   second half
+///   first rank   value        unused
+///   others       neutral      value
+///
+/// Returns false if the new partial axes of the result cannot be computed
+/// from the shardings.
 static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
@@ -112,10 +122,11 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   return true;
 }
 
-/// Returns one instruction that executes the whole of `collective`. `group` is
-/// the index of the communicating group of ranks in the list
-/// ModelFacts::groups. `group` is -1 if the ranks exchange no data, as in a
-/// collective over one rank.
+/// Returns the instruction that executes `collective`. `group` is an index in
+/// the list ModelFacts::groups. The entry at this index is the set of mesh axes
+/// along which the ranks of `collective` communicate. `group` is -1 if the
+/// ranks exchange no data. Example: a collective over one rank exchanges no
+/// data.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -178,13 +189,15 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
               .isInteger(16));
 }
 
-/// Appends the instructions of a collective. Returns false if the target is a
-/// GPU, and only CPUs can execute the collective.
+/// Appends the instructions of a collective. Returns false if the collective
+/// cannot become instructions. Example: the target is a GPU, and only CPUs can
+/// execute the collective.
 ///
-/// Appends nothing for the reduction of a gradient that runs during the
-/// backward pass. The start and the finish of this reduction are two
-/// instructions. ProgramWriter calls startReduction() to append the start, and
-/// later appends the finish.
+/// One kind of collective is an exception: the reduction of a gradient that
+/// overlaps the backward pass. For this reduction, the function appends nothing
+/// and returns true. This reduction has two instructions. One instruction
+/// starts the reduction, and the other one waits for its end. The class
+/// ProgramWriter appends both instructions.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&

@@ -9,27 +9,36 @@
 
 namespace pcc::emit {
 
-/// Contraction (matmul or convolution), together with further steps that a
-/// library (oneDNN or cuBLASLt) computes in the same call. The library can read
-/// operands through strided views. It can also change the result of the
-/// contraction by an epilogue: a bias, an activation and a residual (GEMM
-/// epilogue fusion).
+/// Call of a library (oneDNN or cuBLASLt) that computes a contraction. A
+/// contraction is a matmul or a convolution. The library can also compute other
+/// ops in the same call:
 ///
-/// In the IR, the op rank.library_call is one call with further steps. The body
-/// (region) of this op contains the contraction and the further steps as ops.
-/// A contraction without further steps needs no rank.library_call.
+///   - The library can read an operand of a matmul with other strides. Example:
+///     a transpose of the operand becomes an exchange of two strides.
+///   - The library can apply an epilogue to the result of the contraction, such
+///     as the addition of a bias or an activation.
+///   - The library can sum each column of one operand of a matmul. In a linear
+///     layer, these sums are the gradient of the bias.
 ///
-/// The fields of this struct contain SSA values, such as the bias. If the call
-/// is a rank.library_call, these values are its operands and results. They are
-/// not the block arguments or other values in its body.
+/// In the IR, a contraction with other ops is an op rank.library_call. The body
+/// (region) of the rank.library_call contains the contraction and the other
+/// ops. A contraction without other ops is not in a rank.library_call.
+///
+/// This struct refers to tensors, such as the bias, by SSA values. For a
+/// rank.library_call, these SSA values are the operands and the results of the
+/// rank.library_call. They are not the SSA values inside of its body.
 struct ContractionCall {
   /// Returns a call that computes only `contraction`: it reads dense operands,
   /// and has no epilogue.
   static ContractionCall alone(mlir::Operation *contraction);
-  /// Reads the body of `call`: a contraction (matmul or convolution), ops that
-  /// become strided views of its operands, and ops of its epilogue (bias,
-  /// activation, ...). Returns std::nullopt if the body contains any further
-  /// op.
+  /// Reads the body of `call`. The body must contain one contraction (matmul or
+  /// convolution). The body may also contain three kinds of ops:
+  ///
+  ///   - ops that transpose, slice or reshape an operand of a matmul,
+  ///   - ops of the epilogue, such as the addition of a bias or an activation,
+  ///   - ops that sum the columns of one operand of a matmul.
+  ///
+  /// Returns std::nullopt if the body contains any other op.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
   /// Contraction (matmul or convolution), or the rank.library_call whose body
@@ -37,7 +46,11 @@ struct ContractionCall {
   mlir::Operation *op = nullptr;
   /// Matmul or convolution that a library computes.
   mlir::Operation *contraction = nullptr;
-  /// Strided views through which the library reads the two operands.
+  /// The two operands of the matmul or convolution. Each operand has a source
+  /// tensor and strides. The library (oneDNN or cuBLASLt) reads the source
+  /// tensor with these strides. Example: the lhs of a matmul is the transpose
+  /// of a [2, 3] tensor. The source is the [2, 3] tensor, and the strides are 1
+  /// and 3.
   OperandView lhs, rhs;
   /// Steps after the matmul or convolution that a library computes in the same
   /// call, such as bias and activation.
@@ -75,13 +88,13 @@ bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Appends the instruction of `op`, a matmul or convolution that is not in the
-/// body of a rank.library_call. The library call computes only `op`, without an
-/// epilogue (bias, activation).
+/// Appends the instruction of `op`, a matmul or convolution without an epilogue
+/// (bias, activation). The op is not in the body of a rank.library_call.
 ///
-/// The template argument `build` is the function that appends the instruction.
-/// `build` has a parameter of type ContractionCall. This template makes a
-/// ContractionCall from `op`, and calls `build` with it. Example:
+/// The function first makes a ContractionCall that consists of `op` alone. The
+/// function then calls the template argument `build` with this ContractionCall,
+/// and returns the result of `build`. `build` is a function, such as
+/// buildMatmul(), that appends the instruction. Example:
 /// buildAlone<buildMatmul>(op, writer) appends the instruction of the matmul
 /// `op`.
 template <BuildCall build>

@@ -42,9 +42,12 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// Appends the instruction of a transposed convolution. Padding p at the end of
-/// a dim removes p elements of the result. The attribute `output_pads` keeps q
-/// of them, so the instruction gets end padding p - q.
+/// Appends the instruction of a transposed convolution. In the op, an end
+/// padding of p removes the last p elements of the result along a dim. The op
+/// has another attribute, `output_pads`. A value q in `output_pads` lengthens
+/// the result by q elements at the end. The instruction has no such attribute.
+/// Its end padding is p − q instead. Example: with p = 2 and q = 1, the
+/// instruction has the end padding 1, and removes the last element.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);

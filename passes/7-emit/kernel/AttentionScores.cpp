@@ -90,11 +90,12 @@ struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emits the parts of the code that computes one element of attention. The
-/// element is of one of these tensors:
+/// Emits code that computes one element of the result or of a gradient of an
+/// attention op. The code loops over keys or queries:
 ///
-///   result, or gradient of the queries   loops over the keys of one query
-///   gradient of the keys or values       loop over the queries that read a key
+///   element of                           loops over
+///   result, gradient of the queries      all keys that one query reads
+///   gradient of the keys or the values   all queries that read one key
 ///
 /// In grouped-query attention, several query heads read one key head. The field
 /// `group` is the number of these query heads. Example: with 8 query heads and
@@ -247,9 +248,16 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
-/// Emits an element of a result of attention_query_gradient. The results are
-/// the gradient of the queries, and three numbers per query (see
-/// RowStatistics).
+/// Emits one element of one result of the op attention_query_gradient. `result`
+/// is the result, and `at` is the multi-index of the element. One result of the
+/// op is the gradient of the queries. The op has three other results, each with
+/// one number per query:
+///
+///   top     largest score of the query
+///   share   1 / Σ exp(score − top) over the keys
+///   mean    Σ P · dP over the keys
+///
+/// Here, P is the softmax weight of a key, and dP is the gradient of P.
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());

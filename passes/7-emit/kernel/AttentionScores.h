@@ -34,13 +34,21 @@ Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});
 
-/// Emits the weight exp(score − top) of a key. `top` is the largest score of
-/// the row so far. If `top` is −∞ (all keys are masked), emits 0 rather than
-/// NaN.
+/// Emits exp(score − top), the weight of a key before normalization. `score` is
+/// the attention score of one query and the key. `top` is the largest score of
+/// the query. In a loop over keys, `top` is the largest score so far. If `top`
+/// is −∞, all keys so far are masked. The function then emits 0, because the
+/// difference −∞ − (−∞) would be NaN.
+///
+/// In an online softmax, `top` grows during the loop. For the old value of
+/// `top` as `score`, the function emits the factor that corrects earlier sums
+/// of weights.
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
-/// Emits 1 / total, which normalizes the weights of a row. `total` is their
-/// sum. If `total` is 0 (all keys are masked), emits 0 rather than infinity.
+/// Emits 1 / total. `total` is the sum of the weights of all keys for one
+/// query. A weight times 1 / total is the softmax probability of the key. If
+/// all keys are masked, `total` is 0. The function then emits 0 rather than
+/// infinity.
 mlir::Value inverseTotalOf(KernelWriter &w, mlir::Value total);
 
 } // namespace pcc::emit

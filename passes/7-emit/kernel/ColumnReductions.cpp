@@ -23,8 +23,11 @@ struct ColumnStatistic {
   Value buffer;
 };
 
-/// Result of the kernel, with the pointer to its memory. `pass` is the number
-/// of the first pass (loop over all elements) that can compute its elements.
+/// Result of the kernel, with the pointer to its memory. The kernel reduces
+/// columns of a tensor in numbered passes. A pass is a loop over all elements
+/// of neighboring columns. `pass` is the number of the first pass that can
+/// compute the elements of the result. Example: pass 0 computes the sum s of
+/// each column of x. For the result x − s, `pass` is 1.
 struct Output {
   Value result, pointer;
   int pass;
@@ -49,9 +52,12 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits all passes (loops over all elements of the columns). Then emits the
-  /// stores of the results with one element per column. `iteration` is the
-  /// number of the group of columns.
+  /// Emits the code for one group of neighboring columns. `iteration` is the
+  /// number of the group. The code first runs the passes. A pass is a loop over
+  /// all elements of the columns. The passes compute the reductions, such as
+  /// the sum s of each column of x. The passes also store each result of the
+  /// kernel that has the shape of x, such as x − s. After all passes, the code
+  /// stores each result that has one element per column, such as s.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -69,8 +75,10 @@ public:
   }
 
 private:
-  /// Adds the reduction `op` to `statistics`. Emits the allocation of a stack
-  /// buffer for its partial results, one per column.
+  /// Adds an entry for the reduction `op` to the list `statistics`. Emits the
+  /// allocation of a stack buffer for this reduction. The buffer has one value
+  /// per column. The value of a column is its partial result, such as the sum
+  /// of the elements that were read so far.
   void addStatistic(graph::ReduceOp op) {
     ColumnStatistic one{op, passOf(op.getInput()), {}, {}};
     one.type = computeType(graph::tensorType(op.getInput()).getElementType());
@@ -135,10 +143,12 @@ private:
                                /*isUnsigned=*/false);
   }
 
-  /// Emits a loop over the columns in [first, end). `body` emits the loop body.
-  /// `w.outer` is the multi-index of the current column along the dims that are
-  /// not reduced. Before it calls `body`, sets the last entry of `w.outer` to
-  /// the loop counter.
+  /// Emits a loop over the columns from `first` to `end` − 1. `body` emits the
+  /// code of one iteration. Before the function calls `body`, it updates
+  /// `w.outer`, the multi-index of a column. Example: a tensor of shape [4,
+  /// 500, 100] is reduced over dim 1. `w.outer` is [matrix, column]. The
+  /// function sets the last entry of `w.outer`, the index of the column, to the
+  /// loop counter.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {},
            [&](const Index &column, ValueRange) {
@@ -148,8 +158,9 @@ private:
            });
   }
 
-  /// Returns the index of the current column within its group of `plan.width`
-  /// columns. This is its index in a stack buffer.
+  /// Returns the position of the current column in the stack buffers. A stack
+  /// buffer has one value for each column of a group of neighboring columns.
+  /// Example: if the group begins at column 64, column 70 has position 6.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }

@@ -41,9 +41,18 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Simplifies one pair of terms: c · d · (b / d) + c · (b % d) becomes c · b.
-/// Forms the new sum by add(), which calls mergeParts() again for the next
-/// pair.
+/// Simplifies `index`, which is a sum of terms. A term is a coefficient times a
+/// variable. A variable can be a loop counter, a quotient b / d or a remainder
+/// b % d. The quotient is rounded down, so d · (b / d) + b % d equals b. For
+/// any number c, the function replaces c · d · (b / d) + c · (b % d) by c · b.
+///
+/// Example: `index` = j + 16 · (i / 8) + 2 · (i % 8) becomes j + 2 i.
+///
+/// The function looks for one quotient and one remainder of this form. If there
+/// are none, `index` does not change. Otherwise, the function calls add() to
+/// add c · b to the rest of the sum. add() calls mergeParts() for the new sum.
+/// The quotients and remainders that the new sum still contains are thus
+/// simplified, too.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)

@@ -21,11 +21,14 @@ namespace pcc::emit {
 
 struct IndexLeaf;
 
-/// Index of an element along one dim: constant + Σ coefficient · leaf. A leaf
-/// is a variable, such as a loop counter.
+/// Index of an element along one dim of a tensor. The index is a sum of a
+/// constant and of terms. A term is a coefficient times a variable. A variable
+/// is called a leaf. Example: 8 i + j + 3 has the constant 3 and two terms, and
+/// the loop counters i and j are the leaves.
 ///
-/// Invariant: the terms are sorted by the numbers of their leaves. No leaf
-/// occurs twice, and no coefficient is 0.
+/// Each leaf has a number. An IndexSpace numbers its leaves from 1 in the order
+/// of their creation. The terms of an index are sorted by the numbers of their
+/// leaves. No two terms have the same leaf. No coefficient is 0.
 struct Index {
   struct AffineTerm {
     int64_t coefficient;
@@ -44,12 +47,22 @@ struct Index {
 /// Index of an element of a tensor: one affine index per dim.
 using MultiIndex = llvm::SmallVector<Index, 4>;
 
-/// Variable in affine indices: an SSA value such as a loop counter, or the
-/// quotient or remainder of an index and a constant. Leaves are owned by an
-/// IndexSpace and compared by address.
+/// Variable in an affine index, such as i in the index 8 i + 3. A variable is
+/// one of the following:
+///
+///   - an SSA value, such as a loop counter
+///   - the quotient of an index and a constant, such as (i + j) / 8
+///   - the remainder of an index and a constant, such as (i + j) % 8
+///
+/// An IndexSpace creates and owns the IndexLeaf objects. An index contains
+/// pointers to these objects. The code compares variables by these pointers:
+/// two terms have the same variable only if their pointers are equal.
 struct IndexLeaf {
-  /// Number of this variable in the order of creation, from 1. The terms of an
-  /// index are sorted by this number.
+  /// Number of this variable. An IndexSpace numbers its variables from 1, in
+  /// the order in which it creates them. An index is a sum of terms, and a term
+  /// is a coefficient times a variable. The terms of an index are sorted by the
+  /// numbers of their variables. Example: if i has number 1 and j has number 2,
+  /// the term of i comes first in 8 i + j.
   unsigned number = 0;
   /// Smallest and largest value that this variable can have at run time.
   int64_t low = 0, high = 0;
@@ -70,18 +83,35 @@ struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns bounds of `index`, computed from the bounds of its leaves
-/// (variables). The actual range can be narrower.
+/// Returns a lower and an upper bound of the value that `index` has at run
+/// time. An index is an affine sum of variables, such as 8 i + j. Each variable
+/// has a known smallest and largest value. The function computes the bounds
+/// from these values. Example: if i lies in [0, 3] and j in [0, 7], the bounds
+/// of 8 i + j are 0 and 31.
+///
+/// The function regards the variables as independent. The values that occur at
+/// run time can therefore have a smaller range than the bounds.
 IndexRange rangeOf(const Index &index);
 
-/// Arithmetic on the indices of one kernel. Owns their leaves (variables), so
-/// no index may outlive its IndexSpace. Dividends must not be negative at run
-/// time.
+/// Arithmetic on the indices of one kernel. An index is an affine sum of
+/// variables, such as 8 i + j + 3 for two loop counters i and j. The methods
+/// compute a new index from given indices, such as the sum of two indices.
+///
+/// An Index contains pointers to its variables, and the IndexSpace owns the
+/// variables. An Index must therefore not be used after its IndexSpace is
+/// destroyed.
+///
+/// quotient() and remainder() divide an index by a constant. The value of the
+/// index at run time must not be negative.
 class IndexSpace {
 public:
   static Index constant(int64_t value) { return {value, {}}; }
-  /// Returns an index whose only leaf (variable) is `value`, an i64 in [low,
-  /// high] at run time. Returns a constant if low == high.
+  /// Creates a variable for the SSA value `value`. Returns the index that
+  /// consists of this variable alone. `value` is an i64, such as a loop
+  /// counter. The caller guarantees that the number lies between `low` and
+  /// `high` at run time, both included. If `low` and `high` are equal, the
+  /// number is known at compile time. The function then creates no variable,
+  /// and returns the constant `low`.
   Index leaf(mlir::Value value, int64_t low, int64_t high);
   /// Returns the index a + b.
   Index add(const Index &a, const Index &b);
@@ -101,13 +131,22 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns delinearise(position + lane, shape): the multi-index of element
-  /// number `position` + `lane`. `groups` divides `shape` into groups of
-  /// neighboring dims. Example: [1, 2] divides [8, 4, 6] into the groups (8)
-  /// and (4, 6).
+  /// Returns the multi-index of element number `position` + `lane`, in
+  /// row-major order, of a tensor of `shape`. `position` may contain variables,
+  /// such as loop counters. `lane` is a constant.
   ///
-  /// The caller guarantees that `lane` changes only indices in the last group.
-  /// Code for several values of `lane` can therefore share the other indices.
+  /// `groups` divides the dims into groups of neighboring dims. An entry is the
+  /// number of dims of one group. Example: [1, 2] divides the shape [8, 4, 6]
+  /// into the groups [8] and [4, 6].
+  ///
+  /// The caller guarantees that element number `position` and element number
+  /// `position` + `lane` have equal indices along all dims outside of the last
+  /// group. The function computes these indices from `position` alone.
+  ///
+  /// Example for this shape and these groups: element number 50 has the
+  /// multi-index [2, 0, 2], since 50 = 2 · 4 · 6 + 0 · 6 + 2. For `position` =
+  /// 50 and `lane` = 3, the result is [2, 0, 5]. Both elements have index 2
+  /// along the first dim.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

@@ -13,9 +13,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits the element at `at` of `tensor`, as an i64. The element is itself an
-/// index into a dim of `size` elements. If it is negative, it counts from the
-/// end, and the code adds `size` to it.
+/// Emits code that reads one element of the index tensor `tensor` and makes the
+/// element count from the front. Returns the result, an i64. `at` is the
+/// multi-index of the element in `tensor`.
+///
+/// The element is an index along a dim of another tensor. `size` is the number
+/// of elements along this dim. A negative element counts from the end, as in
+/// NumPy, and the code adds `size` to it. Example: for `size` = 4, −1 becomes
+/// 3, and 2 stays 2. The code does not check whether the result is in range.
 static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                        int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -65,9 +70,23 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
-/// Emits an element of a gather_nd. The last dim of its index tensor holds
-/// tuples. A tuple of k indices selects along the first k dims of the data
-/// after the batch dims.
+/// Emits the computation of one element of the result of the gather_nd op `op`.
+/// Returns the element. `at` is the multi-index of the element in the result.
+///
+/// The last dim of the index tensor has size k. The k numbers along this dim
+/// form a tuple, which contains one index for each of the first k dims of the
+/// data. Example with k = 2:
+///
+///   shape of the data           [5, 6, 7]
+///   shape of the index tensor   [3, 2]: 3 tuples of 2 indices
+///   shape of the result         [3, 7]
+///
+/// If tuple 1 is (4, 0), element [1, 2] of the result is element [4, 0, 2] of
+/// the data.
+///
+/// The data and the index tensor can also have batch dims in front, which the
+/// result has, too. A batch dim needs no index in the tuple: an element of the
+/// result comes from a data element with an equal index along the batch dim.
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());
@@ -84,9 +103,16 @@ static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return w.read(gather.getData(), place);
 }
 
-/// Emits an element of a one-hot encoding, which adds a new dim to an index
-/// tensor. The element is `on` if its index along the new dim equals the value
-/// in the index tensor, and `off` otherwise.
+/// Emits the computation of one element of the result of the one-hot op `op`.
+/// Returns the element. `at` is the multi-index of the element in the result.
+///
+/// A one-hot op replaces each number of an index tensor by a vector, along a
+/// new dim. The vector contains the value `on` at the index that the number
+/// gives, and the value `off` everywhere else. Example: the index tensor [2, 0]
+/// becomes [[off, off, on], [on, off, off]] if the new dim has size 3.
+///
+/// A negative number counts from the end of the vector: −1 means the last
+/// element. If a number is out of range, the whole vector contains `off`.
 static Value oneHot(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto oneHot = cast<OneHotOp>(op);
   int64_t dim = oneHot.getDim();

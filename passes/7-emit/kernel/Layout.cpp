@@ -61,10 +61,20 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// Emits the element at `at` of the result of the concatenation `op`. The
-/// element lies in operand number `first` or a later operand. Along the
-/// concatenated dim, operand number `first` begins at index `offset` of the
-/// result. Emits branches if the operand is known only at run time.
+/// Emits the computation of one element of the result of the concatenation
+/// `op`. Returns the element. `at` is the multi-index of the element in the
+/// result.
+///
+/// The caller guarantees that the element comes from operand number `first` or
+/// from a later operand. `offset` is the index in the result, along the
+/// concatenated dim, at which operand number `first` begins. Example: the
+/// operands 0, 1 and 2 have the sizes 2, 3 and 4 along this dim. For `first` =
+/// 1, `offset` is 2.
+///
+/// The index along the concatenated dim can be a loop counter, so that the
+/// operand is known only at run time. The code then contains a branch. One side
+/// of the branch reads an element of operand number `first`. The other side
+/// reads an element of a later operand.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -95,10 +105,23 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the operand element that a pad op copies to `index`,
-/// along one dim. Both indices count from the operand's first element, so
-/// `index` is negative in the padding in front. `size` is the operand's size.
-/// `mode` repeats the element at the edge, wraps around or reflects.
+/// Handles one dim of a pad op that fills the padding with copies of operand
+/// elements. `index` is the index of an element of the result along the dim.
+/// The function returns the index of the operand element that the op copies to
+/// this element.
+///
+/// Index 0 is the first element of the operand. `index` is therefore negative
+/// in the padding in front of the operand. `size` is the number of elements of
+/// the operand along the dim.
+///
+/// Example for the operand [a, b, c], whose `size` is 3:
+///
+///   index                  −3 −2 −1  0  1  2  3  4  5
+///   `mode` edge             a  a  a  a  b  c  c  c  c
+///   `mode` wrap             a  b  c  a  b  c  a  b  c
+///   `mode` reflect          b  c  b  a  b  c  b  a  b
+///
+/// In mode reflect, index −2 gives 2, since the op copies the element c.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -112,25 +135,36 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // Modes wrap and reflect make the padded operand periodic. Example: operand
-    // [a, b, c].
+    // In the modes wrap and reflect, the padded operand repeats after `period`
+    // elements. Example: operand [a, b, c].
     //
     //   index          −3 −2 −1  0  1  2  3  4  5
     //   mode wrap       a  b  c  a  b  c  a  b  c   period 3
     //   mode reflect    b  c  b  a  b  c  b  a  b   period 4
     //
-    // The remainder index % period thus determines the element. RemUIOp needs
-    // a dividend that is not negative. Therefore first add `away` periods to
-    // the index, the smallest number that suffices for all possible indices.
+    // The remainder index % period thus determines the element. The code
+    // computes the remainder with the op RemUIOp. This op needs a dividend that
+    // is not negative, but the index can be negative. The code therefore first
+    // adds a multiple of the period to the index. The multiple is
+    // `away` · `period`. `away` is the smallest number for which the smallest
+    // possible index plus this multiple is not negative. Example: for the
+    // smallest index −5 and the period 3, `away` is 2, since −5 + 2 · 3 = 1.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // `at` now lies in [0, period). `last` is the last index of the operand.
-    // In mode wrap, `at` is the index of the operand element. In mode reflect,
-    // `at` can be greater than `last`, and the index is then `period` − `at`.
-    // Example: for the operand [a, b, c], `last` is 2, and a period has the 4
-    // elements a, b, c, b. `at` = 3 gives the index 4 − 3 = 1, which is b.
+    // Compute the index of the operand element from `at`. `at` is the index of
+    // an element of the padded result, modulo `period`. The padded result
+    // repeats after `period` elements. `last` is the last index of the operand.
+    //
+    // In mode wrap, `period` is the size of the operand. The index of the
+    // operand element is `at`.
+    //
+    // In mode reflect, a period consists of the operand and of its inner
+    // elements in reverse order. The operand [a, b, c] has the period
+    // [a, b, c, b], so `last` is 2 and `period` is 4. If `at` is at most
+    // `last`, the index of the operand element is `at`. Otherwise, the index is
+    // `period` − `at`. Example: `at` = 3 gives the index 4 − 3 = 1, which is b.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -138,9 +172,18 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
-/// Emits an element of a pad op that fills with a constant. `place` is the
-/// multi-index of the element, where [0, 0, ...] is the first element of the
-/// operand. The element is the constant if `place` lies outside of the operand.
+/// Emits the computation of one element of the result of `op`. Returns the
+/// element. `op` is a pad op that fills the padding with a constant.
+///
+/// `place` is the multi-index of the element. It counts from the first element
+/// of the operand, so an index in the padding in front of the operand is
+/// negative. If `place` lies within the shape of the operand, the element is
+/// the element of the operand at `place`. Otherwise, the element is the
+/// constant.
+///
+/// Example: the op adds two elements 0 in front of the operand [a, b, c]. The
+/// result is [0, 0, a, b, c]. Its first element has the place −2 and is 0. Its
+/// last element has the place 2 and is c.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -149,8 +192,9 @@ static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
     IndexRange range = rangeOf(index);
     if (range.low >= 0 && range.high < size)
       continue;
-    // Test both ends by one unsigned comparison: a negative index is huge as an
-    // unsigned number.
+    // Emit the test 0 ≤ index < size by one comparison of unsigned numbers:
+    // index < size. The comparison is false for a negative index, since the
+    // bits of a negative index form an unsigned number of at least 2^63.
     Value test = s.compare(arith::CmpIPredicate::ult, w.materialise(index),
                            s.integer(w.builder.getI64Type(), size));
     inside = inside ? s.both(inside, test) : test;
@@ -188,12 +232,19 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the element that a rotary embedding pairs with the
-/// element at `index`. Also returns an i1: whether `index` is the first of the
-/// pair.
+/// Emits code that finds the other element of a pair. A rotary embedding
+/// divides the `size` elements along the last dim of a tensor into pairs.
+/// `index` is the index of one element of a pair, along this dim. The function
+/// returns the index of the other element of the pair. It also returns an i1,
+/// which is true if `index` belongs to the first element of the pair.
 ///
-///   interleaved       pairs (2 i, 2 i + 1)
-///   not interleaved   pairs (i, i + size / 2)
+/// `interleaved` determines the pairs of indices. Example for `size` = 6:
+///
+///   interleaved       (0, 1), (2, 3), (4, 5)
+///   not interleaved   (0, 3), (1, 4), (2, 5)
+///
+/// If `index` is 4, the result is 5 and true for interleaved pairs, and 1 and
+/// false for pairs that are not interleaved.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -212,8 +263,19 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
   return {w.indices.leaf(other, 0, size - 1), isFirst};
 }
 
-/// Emits an element of a rotary position embedding (RoFormer, Su et al. 2021):
-/// x · cos + rotate(x) · sin. rotate() turns each pair (a, b) into (−b, a).
+/// Emits the computation of one element of the result of the rotary position
+/// embedding `op` (RoFormer, Su et al. 2021). Returns the element. `at` is the
+/// multi-index of the element.
+///
+/// The op divides the elements along the last dim of its input into pairs. The
+/// result contains a pair for each pair (a, b) of the input:
+///
+///   first element of the pair    a · cos − b · sin
+///   second element of the pair   b · cos + a · sin
+///
+/// cos and sin are operands of the op. The op broadcasts cos and sin to the
+/// shape of the input, as in NumPy. The formula for an element of the result
+/// uses the elements of cos and sin with the same multi-index.
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

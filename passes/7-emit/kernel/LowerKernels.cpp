@@ -33,8 +33,15 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the loops of one kernel. The outermost loop runs over the units of
-/// work in [begin, end). `outputs` are the pointers to the result buffers.
+/// Emits the loops of one kernel. The outermost loop of a kernel has
+/// independent iterations. Several threads can share these iterations: each
+/// thread calls the code of the kernel with its own values of `begin` and
+/// `end`. The code executes the iterations from `begin` to `end` − 1. Example:
+/// for a loop of 100 iterations, one thread passes 0 and 50, and another thread
+/// passes 50 and 100.
+///
+/// `outputs` contains one pointer per result of the kernel. The pointer is the
+/// address of the memory to which the code writes the result.
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -59,8 +66,13 @@ struct BodyWriter {
            });
   }
 
-  /// Emits one loop nest per result. Kernels with attention or its gradients
-  /// need this, since their results can differ in shape.
+  /// Emits a separate loop nest for each result of the kernel. The loop nest
+  /// runs over the elements of this result and stores each element.
+  ///
+  /// The kernel contains attention or the gradients of attention. The results
+  /// of this kernel can have different shapes, so one loop nest for all results
+  /// is not possible. Example: the gradient of the queries has the shape
+  /// [8, 64], and the gradient of the keys has the shape [32, 64].
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -147,12 +159,22 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates the function `name`, without a body. The runtime will call it to
-/// execute a kernel. Its type is PccKernelFunction, with these parameters:
+/// Creates the function `name`, without a body. The caller adds the body. The
+/// runtime will call the function to execute a kernel. The type of the function
+/// is PccKernelFunction. The function has four parameters:
 ///
-///   - the address of a list of buffers
-///   - the address of a list of scalars
-///   - the range [begin, end) of units of work
+///   - the address of an array, which contains the addresses of the tensors that
+///     the kernel reads or writes
+///   - the address of an array, which contains the integer arguments of the
+///     kernel
+///   - the numbers `begin` and `end`
+///
+/// The outermost loop of a kernel has independent iterations. A call of the
+/// function executes the iterations from `begin` to `end` − 1. Several threads
+/// can thus share the iterations of one kernel.
+///
+/// A kernel with the attribute `in_parts` is an exception: one call executes
+/// the whole kernel. The function of such a kernel ignores `begin` and `end`.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -173,10 +195,16 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Emits the function `name`, which the runtime calls to execute a kernel. It
-/// gets two arrays, of pointers and of scalars. It passes each of their
-/// elements as one argument to the function `body`, which contains the loops of
-/// the kernel.
+/// Emits the function `name`. The runtime calls this function to execute a
+/// kernel. The function has four parameters: an array of pointers, an array of
+/// scalars, and the numbers `begin` and `end`.
+///
+/// The new function calls the function `body`, which contains the loops of the
+/// kernel. `body` has no arrays as parameters. It has one parameter for each
+/// pointer and for each scalar, and finally `begin` and `end`. The new function
+/// therefore loads each argument of the call from the arrays. Example: for a
+/// kernel with two pointers and one scalar, the new function calls
+/// body(pointers[0], pointers[1], scalars[0], begin, end).
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();

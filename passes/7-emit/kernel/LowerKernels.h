@@ -15,21 +15,45 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 /// Lowers the kernels of `module` for CPUs. Returns a new module in the LLVM
 /// dialect, or null on failure.
 ///
-/// Kernel n becomes the function `pcc_k_<n>`. The rank.kernel ops have the
-/// first numbers. The kernels that fill random weights follow (see
-/// randomKernelsOf()). The functions have the type PccKernelFunction
-/// (runtime/program/ProgramImage.h). One call executes the outer iterations
-/// [begin, end), which are independent units of work.
+/// Kernel number n becomes the function `pcc_k_<n>`. The kernels are numbered
+/// from 0. The rank.kernel ops have the first numbers, in the order of
+/// `module`. The kernels that fill weights with random numbers
+/// (randomKernelsOf()) have the next numbers. Example: five rank.kernel ops
+/// become the functions `pcc_k_0` to `pcc_k_4`, and one kernel that fills
+/// weights becomes `pcc_k_5`.
 ///
-/// Must not run within a pass, since it loads dialects.
+/// Each function has the type PccKernelFunction
+/// (runtime/program/ProgramImage.h). A kernel is a loop over independent
+/// iterations. `begin` and `end` are parameters of the function. A call
+/// executes the iterations from `begin` to `end` − 1. Several threads can
+/// therefore call the function with different ranges.
+///
+/// A kernel with the attribute `in_parts` is an exception. The kernel applies
+/// one computation to many groups of tensors. In an optimizer, a group consists
+/// of a weight and its gradient. One call processes all groups. The function of
+/// this kernel ignores `begin` and `end`.
+///
+/// lowerKernels() loads MLIR dialects. A pass must not call lowerKernels(),
+/// since MLIR forbids loading a dialect while a pass runs.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Returns a new module with the code of all kernels of `module`. Calls `write`
-/// for each rank.kernel op. Then calls `writeRandom` for each kernel that fills
-/// random weights (see randomKernelsOf()). Both functions get a builder for the
-/// new module, and the number of the kernel in this order.
+/// Creates a new module, and lets the caller emit the code of all kernels of
+/// `module` into the new module. Returns the new module.
 ///
-/// Loads the dialects of `registry`, so it must not run within a pass.
+/// The kernels are numbered from 0. The rank.kernel ops have the first numbers,
+/// in the order of `module`. The kernels that fill weights with random numbers
+/// have the next numbers. The function randomKernelsOf() lists these kernels.
+///
+/// Calls one function of the caller per kernel. `write` emits a rank.kernel op,
+/// and `writeRandom` emits a kernel that fills weights. The first argument is a
+/// builder that inserts ops at the end of the new module. The second argument
+/// is the rank.kernel op, or the list of element types from randomKernelsOf().
+/// The third argument is the number of the kernel. Example: for five
+/// rank.kernel ops and one kernel that fills weights, calls `write` with the
+/// numbers 0 to 4, and then `writeRandom` with the number 5.
+///
+/// writeKernels() loads the dialects of `registry`. A pass must not call
+/// writeKernels(), since MLIR forbids loading a dialect while a pass runs.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
     mlir::ModuleOp module, const mlir::DialectRegistry &registry,
     llvm::function_ref<void(mlir::OpBuilder &, rank::KernelOp, int64_t number)>

@@ -12,8 +12,17 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits the math op `Op` for an f32 `x`, which LowerKernels expands to a
-/// polynomial. For an f64 `x`, emits a call of the libm function `libm`.
+/// Emits a function of `x`, such as the exponential. `Op` is the op of the MLIR
+/// dialect `math` for the function, such as math::ExpOp. `libm` is the name of
+/// the function in libm, such as "exp".
+///
+/// The code depends on the type of `x`:
+///
+///   f32   the op `Op`
+///   f64   a call of the libm function
+///
+/// For CPUs, the compiler later replaces the op by a polynomial approximation
+/// (expandForProcessors() in LowerKernels.cpp).
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -48,8 +57,15 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
-/// Emits the gelu of `x`: the exact formula with erf, or the approximation with
-/// tanh. Uses the constants of `op` if it has any, else the standard ones.
+/// Emits the gelu of `x`. `op` is the gelu op that the code computes. If `op`
+/// has the attribute `tanh`, emits the second formula, else the first formula:
+///
+///   exact           0.5 x (1 + erf(slope · x))
+///   approximation   0.5 x (1 + tanh(slope · (x + cubic · x³)))
+///
+/// `slope` and `cubic` are optional attributes of `op`. Without the attribute,
+/// `slope` is 1/√2 in the exact formula and √(2/π) in the approximation.
+/// Without the attribute, `cubic` is 0.044715.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -86,14 +102,21 @@ static Value polynomial(ScalarBuilder &s, Value x,
   return sum;
 }
 
-/// Emits the sine (`quarter` = 0) or cosine (`quarter` = 1) of an f32 `x`.
-/// Computes in f64, since f32 is too coarse for arguments of some thousands, as
-/// in rotary embeddings. With k = n + quarter:
+/// Emits the sine or the cosine of `x`, which is an f32. `quarter` is 0 for the
+/// sine and 1 for the cosine, since cos x = sin(x + π/2). The code computes in
+/// f64. The f32 type is too coarse for arguments of some thousands, which occur
+/// in rotary embeddings.
 ///
-///   x = n · π/2 + r with |r| ≤ π/4
+/// The code divides x by π/2 and rounds the quotient to the nearest integer n.
+/// The rest is r = x − n · π/2, and |r| ≤ π/4. The number k is n + quarter. The
+/// remainder of k modulo 4 determines the result:
 ///
 ///   k % 4     0         1         2          3
 ///   result    sin r     cos r     −sin r     −cos r
+///
+/// Example: for the sine of x = 3.2, x / (π/2) is 2.04. So n = 2, r = 0.058 and
+/// k = 2, and the sine is −sin(0.058). For the cosine of the same x, k = 3, and
+/// the cosine is −cos(0.058).
 ///
 /// Taylor polynomials give sin r and cos r with an error below 1e-11.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
@@ -112,8 +135,10 @@ static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Value cosine = polynomial(s, square,
                             {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
                              -1.0 / 3628800, 1.0 / 479001600});
-  // Replace a huge number of quarter turns by 0. Its conversion to i64 would
-  // overflow.
+  // `turns` is x divided by π/2 and rounded to an integer, as a float. The code
+  // below converts `turns` to i64. The conversion is undefined for a float
+  // outside of the range of i64. Therefore replace `turns` by 0 if the absolute
+  // value of `turns` is at least 1e15.
   Value isCountable =
       s.compare(arith::CmpFPredicate::ULT,
                 math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
@@ -141,8 +166,15 @@ static Value cosine(ScalarBuilder &s, Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Emits base^exponent of integers by repeated squaring. A negative exponent
-/// gives the fraction rounded towards zero: ±1 if the base is ±1, else 0.
+/// Emits base^exponent of two integers of one type, by repeated squaring. For a
+/// negative exponent, the result is 1 / base^(−exponent), rounded towards zero:
+///
+///   base 1    1
+///   base −1   1 if the exponent is even, −1 if the exponent is odd
+///   base 2    0, since 1/2, 1/4, 1/8 and so on become 0
+///   base 0    0, although 1 / 0 is undefined
+///
+/// Every other base gives 0 for a negative exponent, too.
 static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   using P = arith::CmpIPredicate;
   Type type = base.getType();
@@ -197,9 +229,18 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits an element of a pow op, in the type of the base. Integers use repeated
-/// squaring. Floats call pow of libm, unless constantPower() has a shorter
-/// form.
+/// Emits the computation of one element of the result of the pow op `op`:
+/// base^exponent. Returns the element, which has the type of the base. `at` is
+/// the multi-index of the element in the result.
+///
+/// The types of the base and the exponent determine the code:
+///
+///   both are integers         repeated squaring
+///   at least one is a float   a call of the libm function pow
+///
+/// A float base with a constant exponent can need no call. For the exponent
+/// 0.5, emits a square root. For an integer exponent from −4 to 4, emits a
+/// product, such as base · base for 2, or the reciprocal of a product.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
@@ -245,8 +286,11 @@ static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return gelu(s, x, op);
 }
 
-/// Adds to `table` one function per rarely used op (tan, asin, ...). The
-/// function emits one element of the op's result, by a call of libm.
+/// Adds functions for nine ops to `table`: tan, asin, acos, atan, sinh, cosh,
+/// asinh, acosh and atanh. `table` maps the class of an op to a function of the
+/// compiler. The function emits the code that computes one element of the op's
+/// result. For these nine ops, the code is a call of a libm function, such as
+/// tan(). The argument of the call is an element of the operand.
 static void addRareFunctions(ReadTable &table) {
   using S = ScalarBuilder;
   table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);

@@ -149,10 +149,20 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop of `kernel` can replace the loops over dims `dim`
-/// and `dim + 1` of `shape`. Returns false if `kernel` contains a layout op
-/// (such as a transpose) or an iota, since their code needs the index along
-/// each dim.
+/// Returns whether one loop can replace two nested loops of `kernel`, over the
+/// dims `dim` and `dim + 1` of `shape`. Example: for an addition of two tensors
+/// [8, 6], one loop of 48 iterations can replace a loop of 8 iterations around
+/// a loop of 6 iterations. Three conditions must hold:
+///
+///   - The kernel contains no iota and no op of the kind Layout, such as a
+///     transpose. The code of these ops needs the index along each dim.
+///   - No tensor has more dims than `shape`.
+///   - The function treatsAlike() returns true for each tensor. Example: if the
+///     addition reads a tensor [6], which NumPy broadcasting expands to [8, 6],
+///     treatsAlike() returns false.
+///
+/// The tensors are the operands and the results of all ops in the kernel. Only
+/// the result of a reduction, softmax or norm does not count.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -171,9 +181,15 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
   return true;
 }
 
-/// Divides `dims`, an ascending list of dims of `shape`, into groups of
-/// neighboring dims. One loop of `kernel` covers each group. Returns the number
-/// of dims of each group: [1, 2] for the groups (0) and (1, 2).
+/// Divides `dims` into groups of neighboring dims, and returns the number of
+/// dims of each group. `dims` is an ascending list of dims of `shape`. `kernel`
+/// needs one loop for each group.
+///
+/// Two neighboring dims are in one group if one loop can replace the two nested
+/// loops over these dims. The function canMerge() decides this. Example: `dims`
+/// is [0, 1, 2], and the shape is [8, 4, 6]. If one loop can replace the loops
+/// over the dims 1 and 2 only, the result is [1, 2]. The kernel then has a loop
+/// of 8 iterations around a loop of 4 · 6 = 24 iterations.
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -190,8 +206,10 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Number of elements whose computation takes about as long as to hand work to
-/// another thread. A kernel with fewer elements runs on one thread.
+/// Approximate least number of elements that each thread computes, if two or
+/// more threads execute a kernel. A kernel with fewer elements runs on one
+/// thread. The start of work on another thread takes some time. In this time,
+/// one thread computes about this number of elements.
 static constexpr int64_t elementsPerThread = 16384;
 /// Number of units of work that is enough to keep all threads busy. In a kernel
 /// without reductions, a unit of work is one iteration of the outermost loops.
@@ -230,21 +248,27 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
 }
 
 /// Divides the work of `kernel`, which has reductions, into independent units.
-/// A unit is one row, or a group of neighboring columns. A row is a set of
-/// elements that are reduced together. A column is a row whose elements are
-/// strided in memory.
+/// Threads can execute the units in parallel.
+///
+/// A row is a set of elements that are reduced together. If the elements of a
+/// row are strided in memory, the row is also called a column. A unit of work
+/// is either one row, or a group of neighboring columns.
 ///
 /// The caller must have set `plan.rows`, which tells which dims are reduced.
-/// The function sets these fields:
+/// The function sets four fields:
 ///
-///   plan.rows->innerGroups   the loops over the elements of one row
-///   plan.width               number of columns per unit; 0 for a row per unit
+///   plan.rows->innerGroups   the number of dims that each loop over a row
+///                            covers, outermost loop first
+///   plan.width               number of columns in a unit, or 0 if a unit is
+///                            one row
 ///   plan.extent              number of units
-///   plan.grain               smallest number of units that is worth a thread
+///   plan.grain               least number of units per thread, if two or more
+///                            threads execute the kernel
 ///
 /// Example: the sum of a [500, 100] tensor over dim 0 reduces 100 columns of
-/// 500 elements. `width` is 64. `extent` is 2, for the columns 0 to 63 and 64
-/// to 99.
+/// 500 elements. `width` is 64. `extent` is 2: unit 0 reduces columns 0 to 63,
+/// and unit 1 reduces columns 64 to 99. `grain` is 1, since one unit is enough
+/// work for a thread.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -293,8 +317,10 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
-/// Returns whether each result of `op` needs a loop nest of its own, since
-/// results can differ in shape. True for attention and its gradients.
+/// Returns whether `op` is attention or the gradient of attention. A kernel
+/// that contains this op has a separate loop nest for each result, since the
+/// results can have different shapes. Example: the gradient of the queries has
+/// the shape [8, 64], and the gradient of the keys has the shape [32, 64].
 static bool givesResultsApart(Operation &op) {
   return isa<graph::AttentionOpInterface>(op);
 }

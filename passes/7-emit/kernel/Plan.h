@@ -25,29 +25,42 @@
 
 namespace pcc::emit {
 
-/// Relation between one result element of an op and the operand elements on
-/// which it depends. Decides whether a kernel can compute the op, and in which
-/// kind of loop.
+/// Kind of an op, by the operand elements on which one result element depends.
+/// Example: a result element of an addition depends on the operand elements
+/// with the same index. An addition therefore has the kind ElementWise.
+///
+/// The pass `form-kernels` fuses ops into kernels. A kernel is a loop nest that
+/// computes several ops, element by element. The kind tells the pass whether
+/// the op fits into such a loop nest:
+///
+///   None                          no: no kernel contains the op (see below)
+///   ElementWise, Source, Layout   yes
+///   Row                           yes, if the loop nest runs over rows
+///
+/// A row is a set of elements that are reduced together, such as the elements
+/// of one sum. Attention ops are an exception: they have the kind None, but the
+/// pass fuses them into kernels by rules that do not depend on the kind.
 enum class ReadKind : uint8_t {
-  None,        ///< unknown: no kernel can hold the op
+  None,        ///< not one of the kinds below, such as a matmul or attention
   ElementWise, ///< elements with the index of the result element, broadcast
   Source,      ///< no operand: constant, iota, global index
   Layout,      ///< elements with other indices: transpose, gather, pad, ...
   Row,         ///< all elements of a row: reduction, softmax, norm
 };
 
-/// Returns which operand elements one result element of `op` depends on:
+/// Returns the kind of `op`. The kind tells which operand elements one element
+/// of the result depends on:
 ///
-///   example of `op`   result        operand elements for one result element
-///   add               ElementWise   the elements with the same index
-///   iota              Source        no elements
-///   transpose         Layout        an element with another index
-///   softmax           Row           all elements along the softmax dim
-///   matmul            None          unknown
+///   kind          example     operand elements
+///   ElementWise   add         the elements with the same index
+///   Source        iota        no elements, since the op has no operand
+///   Layout        transpose   an element with another index
+///   Row           softmax     all elements along the softmax dim
+///   None          matmul      not described by one of the other kinds
 ///
-/// The pass `form-kernels` fuses ops into generated loop nests, called kernels.
-/// `None` means that a kernel cannot contain `op`. A constant is `Source` if
-/// all its elements are equal, and `None` otherwise.
+/// The pass `form-kernels` fuses ops into loop nests, called kernels. A kernel
+/// contains no op of the kind None, except attention ops. A constant has the
+/// kind Source if all its elements are equal, and the kind None otherwise.
 ReadKind readKindOf(mlir::Operation *op);
 /// Returns whether one result element of `op` costs tens of instructions (exp,
 /// erf, pow, random, ...). Fusion does not duplicate expensive ops.
@@ -62,9 +75,15 @@ bool isExpensive(mlir::Operation *op);
 ///   rows        8 · 16 = 128 rows of 32 elements
 struct RowSpace {
   llvm::SmallVector<int64_t> shape, innerDims, outerDims;
-  /// Number of neighboring inner (reduced) dims that each loop over a row
-  /// covers, outermost loop first. Example: [1, 2] means a loop over the first
-  /// of three inner dims, and one loop over the other two.
+  /// Number of inner (reduced) dims that each loop covers. A row is the set of
+  /// elements that are reduced together. Nested loops visit the elements of one
+  /// row. Entry 0 belongs to the outermost of these loops. A loop over two
+  /// neighboring dims visits all pairs of their indices.
+  ///
+  /// Example: the inner dims have the sizes 2, 4 and 8. The list [1, 2] then
+  /// means two loops. The outer loop covers the first inner dim, and has 2
+  /// iterations. The inner loop covers the other two inner dims, and has 4 · 8
+  /// = 32 iterations.
   llvm::SmallVector<int64_t> innerGroups;
 
   /// Returns the sizes of the inner (reduced) dims: [32] for a reduction of [8,
@@ -79,9 +98,14 @@ struct RowSpace {
   /// Returns the number of rows (sets of elements that are reduced together): 8
   /// · 16 = 128 for a reduction of [8, 16, 32] over dim 2.
   int64_t outerSize() const;
-  /// Returns whether each reduction runs over a column, whose elements are
-  /// strided in memory. True if the last dim is not reduced and has at least 8
-  /// elements. One loop can then reduce several neighboring columns.
+  /// Returns whether the reduced elements form columns. A column is a set of
+  /// elements that are reduced together and are strided in memory. Example: the
+  /// sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
+  /// Neighboring columns have neighboring elements in memory, so vector
+  /// instructions can process several columns at once.
+  ///
+  /// The function returns true if the last dim is not reduced and has at least
+  /// 8 elements. 8 elements fill a vector register.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
@@ -100,24 +124,35 @@ struct RowSpace {
 /// norm.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
-/// Returns whether `result` has the shape of the operand that is reduced, as a
-/// softmax has. Returns false if `result` has one element per row (set of
-/// elements reduced together), as a sum has.
+/// Returns whether `result` has one element for each element of the reduced
+/// tensor. `rows` contains the shape of the reduced tensor. Examples for a
+/// softmax and a sum of a tensor [8, 16] over dim 1:
+///
+///   result of       shape     return value
+///   softmax         [8, 16]   true
+///   sum             [8]       false: one element per row
+///
+/// A row is a set of elements that are reduced together. The function returns
+/// false for the result of every sum, maximum, minimum, product, mean and
+/// arg-reduction, even if the shapes are equal.
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel. The nest is divided into units of work. The units are
-/// independent of each other, so that threads can execute them in parallel. The
-/// ops in the kernel determine the unit of work:
+/// Loop nest of a kernel, divided into units of work. The units are independent
+/// of each other, so that threads can execute the units in parallel.
 ///
-///   ops in the kernel                  one unit of work
-///   attention or its gradients         the whole kernel
-///   reductions, if `width` is 0        one row
-///   reductions, if `width` is not 0    `width` neighboring columns
-///   all other ops                      one iteration of the outermost loops
+/// A row is a set of elements that are reduced together. If the elements of a
+/// row are strided in memory, the row is also called a column. Example: the sum
+/// of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
 ///
-/// A row is a set of elements that are reduced together. A column is a row
-/// whose elements are strided in memory. Example: the sum of a [500, 64] tensor
-/// over dim 0 reduces 64 columns of 500 elements.
+/// The ops of the kernel determine the unit of work. In a kernel with
+/// reductions, the field `width` also matters. `width` is the number of
+/// neighboring columns in a unit, or 0 if a unit is one row.
+///
+///   ops of the kernel            one unit of work
+///   attention or its gradient    the whole kernel
+///   reductions, `width` is 0     one row
+///   reductions, `width` is > 0   `width` neighboring columns
+///   only other ops               one iteration of the outermost loops
 struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
@@ -128,19 +163,38 @@ struct KernelPlan {
   /// columns of 500 elements, and `width` is 48. `width` is 0 if a unit of work
   /// is not a group of columns.
   int64_t width = 0;
-  /// Iteration space `shape` of a kernel without reductions. Each entry of
-  /// `groups` is the number of neighboring dims that one loop covers. Example:
-  /// shape [8, 4, 6] with groups [1, 2] means a loop of 8 and a loop of 24
+  /// `shape` is the shape of the results of a kernel without reductions. The
+  /// kernel visits each element of this shape in nested loops.
+  ///
+  /// `groups` tells how many dims each loop covers, outermost loop first. The
+  /// loops cover neighboring dims. Example: the shape [8, 4, 6] and the groups
+  /// [1, 2] mean two loops. The outer loop covers the first dim, and has 8
+  /// iterations. The inner loop covers the other two dims, and has 4 · 6 = 24
   /// iterations.
   llvm::SmallVector<int64_t> shape, groups;
-  /// Number of outermost loops whose iterations are distributed over threads. 0
-  /// in a kernel with reductions.
+  /// Number of outermost loops whose iterations threads execute in parallel.
+  /// Example: a kernel has loops of 8, 64 and 100 iterations, and `numParallel`
+  /// is 2. The threads share 8 · 64 = 512 iterations. One iteration contains
+  /// the loop of 100 iterations.
+  ///
+  /// The number is used only for a kernel without reductions and without
+  /// attention. It is 0 for all other kernels. In a kernel with reductions, the
+  /// threads share rows or columns of elements.
   int64_t numParallel = 0;
-  /// Whether each result has a loop nest of its own, since results can differ
-  /// in shape. True for attention and its gradients.
+  /// Whether the kernel has a separate loop nest for each result. True if the
+  /// kernel contains attention or the gradient of attention. The results of
+  /// this kernel can have different shapes, so one loop nest for all results is
+  /// not possible. Example: the gradient of the queries has the shape [8, 64],
+  /// and the gradient of the keys has the shape [32, 64].
   bool hasOwnShapes = false;
-  /// `extent` is the number of outer iterations (units of work). `grain` is the
-  /// smallest number of them that is worth a thread.
+  /// Number `extent` of units of work. A unit of work is a part of the kernel.
+  /// The units are independent of each other, so that threads can execute them
+  /// in parallel. If two or more threads execute the kernel, each thread
+  /// executes at least `grain` units. For fewer units, a thread costs more time
+  /// than it saves.
+  ///
+  /// Example: a kernel has 512 units of 100 elements, and `grain` is 163. The
+  /// kernel runs on at most 3 threads, since 4 · 163 units are more than 512.
   int64_t extent = 1, grain = 1;
 };
 
@@ -148,21 +202,23 @@ struct KernelPlan {
 /// of `kernel`.
 KernelPlan planOf(rank::KernelOp kernel);
 
-/// Returns the scalar arguments that a kernel needs to compute `op`. An
-/// attribute `#rank.offset` describes each scalar. Returns an empty list unless
-/// `op` is a dist.global_index op.
+/// Returns the descriptions of the numbers that a kernel needs to compute `op`.
+/// The runtime passes these numbers to the kernel as arguments. Each number is
+/// described by an attribute `#rank.offset`. Returns an empty list if `op` is
+/// not a dist.global_index op.
 ///
-/// A rank holds a shard of a tensor. For each element of the shard, the op
-/// dist.global_index computes the index of the element in the whole tensor,
-/// along one dim. A sharding writes the size of the dim as a product of
-/// factors, and can split each factor over ranks. The op needs one scalar for
-/// each split factor: the index along the factor at which the rank's shard
-/// begins.
+/// A rank holds a part of a tensor, called a shard. The op dist.global_index
+/// computes, for each element of the shard, the index of the element in the
+/// whole tensor along one dim. The size of the dim can be written as a product
+/// of factors, and each factor can be split over ranks. For each split factor,
+/// the kernel needs one number: the index along the factor at which the shard
+/// of the rank begins.
 ///
-/// Example: a dim has 192 = 3 · 64 elements. The element with the indices a and
-/// b along the two factors has the index a · 64 + b in the dim. The factor 64
-/// is split over two ranks. The scalar is 0 on the first rank, which holds the
-/// elements with b < 32, and 32 on the second rank.
+/// Example: a dim has 192 = 3 · 64 elements, and the factors are 3 and 64. An
+/// element has the index a along the factor 3 and the index b along the factor
+/// 64. The index of the element along the dim is a · 64 + b. Two ranks split
+/// the factor 64. The first rank holds the elements with b < 32, and its number
+/// is 0. The second rank holds the elements with b ≥ 32, and its number is 32.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

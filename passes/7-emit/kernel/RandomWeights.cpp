@@ -40,20 +40,29 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The i64 arguments of a kernel that fills memory with random elements of a
-/// weight. The arguments are the fields of runtime::RandomScalars, in the order
-/// of declaration:
+/// Arguments, of type i64, of a kernel that generates random elements of a
+/// weight and stores the elements in memory. The kernel can generate a part of
+/// the weight. Two sorts of indices occur. The source index is the index of an
+/// element in the whole weight. The target index is the index of the element in
+/// the memory. The arguments are the fields of runtime::RandomScalars, in the
+/// order of declaration:
 ///
-///   key            hash from which all elements of the weight are generated
-///   sourceOffset   index of the first generated element in the whole weight
-///   targetOffset   index of the first generated element in the memory to fill
+///   key            hash from which the kernel computes all elements
+///   sourceOffset   source index of the first generated element
+///   targetOffset   target index of the first generated element
 ///
-/// The further arguments describe nested loops over the elements to generate,
-/// outermost loop first. Each loop has three arguments:
+/// The further arguments describe nested loops over the elements, outermost
+/// loop first. Each loop has three arguments:
 ///
 ///   extent         number of iterations
-///   sourceStride   growth of the index in the whole weight per iteration
-///   targetStride   growth of the index in the memory to fill per iteration
+///   sourceStride   growth of the source index from one iteration to the next
+///   targetStride   growth of the target index from one iteration to the next
+///
+/// Example: the kernel generates rows 2 and 3 of a 4x8 weight. The memory has
+/// room for these two rows. `sourceOffset` is 2 · 8 = 16, and `targetOffset` is
+/// 0. The kernel always has four loops. The two outermost loops have the extent
+/// 1. The third loop has the extent 2, and both strides are 8. The innermost
+/// loop has the extent 8, and both strides are 1.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -87,9 +96,15 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// Emits the random value of one element, equal to runtime::randomValue().
-/// `key` identifies the weight. `index` and `type` are the element's number and
-/// type in the stored tensor.
+/// Emits the computation of one random element of a weight. Returns the
+/// element. A float is a number between −0.05 and 0.05, rounded to `type`. An
+/// integer is 0 or 1. The function runtime::randomValue() gives the same number
+/// before the rounding.
+///
+///   - `key` is a hash of the random seed and the weight's name.
+///   - `index` is the index of the element in the whole weight, in row-major
+///     order. Example: element [1, 2] of a 4x8 weight has the index 10.
+///   - `type` is the element type in which the model stores the weight.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

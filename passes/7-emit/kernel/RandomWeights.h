@@ -51,8 +51,10 @@ std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 /// needed on CPUs: the runtime itself generates the random numbers.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
-/// Number of i64 arguments of a kernel that fills random weights. They are the
-/// fields of runtime::RandomScalars, and follow the pointer to the tensor.
+/// Number of i64 arguments of a kernel that fills a weight with random numbers.
+/// The i64 arguments are the numbers in the struct runtime::RandomScalars, in
+/// the order of declaration. Another argument of the kernel is the address of
+/// the memory to fill.
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 

@@ -187,22 +187,27 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // A row is a set of elements that are reduced together. keepRow() emits a
-  // loop that computes all elements of the row and stores the elements on the
-  // stack. fold() emits a second loop, which loads the elements and combines
-  // them. keepRow() emits nothing if `input` is already in memory, or if the
-  // row is too long for the stack.
+  // A row is a set of elements that are reduced together. `input` is the tensor
+  // that `op` reduces. The kernel may compute `input` from other tensors. The
+  // code then has two loops over the row:
   //
-  // With the second loop, kernels that compute the same sum or product get the
+  //   loop     emitted by   code
+  //   first    keepRow()    computes each element and stores it on the stack
+  //   second   fold()       loads each element and combines it with the others
+  //
+  // If the row is too long for the stack, or if `input` is already in memory,
+  // keepRow() emits no loop. The loop of fold() then loads or computes each
+  // element itself.
+  //
+  // With two loops, all kernels that compute the same sum or product get the
   // same bits. The result of a float sum or product depends on the order of the
-  // elements, and LLVM chooses this order when LLVM vectorizes the loop. A loop
-  // that also computes the elements differs from kernel to kernel, and LLVM
-  // could choose a different order for each kernel. The second loop only loads
-  // and combines the elements, and does not depend on the ops that compute the
-  // elements.
+  // elements. LLVM chooses the order when LLVM vectorizes the loop. The choice
+  // depends on the code of the loop. The second loop contains only loads and
+  // combinations. The second loop is therefore equal in all these kernels.
   //
-  // A maximum or minimum needs the stack only if `input` has another use. This
-  // use can then load the elements instead of computing them again.
+  // The order does not matter for a maximum or a minimum. The code then stores
+  // the row only if another op also uses `input`. The code of this op can load
+  // the elements instead of computing them again.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -328,16 +333,22 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits the element of the result of the softmax `op` with the multi-index
-/// `at`. The element is e^(x − m) / Σ e^(y − m). x is the element of the
-/// operand with the multi-index `at`. The sum runs over all elements y of the
-/// row of x. m is the largest element of this row. A row is the set of elements
-/// that a softmax normalizes together.
+/// Emits one element of the result of the softmax `op`. `at` is the multi-index
+/// of the element. A row is the set of elements that the softmax normalizes
+/// together. The result is e^(x − m) / Σ e^(y − m):
 ///
-/// softmaxRow() emits the computation of m and of the sum. softmaxRow() may
-/// also store each e^(y − m) in a buffer on the stack of the thread that
-/// computes y. If the buffer of the current thread certainly holds e^(x − m),
-/// emits the load of e^(x − m). Otherwise emits the computation of e^(x − m).
+///   x   the element of the operand at `at`
+///   m   the largest element of the row of x
+///   y   runs over all elements of the row of x
+///
+/// An earlier call of softmaxRow() has emitted the code that computes m and the
+/// sum. This code can also store the terms e^(y − m) in a buffer on the stack.
+/// On a GPU, several threads can share a row. Each thread then has its own
+/// buffer, which contains only the terms that this thread has computed.
+///
+/// If the compiler can prove that the buffer of the executing thread contains
+/// e^(x − m), the function emits the load of this term. Otherwise, the function
+/// emits the computation of e^(x − m).
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;

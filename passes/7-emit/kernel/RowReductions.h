@@ -8,31 +8,41 @@
 
 namespace pcc::emit {
 
-/// Emits the computation of one row of `kernel`, which has reductions. A row is
-/// a set of elements that are reduced together. First emits the values that
-/// depend on all elements of the row, such as a sum. Then emits the stores of
-/// the results.
+/// Emits the computation of one row of `kernel`. `kernel` contains reductions,
+/// such as a sum. A row is a set of elements that are reduced together. The
+/// emitted code first computes the values that depend on all elements of the
+/// row, such as the sum of the row. The emitted code then stores the results of
+/// `kernel` that belong to the row.
 ///
+///   - `w` is the builder that emits the code of `kernel`.
 ///   - `plan` is the loop nest of `kernel`.
-///   - `outputs` are the pointers to the memory of the results.
-///   - `iteration` is the number of the row.
+///   - `outputs` are pointers, one to the memory of each result of `kernel`.
+///   - `iteration` is the number of the row, counted from 0.
 ///
-/// Sets three fields of `w`. Example: the sum of an [8, 16, 32] tensor over dim
-/// 2. Row number 55 = 3 · 16 + 7 has the 32 elements [3, 7, 0] to [3, 7, 31].
+/// Example: `kernel` computes the sum of a tensor of shape [8, 16, 32] over dim
+/// 2. The tensor has 8 · 16 = 128 rows of 32 elements. Row number 3 · 16 + 7 =
+/// 55 has the elements [3, 7, 0] to [3, 7, 31].
 ///
-///   field        meaning                                     example
-///   rows         dims that are reduced, and all other dims   [2] and [0, 1]
-///   outer        indices of the row along the other dims     [3, 7]
-///   statistics   values that depend on the whole row         the sum
+/// This function sets three fields of `w`:
+///
+///   - `w.rows` tells which dims are reduced. In the example, dim 2 is reduced,
+///     and dims 0 and 1 are not reduced.
+///   - `w.outer` holds the indices of the row along the dims that are not
+///     reduced. In the example, the indices of row number 55 are [3, 7].
+///   - `w.statistics` holds the values that depend on all elements of the row.
+///     In the example, the only value is the sum of the row.
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 
-/// Emits the initial value of the reduction `op`:
+/// Emits the value with which a loop begins that computes the reduction `op`.
+/// Example: a loop that computes a sum begins with 0, and adds one element
+/// after another. The result for each kind of reduction and element type:
 ///
-///   sum, mean   0
-///   product     1
-///   maximum     smallest value of the type
-///   minimum     largest value of the type
+///   reduction   floats   integers
+///   sum, mean   0        0
+///   product     1        1
+///   maximum     −∞       smallest integer of the type
+///   minimum     ∞        largest integer of the type
 mlir::Value initialValueOf(KernelWriter &w, graph::ReduceOp op);
 /// Emits one step of the reduction `op`, which combines the value `so` with
 /// `element`. In a sum, `so` is the sum of the previous elements, and the step

@@ -20,8 +20,13 @@ namespace pcc::emit {
 
 class KernelWriter;
 
-/// Function that emits one iteration of a loop nest. Takes the multi-index and
-/// the values from the previous iteration. Returns the values for the next one.
+/// Function that emits the body of a loop nest, which visits all elements of a
+/// shape. The first parameter is the indices of the current element, one index
+/// per dim of the shape. The second parameter is the loop-carried values, like
+/// the iter_args of an scf.for. The function returns the loop-carried values
+/// for the next iteration. Example: if the loop nest adds up elements, the
+/// loop-carried value is the sum of the previous elements. The function emits
+/// the addition of the current element, and returns the new sum.
 using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<Index>, mlir::ValueRange)>;
 /// Function that emits the combination of two threads' results, such as the sum

@@ -217,8 +217,11 @@ static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
                    .getResult();
 }
 
-/// Emits a float rounded to the precision of the float type `to`. The result
-/// has the compute type of `to`: f32 for bf16 and f16.
+/// Emits the conversion of the float `value` to the float type `to`. If `to` is
+/// f32 or f64, the result has the type `to`. If `to` is bf16 or f16, the result
+/// is an f32, since arithmetic on bf16 and f16 is done in f32. This f32 is
+/// rounded to a number that `to` can represent. Example: if `to` is bf16, 1.001
+/// becomes the f32 1.0, since no bf16 lies between 1 and 1.0078125.
 static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   Type from = value.getType(), target = computeType(to);
   if (target.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())

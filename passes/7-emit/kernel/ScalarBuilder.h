@@ -18,34 +18,42 @@
 
 namespace pcc::emit {
 
-/// Returns the type in which arithmetic on elements of type `element` is done:
+/// Returns the compute type of `element`. The compute type is the type in which
+/// arithmetic on elements of the type `element` is done:
 ///
-///   element     result
-///   bf16, f16   f32
-///   f32, f64    the type itself
-///   i32, ui32   i32; for other integers, too, the signless type of this width
-///   i1          i1
+///   `element`        result
+///   bf16, f16        f32
+///   f32, f64         `element`
+///   i1 (boolean)     i1
+///   other integers   signless integer type with the width of `element`
+///
+/// Example: the result is i32 for i32, for si32 and for ui32.
 mlir::Type computeType(mlir::Type element);
-/// Returns the type that elements of type `element` have in memory:
+/// Returns the type that elements of the type `element` have in memory:
 ///
-///   element         result
-///   bf16            i16, which holds the bits of the bf16
-///   f16, f32, f64   the type itself
-///   i32, ui32       i32; for other integers, too, the signless type of this
-///                   width
-///   i1 (boolean)    i8
+///   `element`        result
+///   bf16             i16, which holds the bits of the bf16
+///   f16, f32, f64    `element`
+///   i1 (boolean)     i8
+///   other integers   signless integer type with the width of `element`
+///
+/// Example: the result is i32 for i32, for si32 and for ui32.
 mlir::Type storageType(mlir::Type element);
 
-/// Emits scalar arithmetic at the insertion point of `builder`. Operands and
-/// results have compute types (f32 for bf16 and f16). Both operands of a method
-/// have one type, unless its comment says otherwise.
+/// Builder that emits arithmetic on scalars, at the insertion point of
+/// `builder`. The scalars are elements of tensors. bf16 and f16 elements are
+/// converted to f32 before arithmetic, so that the methods for arithmetic take
+/// and return f32. If a method takes two numbers `a` and `b`, both have the
+/// same type.
 struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
   /// Emits a constant of the float type `type`.
   mlir::Value number(mlir::Type type, double value);
-  /// Emits a constant of the integer type `type`: the low bits of `value`.
+  /// Emits a constant of the integer type `type`. If `value` does not fit into
+  /// `type`, the constant has the low bits of `value`. Example: if `type` is i8
+  /// and `value` is 300, the constant is 300 − 256 = 44.
   mlir::Value integer(mlir::Type type, int64_t value);
   /// Emits the constant 0 of `type`, a float or integer type.
   mlir::Value zero(mlir::Type type);
@@ -88,14 +96,19 @@ struct ScalarBuilder {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
 
-  /// Emits the conversion of `value` from element type `from` to `to`. `value`
-  /// and the result have the compute types of `from` and `to` (f32 for bf16 and
-  /// f16). Special cases:
+  /// Emits the conversion of an element of a tensor from the element type
+  /// `from` to the element type `to`. `value` is the element before the
+  /// conversion. If `from` is bf16 or f16, `value` is an f32. If `to` is bf16
+  /// or f16, the result is an f32 that is rounded to the precision of `to`.
   ///
-  ///   to a narrow float   rounds to the precision of `to`
-  ///   float to integer    truncates to an i64 (NaN becomes 0); a narrower `to`
-  ///                       takes the low bits of this i64
-  ///   to boolean          every value but 0 becomes true
+  /// If `to` is a boolean, 0 becomes false, and every other value becomes true.
+  ///
+  /// The conversion of a float to any other integer type has two steps. The
+  /// first step rounds the float towards zero, to an i64. A float outside the
+  /// range of i64 becomes the nearest i64, and NaN becomes 0. If `to` is
+  /// narrower than 64 bits, the second step takes the low bits of the i64.
+  /// Example: if `to` is i8, the first step turns 300.5 into 300, and the
+  /// second step turns 300 into 300 − 256 = 44.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
   /// Emits the conversion of `stored`, a value from memory, to the type in
   /// which arithmetic is done. `element` is the element type of the tensor:

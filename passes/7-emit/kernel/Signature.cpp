@@ -10,7 +10,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the number of operands and results of `kernel`.
+/// Returns the number of operands of `kernel` plus the number of its results.
+/// Example: a kernel that adds two tensors has 2 operands and 1 result, and the
+/// function returns 3.
 static size_t numBuffersOf(rank::KernelOp kernel) {
   return kernel.getArgumentTypes().size() + kernel.getResultTypes().size();
 }

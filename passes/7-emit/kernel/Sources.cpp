@@ -36,32 +36,37 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits the code that computes element i = `at[0]` of the result of the
-/// dist.global_index op `op`. The op belongs to one dim of a tensor. Each rank
-/// holds a shard of this dim. Element i of the result is the index, in the
-/// whole dim, of element i of the rank's shard.
+/// Emits the code that computes one element of the result of `op`, which is a
+/// dist.global_index op. The number of the element is i = `at[0]`. The op
+/// belongs to one dim of a tensor, and each rank holds a shard of this dim.
+/// Element i of the result is the index of element i of the shard in the whole
+/// dim. Example: a dim of 64 elements is split over two ranks. On the second
+/// rank, the shard begins at index 32, and element 5 of the result is 37.
 ///
-/// The dim is a product of factors, and each factor may be split over ranks.
-/// The rank holds a part of each factor. The size of the shard is the product
-/// of the sizes of these parts. In row-major order, element i of the shard has
-/// one index per part. The result is:
+/// The size of a dim can be written as a product of factors, such as 6 = 2 · 3.
+/// An element of the dim then has one index along each factor, as if the dim
+/// were reshaped from [6] to [2, 3]. Each factor may be split over ranks. The
+/// shard of a rank then consists of one part of each factor. The emitted code
+/// first computes the index of element i in each part. The emitted code then
+/// computes the sum over all factors of (offset + index in the part) · stride:
 ///
-///   global index = Σ over factors (offset + index in the part) · stride
-///
-///   offset   index along the factor at which the rank's part begins
-///   stride   product of the sizes of all later factors
+///   - The offset is the index along the factor at which the part begins.
+///   - The stride is the product of the sizes of all later factors.
 ///
 /// Example: a dim has 6 = 2 · 3 elements, and the factor 2 is split over two
-/// ranks. Each rank holds a part of size 1 of the factor 2, and the whole
-/// factor 3. For i = 1 on the second rank, the global index is 3 + 1 = 4:
+/// ranks. Each rank holds 1 of the 2 indices along the factor 2, and all 3
+/// indices along the factor 3. For i = 1 on the second rank, the sum is
+/// 3 + 1 = 4:
 ///
 ///   factor   index in the part   offset   stride   (offset + index) · stride
 ///   2        0                   1        3        (1 + 0) · 3 = 3
 ///   3        1                   0        1        (0 + 1) · 1 = 1
 ///
-/// A part may contain padding. Example: if a factor 5 is split over two ranks,
-/// each part has 3 elements. The last element of the second part is padding.
-/// For a padding element, the result is at least the size of the whole dim.
+/// A part may contain padding. Example: a dim of 5 elements is split over two
+/// ranks, and both parts have 3 elements. The first part has the indices 0, 1
+/// and 2. The second part has the indices 3 and 4 and one element of padding.
+/// For an element of padding, the emitted code gives an index that lies beyond
+/// the end of the dim. In the example, this index is 5.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

@@ -39,21 +39,28 @@ StridedView StridedView::sliced(ArrayRef<int64_t> starts,
   return view;
 }
 
+/// Computes the strides of the reshaped view. The old dims are the dims before
+/// the reshape, and the new dims are the dims after the reshape. A group
+/// consists of neighboring old dims and neighboring new dims. The product of
+/// the old dims in a group is equal to the product of the new dims in the
+/// group. The function forms one group after another, and begins with the
+/// last dims. Example: a reshape from [4, 6] to [2, 2, 6] has two groups:
+///
+///   group    old dims   new dims
+///   first    6          6
+///   second   4          2, 2
+///
+/// If a group has several old dims, these dims must be contiguous in memory.
+/// Example: dims [2, 3] with strides [3, 1] are contiguous. Dims [2, 3] with
+/// strides [5, 1] are not contiguous, since a gap follows every 3 elements. If
+/// the dims are not contiguous, no strides describe the reshaped view.
+///
+/// An old dim of size 1 belongs to no group.
 std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   StridedView view = dense(to);
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // This view has a stride in memory for each dim. `to` is the new shape of
-  // this view. Compute the stride of each dim of `to`, group by group. A group
-  // consists of neighboring dims of this view and neighboring dims of `to` that
-  // have the same product. The first group contains the last dims. Example: to
-  // reshape [4, 6] to [2, 2, 6], the first group is 6 = 6, and the second group
-  // is 4 = 2 · 2.
-  //
-  // If a group contains several dims of this view, these dims must be
-  // contiguous in memory. If they are not, no strides describe the reshaped
-  // view. Dims of size 1 of this view belong to no group.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)

@@ -8,16 +8,21 @@
 
 namespace pcc::emit {
 
-/// Strided view of a dense row-major tensor. Element i (a multi-index) of the
-/// view is element `offset + Σ i[d] · strides[d]` of the tensor.
+/// View of a dense row-major tensor in memory. A view has an offset, a shape
+/// and strides, like a strided memref. Example: if a view has two dims, element
+/// [i, j] of the view is at position `offset + i · strides[0] + j · strides[1]`
+/// in the tensor.
 ///
-/// Transposes, slices and most reshapes are views of their operand. Example:
-/// columns 4 to 7 of a tensor [4, 12], split into 2 heads of 2 columns, heads
-/// first:
+/// A transpose or a slice of a view gives another view of the tensor, and so do
+/// most reshapes. Example: the tensor is a matrix with 4 rows and 12 columns. A
+/// slice takes the columns 4 to 7. A reshape then splits the dim of the 4
+/// columns into two dims: 2 heads of 2 columns. A transpose then makes the dim
+/// of the heads the first dim. The three ops give these views of the matrix:
 ///
-///   slice        offset 4, shape [4, 4],    strides [12, 1]
-///   reshape      offset 4, shape [4, 2, 2], strides [12, 2, 1]
-///   transpose    offset 4, shape [2, 4, 2], strides [2, 12, 1]
+///   op           offset   shape       strides
+///   slice        4        [4, 4]      [12, 1]
+///   reshape      4        [4, 2, 2]   [12, 2, 1]
+///   transpose    4        [2, 4, 2]   [2, 12, 1]
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;

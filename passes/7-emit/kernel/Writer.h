@@ -59,12 +59,18 @@ public:
   /// Example: if the factor 64 of 192 = 3 · 64 is split over two ranks, the
   /// scalar is 0 on one rank and 32 on the other rank.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
-  /// Values that a reduction, softmax or norm has computed from the current row
-  /// (set of elements reduced together), such as a sum. RowReductions.cpp
-  /// defines their number and order.
+  /// Map from an op to the values that the op has computed from the current
+  /// row. A row is a set of elements that are reduced together. The op is a
+  /// reduction, a softmax or a norm. Example: if the op is a sum over the row,
+  /// the list has one value, which is the sum. The functions in
+  /// RowReductions.cpp define the number and the order of the values for each
+  /// kind of op.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> statistics;
-  /// Dims of the tensor that the kernel reduces, divided into inner (reduced)
-  /// and outer (kept) dims. Empty in a kernel without reductions.
+  /// Shape that the kernel reduces, with the list of the inner dims and the
+  /// list of the outer dims. An inner dim is reduced, and an outer dim is kept.
+  /// Example: if a kernel reduces a tensor of shape [8, 16, 32] over dim 2, the
+  /// inner dim is 2, and the outer dims are 0 and 1. A kernel without
+  /// reductions has no shape here, and both lists are empty.
   RowSpace rows;
   /// Indices of the current row (set of elements reduced together) along the
   /// dims that are not reduced. Example: [3, 7] in a reduction of [8, 16, 32]
@@ -79,9 +85,15 @@ public:
     pointers[tensor] = pointer;
   }
 
-  /// Returns the element of `tensor` at `at`, in its compute type (f32 for bf16
-  /// and f16). Emits a load or the computation of the element. Emits nothing if
-  /// an earlier read() in the same or an enclosing block has emitted it.
+  /// Emits the code that loads or computes one element of `tensor`, and returns
+  /// the element. `at` holds the indices of the element, one per dim. The
+  /// returned value has the type in which kernels compute: f32 if `tensor` has
+  /// bf16 or f16 elements.
+  ///
+  /// If an earlier read() has emitted the code for the same element, the value
+  /// of the element may still be available. This function then returns this
+  /// value and emits no code. A value that was computed in the body of a loop
+  /// or branch is not available after the body.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
   /// Returns the element of `tensor` that NumPy broadcasting assigns to index
   /// `at` of a larger shape. Example: element [0, 5] of a tensor [1, 8] for
@@ -91,13 +103,18 @@ public:
   /// Returns the only element of `tensor`. Emits a load or the computation of
   /// the element, unless an earlier read() has emitted it.
   mlir::Value readScalar(mlir::Value tensor);
-  /// Makes later calls read(tensor, at) return `element`. This lasts until the
-  /// end of the innermost loop or branch that is being emitted.
+  /// Records that the SSA value `element` is the element of `tensor` with the
+  /// multi-index `at`. Later calls read(tensor, at) return `element` and emit
+  /// no code. If this function is called while the body of a loop or branch is
+  /// emitted, the record is removed at the end of the body, since `element` is
+  /// not available after the body.
   void remember(mlir::Value tensor, llvm::ArrayRef<Index> at,
                 mlir::Value element);
 
-  /// Emits the load of element `position` of the buffer at `pointer`, in its
-  /// compute type (f32 for bf16 and f16). `element` is the element type.
+  /// Emits the load of element number `position` of the buffer at `pointer`.
+  /// `element` is the element type of the tensor in the buffer, such as bf16.
+  /// The returned value has the type in which kernels compute: f32 if `element`
+  /// is bf16 or f16.
   mlir::Value load(mlir::Value pointer, mlir::Type element,
                    const Index &position);
   /// Emits the store of `value` to the buffer at `pointer`, as element number
@@ -128,18 +145,26 @@ public:
   /// another. LLVM can therefore merge the stores of neighboring elements into
   /// one wide store. `body` must not call storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
-  /// Emits the computation of element `at` of `result`, and its store to the
-  /// dense row-major tensor at the pointer `output`. In the body of
-  /// storeTogether(), the store is delayed to the end of that body.
+  /// Emits the code that computes one element of the tensor `result` and stores
+  /// the element in memory. `at` is the multi-index of the element. `output` is
+  /// the pointer to the memory of `result`, which is dense and row-major.
+  ///
+  /// storeTogether() calls a function that may call storeResult() for several
+  /// elements. During this function, storeResult() emits only the computation
+  /// of an element. When the function has returned, storeTogether() emits the
+  /// stores of all these elements.
   void storeResult(mlir::Value result, mlir::Value output,
                    llvm::ArrayRef<Index> at);
   mlir::Value materialise(const Index &index) {
     return indices.materialise(builder, loc, index);
   }
 
-  /// Returns the multi-index of an element of the current row (set of elements
-  /// reduced together). `inner` are its indices along the reduced dims. The
-  /// indices along the other dims come from `outer`.
+  /// Returns the multi-index of an element of the current row. A row is a set
+  /// of elements that are reduced together. `inner` holds the indices of the
+  /// element along the reduced dims. The field `outer` holds the indices of the
+  /// row along the other dims. Example: a tensor of shape [8, 16, 32] is
+  /// reduced over dim 2. If `outer` is [3, 7] and `inner` is [4], the result is
+  /// [3, 7, 4].
   MultiIndex rowPlace(llvm::ArrayRef<Index> inner) const;
   /// Emits the stack allocation of `count` elements of `type`, at the entry of
   /// the function. Returns the pointer.
@@ -189,8 +214,12 @@ public:
   ///   - The elements of one thread are too many for the stack.
   void keepRow(mlir::Value tensor);
 
-  /// Function that emits the body of a loop. Takes the loop counter and the
-  /// values from the previous iteration. Returns the values for the next one.
+  /// Function that emits the body of a loop. The first parameter is the loop
+  /// counter. The second parameter is the loop-carried values, like the
+  /// iter_args of an scf.for. The function returns the loop-carried values for
+  /// the next iteration. Example: if the loop adds up elements, the
+  /// loop-carried value is the sum of the previous elements. The function emits
+  /// the addition of the current element, and returns the new sum.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
   /// Emits the loop `for i in [low, high)`. `low` and `high` are i64 values
@@ -204,8 +233,10 @@ public:
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits `for i in [0, extent)`, or only the body if `extent` is 1. `carried`
-  /// are the initial loop-carried values. Returns their final values.
+  /// Emits the loop `for i in [0, extent)`. `body` emits the code of one
+  /// iteration. `carried` are the initial loop-carried values. Returns the
+  /// final loop-carried values. If `extent` is 1, emits no loop, and calls
+  /// `body` once with the loop counter 0.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
   /// Emits a loop nest that executes `body` for every multi-index of `shape`.
@@ -257,8 +288,12 @@ public:
 
   /// Function that emits one side of a branch and returns its value.
   using Branch = llvm::function_ref<mlir::Value()>;
-  /// Emits a branch on the i1 `condition`. Returns the value, of type `type`,
-  /// of the executed side.
+  /// Emits a branch on the i1 `condition`. `onTrue` emits the code that runs if
+  /// `condition` is true. `onFalse` emits the code that runs if `condition` is
+  /// false. Each of these two functions returns the value that its code
+  /// computes, which has the type `type`. Returns the result of the branch: the
+  /// value from `onTrue` if `condition` is true, and the value from `onFalse`
+  /// if `condition` is false.
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
   /// Emits a branch on the i1 `condition`. The branch returns no values.
@@ -309,8 +344,10 @@ private:
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.
   llvm::MapVector<mlir::Value, mlir::Value> pointers;
-  /// Stack buffers that keepRow() has filled, by tensor. Each one holds one row
-  /// (set of elements reduced together) of its tensor.
+  /// Map from a tensor to a stack buffer with elements of the tensor. keepRow()
+  /// adds an entry when it stores one row of the tensor. A row is a set of
+  /// elements that are reduced together. On a GPU, several threads may share
+  /// the row. Each thread then has its own buffer with some of the elements.
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
   /// Tensor elements whose values are available as SSA values at the insertion
   /// point. read() of such an element returns the SSA value and emits no code.
@@ -347,8 +384,10 @@ struct OneThreadWriter {
   KernelWriter w;
 };
 
-/// Function that emits one result element of an op with a single result.
-/// Returns the element in its compute type (f32 for bf16 and f16).
+/// Function that emits the code for one element of the result of an op. The op
+/// has only one result. Takes the writer that emits the code, the op, and the
+/// multi-index of the element. Returns the element. The returned value has the
+/// type in which kernels compute: f32 if the result has bf16 or f16 elements.
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
@@ -366,8 +405,9 @@ using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
 /// computes one element of a result of the op.
 class ReadTable {
 public:
-  /// Returns the table with the functions for all classes of ops. Creates it at
-  /// the first call.
+  /// Returns the table, which has one function for each kind of op that a
+  /// kernel can contain. The first call creates the table, and all later calls
+  /// return the same table.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {
@@ -377,10 +417,14 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
-  /// Emits the code that computes the element with index `at` of `result`. For
-  /// this, calls the function that the table contains for the class of the op
-  /// that has the result `result`. The table must contain a function for this
-  /// class. Returns the element in its compute type (f32 for bf16 and f16).
+  /// Emits the code that computes one element of `result`, which is a result of
+  /// an op. `at` is the multi-index of the element. Looks up the function for
+  /// this kind of op in the table, and calls the function. The table must have
+  /// a function for this kind of op. Example: if `result` is the result of a
+  /// graph.transpose, calls the function for graph.transpose.
+  ///
+  /// Returns the element. The returned value has the type in which kernels
+  /// compute: f32 if `result` has bf16 or f16 elements.
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -395,26 +439,39 @@ private:
   llvm::DenseMap<mlir::TypeID, ReadResultFunction> resultFunctions;
 };
 
-/// Adds to `table` one function per arithmetic, comparison, logic, cast or
-/// random op. The function emits one element of the op's result.
+/// Adds functions to `table`, one for each kind of element-wise op: arithmetic,
+/// comparison, logic, cast and random. Example: the kind graph.add has one
+/// function. Each function emits the code that computes one element of the
+/// result of such an op.
 void addElementWiseReads(ReadTable &table);
-/// Adds to `table` one function per transcendental, rounding or power op. The
-/// function emits one element of the op's result.
+/// Adds functions to `table`, one for each kind of op that computes a
+/// mathematical function of floats, such as exp, sin, floor, pow and GELU. Each
+/// function emits the code that computes one element of the result of such an
+/// op.
 void addFloatFunctionReads(ReadTable &table);
-/// Adds to `table` one function per layout op, such as transpose, reshape,
-/// slice and pad. The function emits one element of the op's result.
+/// Adds functions to `table`, one for each kind of op that moves elements, such
+/// as transpose, reshape, slice and pad. Each function emits the code that
+/// computes one element of the result of such an op.
 void addLayoutReads(ReadTable &table);
-/// Adds to `table` one function per gather or one-hot op. The function emits
-/// one element of the op's result.
+/// Adds functions to `table`, one for each kind of gather op and one for the
+/// one-hot op. Each function emits the code that computes one element of the
+/// result of such an op.
 void addIndexingReads(ReadTable &table);
-/// Adds to `table` one function per op that creates a tensor without reading
-/// one: graph.constant, graph.iota and dist.global_index. The function emits
-/// the code that computes one element of the op's result. Element i of a
-/// dist.global_index is the index, in the whole dim, of element i of the rank's
-/// shard of the dim.
+/// Adds functions to `table`, one for each kind of op that has a tensor as its
+/// result and reads no tensor: graph.constant, graph.iota and
+/// dist.global_index. Each function emits the code that computes one element of
+/// the result of such an op.
+///
+/// The op dist.global_index belongs to one dim of a tensor. Each rank holds a
+/// shard of this dim. Element i of the result of the op is the index of element
+/// i of the shard in the whole dim. Example: if the shard begins at index 32,
+/// element 5 of the result is 37.
 void addSourceReads(ReadTable &table);
-/// Adds to `table` one function per reduction, softmax or norm op. The function
-/// emits one element of the op's result.
+/// Adds functions to `table`, one for each kind of reduction, softmax and norm.
+/// Each function returns one element of the result of such an op, and emits the
+/// code that computes the element, if any code is needed. A row is a set of
+/// elements that are reduced together. The map `KernelWriter::statistics` must
+/// already hold the values that depend on the whole row, such as the sum.
 void addRowReads(ReadTable &table);
 /// Adds to `table` one function for each of three ops: the attention op, the op
 /// that computes the gradient of the queries, and the op that computes the

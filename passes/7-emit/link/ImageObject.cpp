@@ -36,9 +36,16 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the variable `pcc_program_image` to the LLVM module. The variable is
-  /// a struct PccProgramImage (ProgramImage.h), and its fields contain or point
-  /// to the data of `image`.
+  /// Adds the data of `image` to the LLVM module. `image` holds the data for
+  /// the executable of one rank: the program, the names of the CPU instruction
+  /// sets for which the kernels are compiled, the numbers of the kernels, and
+  /// the code of the GPU kernels. The program is the list of instructions that
+  /// the rank executes.
+  ///
+  /// The runtime finds the data through the variable `pcc_program_image`, which
+  /// this function also adds. The variable is a struct PccProgramImage, which
+  /// ProgramImage.h declares. The fields of the struct contain the data or
+  /// pointers to the data.
   ///
   /// Also adds a section `.interp` with the path of the dynamic loader. Linux
   /// needs this section to start the executable of a rank. The linker lld does
@@ -98,9 +105,15 @@ private:
                     8);
   }
 
-  /// Adds an array of pointers to the functions of CPU kernels. Entry i points
-  /// to the function of kernel number kernels[i], compiled for instruction set
-  /// number `cpu`. Returns a null pointer if `kernels` is empty.
+  /// Adds an array of pointers to functions, and returns the array. Each
+  /// function computes one CPU kernel. Each kernel is compiled once for each of
+  /// several CPU instruction sets, such as x86-64-v3 and x86-64-v4. `cpu` is
+  /// the number of an instruction set in Image::cpus, counted from 0. Entry i
+  /// of the array points to the function of kernel number `kernels[i]` for this
+  /// instruction set. Example: if `kernels` is [4, 9] and `cpu` is 1, the
+  /// entries point to the functions pcc_k_4_1 and pcc_k_9_1.
+  ///
+  /// Returns a null pointer if `kernels` is empty.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),

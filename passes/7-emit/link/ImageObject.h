@@ -19,7 +19,10 @@ struct GpuCode {
   std::string arch;
   /// PTX text.
   std::string ptx;
-  /// Machine code for `arch`, assembled from the PTX; may be empty.
+  /// Machine code for `arch`, assembled from the PTX. pcc assembles PTX only if
+  /// the library nvJitLink is installed. If the library is missing, this vector
+  /// is empty. The GPU driver then assembles the PTX when a rank loads the
+  /// code.
   std::vector<char> cubin;
 };
 
@@ -30,7 +33,11 @@ struct Image {
   /// bytes: a header with a checksum, the serialized program, and the constants
   /// of the program. This object does not own the bytes.
   std::span<const std::byte> program;
-  /// Instruction sets of the compiled CPU kernels, the most capable one last.
+  /// Instruction sets for which the CPU kernels are compiled. Each CPU kernel
+  /// is compiled once for each of these instruction sets. Example:
+  /// {"x86-64-v3", "x86-64-v4"}. The list is sorted from the least capable to
+  /// the most capable instruction set. The list is empty if there are no CPU
+  /// kernels.
   std::vector<std::string> cpus;
   /// Maps the kernel numbers of the program to the kernel numbers of the MLIR
   /// module. The program is the list of instructions that the rank executes.

@@ -69,7 +69,10 @@ Status emit::instructionSetsOf(ModuleOp module,
                             "x86-64-v4 and native"});
     cpus.push_back(std::move(set));
   }
-  // Sorting by name also sorts by capability: "x86-64" < "x86-64-v2" < …
+  // The list `cpus` contains names of instruction sets. Sort the names
+  // alphabetically. The levels are then sorted from the least capable to the
+  // most capable: "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4". Sorting also
+  // makes duplicates neighbors, so that std::unique() removes them.
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return Status::success();

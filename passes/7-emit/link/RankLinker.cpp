@@ -24,7 +24,8 @@ namespace {
 /// Shared library that rank executables need at run time.
 struct RequiredLibrary {
   const char *soname;
-  /// Name of the Debian package that installs the library, for messages.
+  /// Name of the Debian package that installs this shared library. If the
+  /// shared library is missing, the error message names this package.
   const char *package;
   /// Whether only executables for CPUs need this shared library.
   bool isOfCpu = false;
@@ -134,15 +135,21 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
       line.contains("Too many open files"))
     return Status::error(NoDevice, "cannot link a rank executable: " +
                                        line.rsplit(": ").second.str());
-  // If memory runs out, the linker may end without any message.
+  // The linker may fail without a message if the process reaches its memory
+  // limit. If there is no message and the process has a memory limit
+  // (RLIMIT_AS or RLIMIT_DATA), report that memory ran out.
   if (line.empty() && runtime::isMemoryLimited())
     return runtime::outOfMemory().prefixed("cannot link a rank executable: ");
   return Status::error(Defect, "cannot link a rank executable: " + line.str());
 }
 
 namespace {
-/// Alternative path `/proc/self/fd/N` of a folder. The folder's own path may
-/// contain characters that are special to the linker, such as % and @.
+/// Path by which the linker lld accesses a folder. The ordinary path of the
+/// folder may contain characters that are special to lld, such as % and @. The
+/// constructor therefore opens the folder, and gets a file descriptor N. Linux
+/// then makes the folder accessible at the path `/proc/self/fd/N`, which
+/// contains no special characters. Example: if N is 5, lld gets the path
+/// `/proc/self/fd/5` instead of `/data/a@b`.
 class PlainPath {
 public:
   explicit PlainPath(llvm::StringRef folder)

@@ -38,7 +38,9 @@ struct AttentionLowering {
     width = tensorType(op.getValue()).getDimSize(3);
   }
 
-  /// Returns a scalar constant of type `element`.
+  /// Creates a constant tensor of rank 0 with the one element `value`. The
+  /// element type of this tensor is the field `element`, which is the element
+  /// type of the queries.
   Value number(double value) {
     auto type = RankedTensorType::get({}, element);
     auto attr = DenseElementsAttr::get(
@@ -116,8 +118,11 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, mask, scores, number(-HUGE_VAL));
   }
 
-  /// Returns the softmax of each row of `scores`. A row of -infinity becomes
-  /// zeros instead of NaN.
+  /// Returns the softmax of `scores` along the last dim. The tensor `scores`
+  /// has the shape [batch, heads, queries, keys], so each row contains the
+  /// scores of one query for all keys. A mask can hide all keys from a query.
+  /// All elements of the row of this query are then -infinity, and their
+  /// softmax would be NaN. The function returns zeros for such a row.
   Value weights(Value scores) {
     bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
     if (!mayBeHidden)

@@ -226,15 +226,17 @@ private:
 };
 } // namespace
 
-/// Replaces a matmul of integers by an element-wise product and a sum, since no
-/// library computes matmuls of integers. Example for lhs [m, k] and rhs [k, n]:
+/// Replaces a matmul of integers by an element-wise product and a sum. The rest
+/// of the compiler supports only matmuls of floats. Example for a left operand
+/// lhs of shape [m, k] and a right operand rhs of shape [k, n]:
 ///
 ///   reshape lhs               gives [m, 1, k]
 ///   transpose, reshape rhs    gives [1, n, k]
 ///   multiply, with broadcast  gives [m, n, k]
 ///   sum over k                gives [m, n]
 ///
-/// Batch dims stay in front of these dims.
+/// If the operands have batch dims, the batch dims stay in front of the dims in
+/// this example.
 static void lowerIntegerMatmul(MatmulOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

@@ -67,19 +67,21 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant tensor of weights. `value` is a gather along the dim
-  /// `dim`. The caller multiplies `value` by this constant.
+  /// Returns a constant tensor that contains weights of the resize. Each result
+  /// element i along the dim `dim` is a weighted sum of input elements. The
+  /// list `taps[i]` contains the terms of this sum. A term is the index of an
+  /// input element, and a weight. Element i of the constant is the weight of
+  /// the term `taps[i][number]`. Example with two result elements:
   ///
-  /// An element of the resized dim is a weighted sum of input elements.
-  /// `taps[i]` is the list of the terms of the sum for element i. Each term has
-  /// a weight. The terms are numbered from 0. Element i of the constant is the
-  /// weight of term number `number` of this list. Example: element 0 is 0.75 ·
-  /// a + 0.25 · b, and element 1 is 0.25 · a + 0.75 · b. For `number` = 1, the
-  /// constant has the elements 0.25 and 0.75.
+  ///   result element 0        0.75 · a + 0.25 · b
+  ///   result element 1        0.4 · a + 0.6 · b
+  ///   constant, number = 0    0.75, 0.4
+  ///   constant, number = 1    0.25, 0.6
   ///
-  /// The constant has the element type of `value`, and broadcasts to the shape
-  /// of `value`. Example: if `value` has the shape [2, 3, 5] and `dim` is 1,
-  /// the constant has the shape [3, 1].
+  /// The caller multiplies the tensor `value` by this constant. The constant
+  /// has the element type of `value`, and broadcasts to the shape of `value`.
+  /// Example: if `value` has the shape [2, 3, 5] and `dim` is 1, the constant
+  /// has the shape [3, 1].
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;
@@ -93,7 +95,11 @@ struct ResizeLowering {
                               DenseElementsAttr::get(table, elements));
   }
 
-  /// Returns `value`, resized along dim `dim` only.
+  /// Resizes the tensor `value` along one dim, `dim`, and returns the result.
+  /// The new size of this dim is its size in the result of the resize `op`. The
+  /// other dims keep their sizes. Example: if `value` has the shape [2, 3, 5],
+  /// `dim` is 1, and `op` has a result of shape [2, 6, 10], returns a tensor of
+  /// shape [2, 6, 5].
   Value resizeDim(Value value, int64_t dim) {
     SmallVector<Taps> taps;
     for (int64_t i = 0; i < tensorType(op.getResult()).getDimSize(dim); ++i)

@@ -7,16 +7,22 @@
 
 namespace pcc::emit {
 
-/// Replaces `op`, a resize (image scaling), by ops that fused kernels can
-/// compute. Each resized dim becomes a weighted sum of gathers, one per input
-/// element that contributes to a result element:
+/// Replaces `op`, a resize (image scaling), by casts, gathers, multiplications
+/// and additions. pcc can fuse these ops into one kernel. The function resizes
+/// one dim after the other. Along a dim, each result element is a weighted sum
+/// of a few input elements. The mode of the resize gives the number of these
+/// input elements:
 ///
-///   nearest   gather
-///   linear    w0 · gather + w1 · gather
-///   cubic     w0 · gather + ... + w3 · gather
+///   nearest   g0
+///   linear    w0 · g0 + w1 · g1
+///   cubic     w0 · g0 + w1 · g1 + w2 · g2 + w3 · g3
 ///
-/// Indices and weights are constants. Does not replace an `op` whose result has
-/// no elements.
+/// Each of g0 to g3 is a gather op. Element i of g0 is the first input element
+/// in the sum for result element i, element i of g1 is the second one, and so
+/// on. Each of w0 to w3 is a constant tensor with one weight per result
+/// element. The indices of the gathers are also constants.
+///
+/// If the result of `op` has no elements, the function does not replace `op`.
 void lowerResize(graph::ResizeOp op);
 
 } // namespace pcc::emit

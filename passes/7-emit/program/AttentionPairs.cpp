@@ -18,24 +18,33 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
-    // instructions[i] is the kernel that computes dk and dv, the gradients of
-    // the keys and values. Another kernel, earlier in the list, computes dq,
-    // the gradient of the queries. Find the last instruction before
-    // instructions[i] that reads or writes dq. After the loop, this instruction
-    // is instructions[last - 1]. `last` is 0 if no instruction before
-    // instructions[i] reads or writes dq.
+    // Find the last instruction before instructions[i] that reads or writes dq.
+    // dq is the gradient of the queries of an attention. `buffer` is the index
+    // of the buffer that holds dq. instructions[i] is a kernel that computes
+    // the gradients of the keys and values of the same attention.
+    //
+    // The loop searches backward from instructions[i - 1]. After the loop, the
+    // found instruction is instructions[last - 1]. Example: if instruction 4
+    // is the last one that reads or writes dq, `last` is 5. If no instruction
+    // before instructions[i] reads or writes dq, `last` is 0.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
     while (last > 0 && !touches(*instructions[last - 1], buffer))
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // cuDNN computes dq, dk and dv, the gradients of the queries, keys and
-    // values, in one call. This call takes the place of instructions[i], and
-    // the kernel that computes dq is skipped. So no instruction between this
-    // kernel and instructions[i] may read or write dq. instructions[last - 1]
-    // is the last instruction before instructions[i] that reads or writes dq.
-    // If this instruction is not the kernel that computes dq, do not use cuDNN.
+    // One cuDNN call can compute the three gradients of an attention: dq of the
+    // queries, dk of the keys and dv of the values. Without cuDNN, a first
+    // kernel computes dq, and a second kernel, instructions[i], computes dk and
+    // dv. With cuDNN, the first kernel is skipped, and the cuDNN call replaces
+    // the second kernel. cuDNN then writes dq only at instructions[i]. An
+    // instruction between the two kernels must therefore not read or write dq.
+    //
+    // `first` is the last instruction before instructions[i] that reads or
+    // writes dq. `first` is null if this instruction is not a kernel or does
+    // not exist. Do not use cuDNN unless `first` is a kernel that computes dq.
+    // The last `num_results` entries of the list `buffers` of a kernel are the
+    // buffers that the kernel computes.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -61,7 +61,11 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Constants with equal bytes share one range of bytes.
+/// Returns the index of a new storage for `constant`. A storage is a range of
+/// bytes. The bytes of all constants of the program lie one after another in
+/// the member `constantBytes`. The function appends the bytes of `constant` to
+/// `constantBytes`. Exception: if an earlier constant has equal bytes, the
+/// function appends nothing, and both constants share the bytes.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -77,9 +81,17 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns true if a single op reads `value`, and the bytes of `value` are not
-/// those of a weight, constant or function argument. Looks through the reshapes
-/// that compute `value`.
+/// Returns whether the op that reads `value` may overwrite the bytes of
+/// `value`. Both of these conditions must hold:
+///
+///   - Only one op reads `value`.
+///   - An op computes `value`. `value` is not a weight, an optimizer state, a
+///     constant or a function argument.
+///
+/// The result of a reshape has the same bytes as the operand of the reshape. If
+/// a reshape computes `value`, the conditions must also hold for the operand of
+/// the reshape. Example: `value` is a reshape of x. If a second op reads x, the
+/// function returns false.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -133,8 +145,10 @@ static FlatSymbolRefAttr launchedBy(Operation *op) {
   return {};
 }
 
-/// Returns whether `launch` is the last op that reads `weight`, directly or
-/// through reshapes.
+/// Returns whether no op reads `weight` after the op `launch`. `launch` is an
+/// op that runs a kernel. `weight` is the SSA value of a weight. "After" means
+/// later in the block of `launch`. If an op reshapes `weight`, the ops that
+/// read the result of the reshape count as ops that read `weight`.
 static bool readsLast(Operation *launch, Value weight) {
   return llvm::all_of(weight.getUsers(), [&](Operation *user) {
     if (isa<graph::ReshapeOp>(user))
@@ -152,12 +166,22 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// Returns the storage (range of bytes) of the old weight if `value`, the new
-/// weight, may overwrite it. Returns -1 otherwise. The conditions are:
+/// Decides whether the new value of a weight may overwrite the old value. An
+/// optimizer update reads the old value by the op graph.get_parameter, computes
+/// the new value, and writes the new value by the op graph.set_parameter.
+/// `value` is the result of an op. If all of these conditions hold, `value` is
+/// the new value of a weight and may overwrite the old value:
 ///
+///   - The op graph.set_parameter writes `value` to a weight.
+///   - All other ops that read `value` are kernel launches.
 ///   - An element-wise kernel computes `value`.
-///   - No op reads the old weight after this kernel.
-///   - Only kernel launches and graph.set_parameter read `value`.
+///   - The block of this kernel launch reads the old value of the weight, and
+///     the old value has the type of `value`.
+///   - No op reads the old value after this kernel launch.
+///
+/// Returns the index of the storage (range of bytes) of the old value if all
+/// conditions hold. Otherwise returns -1. Optimizer state is treated like a
+/// weight.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -191,14 +215,14 @@ int BufferPlan::storageOfUpdated(Value value) {
 ///   - `function` contains the op that computes the input, and only the
 ///     all_reduce reads the input. The input is no weight and no constant.
 ///   - `function` is an optimizer update, and the input is a gradient that a
-///     backward function computes. The compiler has moved the all_reduce into
-///     the backward function (see EarlyReduction).
+///     backward function computes. The all_reduce is an op of the update, but
+///     the rank executes the all_reduce earlier, during the backward function.
 ///
-/// In all other cases, the result gets a new storage.
-///
-/// The compiler can also move a reduce_scatter from the update into a backward
-/// function. The result of the reduce_scatter gets a new storage. This storage
-/// is in use from the backward function to the update.
+/// In all other cases, the result gets a new storage. Example: the result of a
+/// reduce_scatter is smaller than its input, so the result gets a new storage.
+/// The rank may execute a reduce_scatter of the update earlier, during a
+/// backward function. The storage of the result is then in use from the
+/// backward function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();

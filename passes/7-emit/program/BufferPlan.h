@@ -94,9 +94,14 @@ public:
   /// that the current instruction uses: the call extends the live range of the
   /// buffer.
   int32_t bufferOf(mlir::Value value);
-  /// Keeps the buffers of `collective` live up to the current instruction. Must
-  /// be called at the second instruction of a collective that has two: a start
-  /// and a finish.
+  /// Extends the live ranges of the input, output and scratch buffers of
+  /// `collective` to the current instruction. Must be called if two
+  /// instructions execute the collective. The first instruction starts the
+  /// communication, and the second instruction finishes the communication. The
+  /// second instruction must be the current instruction. The call ensures that
+  /// no other value is placed in the buffers while the communication runs.
+  /// Example: if instruction 3 starts an all_reduce and instruction 8 finishes
+  /// the all_reduce, the buffers are live from instruction 3 to instruction 8.
   void useAgain(const program::CollectiveT &collective);
   /// Returns the index of a new buffer of `bytes` bytes for temporary data of
   /// the current instruction. Returns -1 if `bytes` is 0.
@@ -193,15 +198,24 @@ private:
   /// Example: the copies of up to three microbatches are needed at the same
   /// time. The range has three slots.
   struct ValueStorage {
-    /// Kind of memory: the arena (memory of intermediate values), a parameter,
-    /// or the constants.
+    /// Kind of memory in which this storage (range of bytes) lies. There are
+    /// three kinds:
+    ///
+    ///   Arena       memory of intermediate values
+    ///   Parameter   memory of one weight or one optimizer state
+    ///   Constant    memory of all constants of the program
     program::Memory memory = program::Memory::Arena;
     /// Index of a weight or optimizer state in the list parameters(). The bytes
     /// of this storage belong to that weight or state. Unused if `memory` is
     /// not Memory::Parameter.
     int32_t parameter = 0;
-    /// Byte offset of this storage (range of bytes) in the arena (memory of
-    /// intermediate values) or in the constants. 0 for a parameter.
+    /// Byte offset of this storage (range of bytes). The field `memory` gives
+    /// the start from which the offset counts:
+    ///
+    ///   Arena       the start of the memory of intermediate values
+    ///   Constant    the start of `constantBytes`, the bytes of all constants
+    ///   Parameter   the start of the weight or of the optimizer state; the
+    ///               offset is always 0
     int64_t offset = 0;
     /// Size in bytes of the value of one microbatch, without padding.
     int64_t bytes = 0;
@@ -214,7 +228,10 @@ private:
     /// Range from the first to the last instruction that uses a value in this
     /// storage (range of bytes).
     Instants touched;
-    /// Whether the storage (range of bytes) is live during the whole step.
+    /// Whether the storage (range of bytes) is in use during the whole step. A
+    /// step is one execution of the program, for all microbatches. If true, no
+    /// other value is placed in these bytes. Example: the storage of a gradient
+    /// that is summed over all microbatches.
     bool isWhole = false;
     /// Name of an ONNX node, for error messages: the node that computes the
     /// value.
@@ -256,8 +273,11 @@ private:
   /// storage of the operand of the reshape.
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
   /// Returns the index of the storage (range of bytes) for the result of
-  /// `collective`. The result shares the storage of the operand if the
-  /// collective can work in place. Otherwise the storage is new.
+  /// `collective`, an op of `function`. The result of an all_reduce may
+  /// overwrite the operand of the all_reduce if no other op needs the operand.
+  /// The result then shares the storage of the operand. In all other cases, the
+  /// result gets a new storage. Example: an all_gather has a result that is
+  /// larger than its operand, so the result gets a new storage.
   int storageForMoved(dist::CollectiveOp collective,
                       mlir::func::FuncOp function);
   /// Returns the index of the storage (range of bytes) of a received value.
@@ -265,12 +285,17 @@ private:
   /// stage. If the rank also runs the stage that sends the value, returns the
   /// storage of the sent value. Otherwise creates a new storage.
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
-  /// Returns the graph.get_parameter ops of `block` that read parameter number
-  /// `parameter` (see parameters()).
+  /// Returns the ops in `block` that read one parameter. A parameter is a
+  /// weight or an optimizer state. An op graph.get_parameter reads a parameter.
+  /// `parameter` is the index of the parameter in the list parameters().
   llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
                                                 mlir::Block *block);
-  /// If `value` is a new weight that may overwrite the old one, returns the
-  /// index of the old weight's storage (range of bytes). Otherwise returns -1.
+  /// Returns the index of the storage (range of bytes) of a weight if the
+  /// optimizer update may write `value`, the new value of the weight, to this
+  /// storage. The storage holds the old value of the weight, which `value` then
+  /// overwrites. Returns -1 if `value` is not the new value of a weight, or if
+  /// `value` must not overwrite the old value. Example: a later op still reads
+  /// the old value. Optimizer state is treated like a weight.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of a parameter. A
   /// parameter is a weight or an optimizer state. `parameter` is the index of
@@ -284,9 +309,12 @@ private:
   /// equal bytes is already in the list, appends nothing, and the two constants
   /// share the bytes.
   int constantStorage(graph::ConstantOp constant);
-  /// Creates the storage (range of bytes) of a sum over microbatches, and
-  /// returns its index. `argument` is the function argument that holds the sum
-  /// over the preceding microbatches.
+  /// Creates a storage (range of bytes) for a sum over microbatches, and
+  /// returns the index of the storage. Example: the gradient of a weight is the
+  /// sum of the gradients of all microbatches. A stage function runs once per
+  /// microbatch, and adds the gradient of this microbatch to the sum.
+  /// `argument` is the argument of the stage function that holds the sum over
+  /// the preceding microbatches. The new sum is written to the same storage.
   int accumulatorFor(mlir::BlockArgument argument);
   /// Assigns a storage (range of bytes) to each argument of `function` and to
   /// each result of its ops.
@@ -344,8 +372,12 @@ private:
   /// for the value of one microbatch. Example: if the values of three
   /// microbatches are in use at the same time, the storage gets three slots.
   void setSlots();
-  /// Returns the size and the live ranges of a storage (range of bytes) for the
-  /// arena planner. The size is 0 if the storage needs no bytes in the arena.
+  /// Returns the size and the live ranges of a storage (range of bytes). The
+  /// function plan::planArena() takes this description of each storage, and
+  /// chooses an offset for each storage in the arena. The arena is one block of
+  /// memory for all intermediate values. `storage` is the index of the storage.
+  /// The size is 0 if the storage needs no bytes in the arena. Example: the
+  /// storage of a weight is not in the arena, so the size is 0.
   plan::ArenaBuffer wantedBy(int storage) const;
 
   const ModelFacts &facts;

@@ -2,8 +2,9 @@
 //
 // Finds the all-gathers of weights that are stored in shards (FSDP, Zhao et al.
 // 2023) and can run while the ops before their use compute, as in SimpleFSDP
-// (Zhang et al. 2024). Each becomes a start and a finish instruction of one
-// function. A gather starts when the gather before it has finished:
+// (Zhang et al. 2024). Each all-gather becomes a start and a finish instruction
+// of one function. An all-gather starts when the all-gather before it has
+// finished:
 //
 //   F   start W1 | finish W1 | start W2 | … x·W1 … | finish W2 | start W3 | …
 //
@@ -23,14 +24,17 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// All-gather of a sharded weight that is split into two instructions. The
-/// start runs ahead of the use of the weight, the finish right before the use.
+/// Describes the all-gather of a weight of which each rank stores only a shard.
+/// The all-gather collects the whole weight on each rank. The all-gather is
+/// split into two instructions, a start and a finish. Other ops may run between
+/// the start and the finish. The finish runs right before the first op that
+/// uses the whole weight.
 struct Prefetch {
   /// The all-gather op. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// Ops that compute the input of the all-gather from the shard of the weight,
-  /// such as a cast of the shard. The ops are in execution order, and run right
-  /// before the start of the all-gather.
+  /// Ops that compute the input of the all-gather from this rank's shard of the
+  /// weight. An example is a cast of the shard. The ops are in execution order,
+  /// and run right before the start of the all-gather.
   std::vector<mlir::Operation *> makers;
   /// Index of an entry of the list ModelFacts::groups. An entry is a set of
   /// mesh axes. The all-gather communicates along these axes: for the set {dp},

@@ -53,16 +53,32 @@ public:
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// Returns the first element that differs: shards in the order of add(),
-  /// elements in row-major order. Returns nullopt if all are equal within the
-  /// tolerance.
+  /// Returns the first wrong element. Returns nullopt if no element is wrong.
+  /// An element is wrong if its relative error exceeds the tolerance. Each call
+  /// of add() compares one shard. The shards come in the order of the calls,
+  /// and the elements of a shard come in row-major order. Example: the first
+  /// call of add() compares the elements 0 and 1, and the second call compares
+  /// the elements 2 and 3. If the elements 1 and 2 are wrong, the function
+  /// returns element 1.
   const std::optional<Difference> &firstDifference() const { return first; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the error of an element with the expected value `wanted` and the
-  /// computed value `got`.
+  /// Returns the relative error of one element. `wanted` is the expected
+  /// element, and `got` is the computed element. Let m be the largest finite
+  /// magnitude of an element of the expected tensor. If this magnitude is 0, m
+  /// is 1. The first case that applies gives the result:
+  ///
+  ///  1. Both elements are equal, or both are NaN: the result is 0.
+  ///  2. |wanted − got| / m exceeds `tolerance`, but |wanted − got| is at most
+  ///     `noise`: the difference is accepted, and the result is 0.
+  ///  3. An element is NaN or infinite: the result is the largest finite
+  ///     number.
+  ///  4. All other cases: the result is |wanted − got| / m.
+  ///
+  /// Example: `wanted` is 3, `got` is 3.5, m is 10 and `noise` is 0. The result
+  /// is 0.05.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

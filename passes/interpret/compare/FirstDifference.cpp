@@ -9,8 +9,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// Returns the name of `value` in the ONNX model; empty if it has none. The
-/// result of a collective has the name of the collective's operand.
+/// Returns the name of `value` in the ONNX model. The result is empty if
+/// `value` has no name. The compiler adds collectives, such as an all_gather,
+/// to the model. The results of these ops have no name in the ONNX model. The
+/// function therefore returns the name of the operand of a collective. Example:
+/// a matmul computes "y", and an all_gather reads "y". For the result of the
+/// all_gather, the function returns "y".
 static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
@@ -69,19 +73,21 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether each rank holds a shard of the global tensor `tensor`, so
-  /// that the elements of `stageValue` can be compared with the elements of
-  /// `tensor`. `stageValue` is an op result on all ranks. Returns false in
-  /// three cases:
+  /// Returns whether the tensor of each rank is a shard of `tensor`.
+  /// `stageValue` is the result of an op in the partitioned model: one tensor
+  /// per rank. `tensor` is the same result in the unpartitioned model. Each
+  /// element of a shard corresponds to one element of `tensor`, so that the two
+  /// elements can be compared. The function returns false in three cases:
   ///
-  ///  - The op result is partial: the ranks must still reduce their tensors,
-  ///    for example by an all-reduce that computes a sum.
-  ///  - The op result is a windowed read: a rank holds other elements than its
-  ///    own part of a dim. For example, a rank also holds the rows of its
-  ///    neighbors that a convolution needs.
-  ///  - The tensors on the ranks do not have the shape of a shard. For example,
-  ///    if `tensor` has 8 rows and the sharding splits the rows over 2 ranks, a
-  ///    shard has 4 rows.
+  ///  - Each rank has a partial result, such as one term of a sum. A later op,
+  ///    such as an all-reduce, computes the sum.
+  ///  - A rank has a window of a dim instead of its own part of the dim. For
+  ///    example, a rank also has the rows of its neighbors that a convolution
+  ///    needs.
+  ///  - The tensors of the ranks do not have the shape of a shard. For example,
+  ///    `tensor` has 8 rows, and the sharding splits the rows over 2 ranks.
+  ///    Then a shard has 4 rows. If the tensor of a rank has 8 rows, the
+  ///    function returns false.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -43,8 +43,16 @@ static json::Value number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Returns the first element of `value` that differs, as a JSON object. Returns
-/// a JSON null if `value` is null.
+/// Returns a JSON object that describes the first wrong element of `value`.
+/// Returns a JSON null if `value` is null. If `value` is not null, it must have
+/// a wrong element. Example:
+///
+///   {"value": "logits", "node": "node_matmul_3", "index": [0, 3],
+///    "expected": 0.5, "got": 0.25, "rank": 1}
+///
+/// In this example, the ONNX node "node_matmul_3" computes the tensor "logits".
+/// Rank 1 has computed 0.25 for the element [0, 3]. The unpartitioned model has
+/// computed 0.5. The entry "rank" is null if the rank is not known.
 static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
@@ -58,8 +66,15 @@ static json::Value toJson(const VerifiedValue *value) {
       {"rank", first.rank ? json::Value(*first.rank) : json::Value(nullptr)}};
 }
 
-/// Returns a JSON object with the largest error of each of `values`, and the
-/// largest of all.
+/// Returns the errors of `values` as a JSON object. The error of a value is the
+/// largest relative error of an element. Example for two values, "loss" and
+/// "logits":
+///
+///   {"max_relative_error": 2e-07,
+///    "values": [{"name": "loss", "max_relative_error": 1e-07},
+///               {"name": "logits", "max_relative_error": 2e-07}]}
+///
+/// The number outside of the list "values" is the largest error in the list.
 static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
   double maxError = 0;
   json::Array list;
@@ -108,19 +123,24 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
 }
 
 /// Returns all findings as a JSON object. The entry "first_difference" of the
-/// object describes one wrong value, or is null if no value is wrong. If
-/// several values are wrong, the function chooses one in this order:
+/// object describes one wrong tensor, or is null if no tensor is wrong. The
+/// function searches these lists one after another, and chooses the first wrong
+/// tensor:
 ///
-///  - the first op result inside the model that is wrong on the simulated
-///    ranks;
-///  - the first model output that is wrong on the simulated ranks;
-///  - the first model output that is much less accurate on the simulated ranks
-///    than on one rank, when op results are rounded to the element types of the
-///    model, such as bf16;
-///  - the first model output of the compiled executables that is wrong.
+///   1. op results inside the model, on the simulated ranks
+///   2. model outputs, on the simulated ranks
+///   3. model outputs, on the simulated ranks, when each op result is rounded
+///      to its element type in the model, such as bf16
+///   4. model outputs of the compiled executables
 ///
-/// A value is wrong if its difference from the value of the unpartitioned model
-/// exceeds a tolerance.
+/// For a training step, lists 2 to 4 also contain the trained parameters.
+///
+/// In lists 1, 2 and 4, a tensor is wrong if its difference from the tensor of
+/// the unpartitioned model exceeds a tolerance. In list 3, two errors are
+/// compared: the error of the simulated ranks, and the error of the
+/// unpartitioned model on one rank with the same rounding. Both errors are
+/// differences from the unpartitioned model in f64. The tensor is wrong if the
+/// error of the simulated ranks is much larger.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

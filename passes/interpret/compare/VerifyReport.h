@@ -8,39 +8,72 @@
 
 namespace pcc::interpret {
 
-/// All results of a verification.
+/// Results of a verification. A verification compares the partitioned model
+/// with the unpartitioned model. Simulated ranks execute the partitioned model.
+/// The outputs of the compiled executables may be compared with the
+/// unpartitioned model as well.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Comparisons of the simulated ranks' outputs. A training step also has
-  /// comparisons of the parameters after the last step.
+  /// Comparisons of the partitioned model on simulated ranks with the
+  /// unpartitioned model. There is one entry for each model output.
+  ///
+  /// If the model is a training step, the step is executed several times. There
+  /// is then one entry for each model output of each execution. There is also
+  /// one entry for each parameter that the step writes, after the last
+  /// execution.
   std::vector<VerifiedValue> outputs;
-  /// Comparisons of the outputs of the compiled executables. Empty if the
-  /// executables were not run.
+  /// Comparisons of the compiled executables with the unpartitioned model.
+  /// There is one entry for each model output. The list is empty until the
+  /// executables have been executed.
+  ///
+  /// If the model is a training step, the executables execute the step several
+  /// times. The list then has one entry for each model output of the last
+  /// execution. The list also has one entry for each parameter that the
+  /// executables have written to a file after the last execution.
   std::vector<VerifiedValue> executed;
-  /// Accuracy of the partitioned model when op results are rounded to the
-  /// element types of the model, such as bf16. The list has one entry for each
-  /// model output that holds floats. Each entry has two errors:
+  /// Accuracy of the partitioned model when each op result is rounded to its
+  /// element type in the model, such as bf16. Three computations are compared:
   ///
-  ///  - the error of the partitioned model on the simulated ranks;
-  ///  - the error of the unpartitioned model on one rank.
+  ///   1. the unpartitioned model in f64, without rounding;
+  ///   2. the unpartitioned model on one rank, with rounding;
+  ///   3. the partitioned model on the simulated ranks, with rounding.
   ///
-  /// Both errors are differences from the unpartitioned model in f64. If the
-  /// model is a training step, the step is executed several times. The list
-  /// then has one entry for each model output of each execution, and one entry
-  /// for each trained parameter after the last execution.
+  /// The list has one entry for each model output that holds floats. An entry
+  /// contains two errors. The first error is the largest difference of an
+  /// element between computation 3 and computation 1. The second error is the
+  /// largest difference of an element between computation 2 and computation 1.
   ///
-  /// The list is empty if all floats of the model are f64. The list is also
-  /// empty if an entry of `outputs` differs from the unpartitioned model.
+  /// If the model is a training step, the step is executed several times. The
+  /// list then has one entry for each model output of each execution. The list
+  /// also has one entry for each parameter that the step writes, after the last
+  /// execution. Outputs and parameters that do not hold floats have no entry.
+  ///
+  /// The list is empty if no floats of the model are narrower than f64. The
+  /// list is also empty if a comparison in the member `outputs` has found a
+  /// wrong value.
   std::vector<AccurateValue> ownTypes;
-  /// First value inside the model that differs. Empty if all outputs of the
-  /// simulated ranks are equal, or if no such value was found.
+  /// First op result, in the order of execution, that the simulated ranks
+  /// compute differently from the unpartitioned model. It helps the user to
+  /// find the cause of a wrong model output. It is empty in three cases:
+  ///
+  ///  - No comparison in the member `outputs` has found a wrong value.
+  ///  - The model is a training step.
+  ///  - No such op result was found. For example, op results without a name in
+  ///    the ONNX model are not compared.
   std::optional<VerifiedValue> first;
 
-  /// Returns the first output of the simulated ranks that differs; null if all
-  /// are equal. Points into this object.
+  /// Returns the first entry of `outputs` with a wrong value. An entry of
+  /// `outputs` compares a model output or a trained parameter of the
+  /// partitioned model, on the simulated ranks, with the unpartitioned model.
+  /// The value is wrong if the difference exceeds the tolerance of the entry.
+  /// Returns null if no value is wrong. The returned pointer points into this
+  /// object.
   const VerifiedValue *simulatedDifference() const;
-  /// Returns the first output of the executables that differs; null if all are
-  /// equal. Points into this object.
+  /// Returns the first entry of `executed` with a wrong value. An entry of
+  /// `executed` compares a model output or a trained parameter, which the
+  /// compiled executables have written, with the unpartitioned model. The value
+  /// is wrong if the difference exceeds the tolerance of the entry. Returns
+  /// null if no value is wrong. The returned pointer points into this object.
   const VerifiedValue *executedDifference() const;
   /// Returns the first entry of `ownTypes` for which the simulated ranks are
   /// much less accurate than one rank. Returns null if there is no such entry.

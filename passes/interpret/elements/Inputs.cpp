@@ -42,8 +42,16 @@ std::optional<int64_t> interpret::tableSize(Value value) {
 /// Seed of the random values for inputs without a file.
 static constexpr uint64_t inputSeed = 1;
 
-/// Fills `tensor` with random values for the input `name`. Indices into a dim
-/// are drawn from the range of the dim. All other integers are 0 or 1.
+/// Sets `tensor` to random elements for the model input `name`, which has no
+/// file. `argument` is the argument of the model's function that receives the
+/// input. There are three kinds of elements:
+///
+///  - Floats are uniform in [-1, 1).
+///  - Integers that ops use as indices are valid indices. For example, token
+///    ids that select rows of a table [32000, 768] are in [0, 32000).
+///  - All other integers and all booleans are 0 or 1.
+///
+/// Returns an error if .npy files cannot hold the element type of the input.
 static Status drawInput(BlockArgument argument, StringRef name,
                         HostTensor &tensor) {
   RankedTensorType type = graph::tensorType(argument);

@@ -111,24 +111,38 @@ public:
         groupOfRank[rank] = i;
   }
 
-  /// Returns whether `rank` and `other` are in one group (the ranks that
-  /// exchange rows). Returns true if the collective has no row masks.
+  /// Returns whether the ranks `rank` and `other` communicate in the
+  /// collective. For example, the mesh has the axes dp and tp, and the
+  /// collective gathers the shards along tp. Then two ranks communicate if they
+  /// have the same coordinate along dp.
+  ///
+  /// The function compares coordinates only if the collective has masks. A mask
+  /// is a tensor of booleans, which selects the rows that a rank sends or
+  /// receives. If the collective has no masks, the function always returns
+  /// true.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
   /// Returns whether the collective moves one element between the ranks `owner`
-  /// and `other`. The shard of `owner` contains the element. `ownerPlace` is
-  /// the row-major index of the element in this shard. The tensor of `other` is
-  /// larger, because it is not split over the ranks that communicate.
-  /// `otherPlace` is the row-major index of the element in this tensor.
+  /// and `other`. Always returns true if the collective has no masks, or if
+  /// both ranks are the same rank.
   ///
-  /// If the collective has no masks, or if both ranks are the same rank, the
-  /// function returns true. If not, it looks up the row of the element in the
-  /// mask of each rank. A mask tells whether the rank sends or receives the
-  /// row. The function returns the entry in the mask of `other`. If the entry
-  /// in the mask of `owner` is different, the function stores an error message
-  /// in the member `fault`.
+  /// Only an all_gather or a reduce_scatter has masks. `owner` is the rank
+  /// whose shard contains the element. `ownerPlace` is the row-major index of
+  /// the element in this shard. The rank `other` has a larger tensor, which
+  /// contains the elements of several shards. It is the result of an
+  /// all_gather, or the operand of a reduce_scatter. `otherPlace` is the
+  /// row-major index of the element in the larger tensor.
+  ///
+  /// A row is, for example, the features of one token in a tensor [tokens,
+  /// features]. The element belongs to one row. Both ranks have a boolean mask.
+  /// The mask of `owner` has an entry for this row and the rank `other`. The
+  /// mask of `other` has an entry for this row. Each of the two entries tells
+  /// whether the row moves between the two ranks. The function returns the
+  /// entry in the mask of `other`. If the entry in the mask of `owner` is
+  /// different, the function also stores an error message in the member
+  /// `fault`.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -173,8 +187,16 @@ public:
     }
   }
 
-  /// Computes the result on every rank. Returns an error if elements of a
-  /// rank's result are missing.
+  /// Executes the collective on all ranks. Entry r of the returned list is the
+  /// result on rank r. Returns an error in two cases:
+  ///
+  ///  - The result on a rank needs an element, or a summand of an element,
+  ///    that no rank provides.
+  ///  - The collective has masks, and two masks contradict each other. A mask
+  ///    is a tensor of booleans, which selects the rows that a rank sends or
+  ///    receives. A row is, for example, the features of one token. Two masks
+  ///    contradict each other if, for example, rank 0 sends a row to rank 1,
+  ///    but rank 1 does not receive this row.
   StatusOr<std::vector<HostTensor>> run() {
     std::vector<HostTensor> results;
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||
@@ -200,8 +222,13 @@ public:
   }
 
 private:
-  /// Returns the number of elements of a shard. Padding and holes (reads
-  /// outside of the tensor) do not count.
+  /// Returns the number of elements that a shard holds. `indices` has one list
+  /// per dim of the shard. An entry of a list is a global index, or a negative
+  /// number. A negative number means that the shard holds no element at this
+  /// place. For example, the place is in the unused end of the shard's buffer.
+  ///
+  /// Example: `indices` is {{0, 1}, {4, 5, -1}}. The shard holds 2 rows of 2
+  /// elements, so the function returns 4.
   static int64_t count(const LocalIndices &indices) {
     int64_t product = 1;
     for (const std::vector<int64_t> &dim : indices)
@@ -210,13 +237,17 @@ private:
   }
 
   /// Returns the reductions that a tensor with the sharding `one` still needs,
-  /// but a tensor with the sharding `other` does not need. For example, a
-  /// tensor with the sharding `one` must still be summed over the axes dp and
-  /// tp, and a tensor with the sharding `other` must still be summed over dp.
-  /// The result then has one entry, which is the sum over tp.
+  /// but a tensor with the sharding `other` does not need. A tensor needs, for
+  /// example, a sum over the axis tp if the ranks along tp hold summands that
+  /// no collective has added yet.
   ///
-  /// One axis of the mesh counts the microbatches. Reductions over this axis
-  /// are not in the result.
+  /// Example: a tensor with the sharding `one` needs sums over the axes dp and
+  /// tp. A tensor with the sharding `other` needs a sum over dp. The result has
+  /// one entry, which is the sum over tp.
+  ///
+  /// The function leaves out reductions over the mesh axis "mb". A coordinate
+  /// along this axis is the number of a microbatch. A collective never
+  /// communicates along this axis.
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -317,9 +348,23 @@ private:
     return sources;
   }
 
-  /// Computes the result on the rank `rank` of a collective without reduction,
-  /// such as an all_gather. Copies each element from the nearest rank that
-  /// holds it. In a slice or mask, this is `rank` itself.
+  /// Computes the result of a collective without a reduction on the rank
+  /// `rank`. The function copies the elements of `result` from the operands.
+  /// There are three cases:
+  ///
+  ///  - Slice: each rank keeps a part of its own operand. The function copies
+  ///    this part.
+  ///  - Mask: the function copies the whole operand of `rank`. Then it calls
+  ///    mask(), which replaces all elements on some ranks, for example by 0.
+  ///  - Any other collective, such as an all_gather: the function copies each
+  ///    element from the nearest rank that holds the element. The mesh
+  ///    coordinates of the nearest rank differ along the fewest axes. If
+  ///    `rank` itself holds the element, `rank` is the nearest rank.
+  ///
+  /// An all_gather may have boolean masks, which select the rows that move
+  /// between ranks. A row is, for example, the features of one token. If
+  /// another rank does not send a row to `rank`, the function does not copy the
+  /// elements of this row.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -344,10 +389,18 @@ private:
       mask(rank, result);
   }
 
-  /// Makes a replicated value partial, such as a partial sum over tp. Ranks
-  /// with coordinate 0 along the new partial axes keep the value in `result`.
-  /// All other ranks fill `result` with the neutral element of the reduction,
-  /// such as 0 for a sum.
+  /// Changes a tensor into summands of this tensor. The sharding of the
+  /// collective's result says that the tensor must be summed over one or more
+  /// mesh axes, such as tp. Before the call, the ranks along these axes hold
+  /// the same tensor. `result` is this tensor on the rank `rank`. If `rank` has
+  /// the coordinate 0 along these axes, `result` stays as it is. If not, the
+  /// function sets all elements of `result` to 0. The sum over the ranks is
+  /// then the original tensor. For example, 2 ranks along tp hold the number 5.
+  /// Afterwards, the first rank holds 5, and the second rank holds 0.
+  ///
+  /// The sharding may name another reduction than a sum. The function then uses
+  /// the neutral element of this reduction in place of 0, such as 1 for a
+  /// product.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -358,15 +411,21 @@ private:
   }
 
   /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`.
-  /// The ranks that communicate with `rank` form a group. An element of
-  /// `result` is, for example, the sum of the summands that the ranks of the
-  /// group hold for this element. If masks select the rows to move, the summand
-  /// of a rank that does not send the row is 0.
+  /// The ranks that communicate form a group. `rank` is one rank of the group.
+  /// For each element of `result`, every rank of the group holds a summand in
+  /// its operand. The function adds these summands. If the collective has
+  /// another reduction than a sum, the function combines them by this
+  /// reduction, such as the maximum.
   ///
-  /// Before the call, the member `missing` is the number of elements that
-  /// `result` needs. The function subtracts the number of elements for which
-  /// every rank of the group holds a summand. If `missing` is not 0 after the
-  /// call, the collective is wrong, and run() returns an error.
+  /// A reduce_scatter may have boolean masks. A mask selects the rows that a
+  /// rank sends. A row is, for example, the features of one token in a tensor
+  /// [tokens, features]. If another rank does not send a row to `rank`, the
+  /// function uses 0 in place of the summands of that rank.
+  ///
+  /// Before the call, the member `missing` is the number of elements of
+  /// `result`. The function subtracts the number of elements for which every
+  /// rank of the group holds a summand. If `missing` is not 0 after the call,
+  /// at least one element lacks a summand, and run() returns an error.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -401,8 +460,12 @@ private:
   /// Global indices of the elements that each rank has in its operand (`held`)
   /// and in its result (`wanted`).
   std::vector<LocalIndices> held, wanted;
-  /// Progress of the result on one rank: number of elements that are still
-  /// missing (`missing`), and whether each element has been copied (`filled`).
+  /// State of the computation of the result on one rank. The computation
+  /// searches the operands of the ranks for each element of the result.
+  /// `missing` is the number of elements that it has not found yet. Only a
+  /// collective without a reduction, such as an all_gather, uses `filled`. Then
+  /// filled[i] tells whether the computation has found element i of the result,
+  /// in row-major order.
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -10,11 +10,11 @@
 
 namespace pcc::interpret {
 
-/// Masks of a collective on one rank. They select the rows that the rank sends
-/// or receives, such as the tokens for its experts. A row is the part of a
-/// tensor with one entry in a mask. Example: in a tensor [batch, tokens,
-/// features] with a mask [batch, tokens], a row is one token. The masks are not
-/// owned.
+/// Boolean masks of a collective on one rank. They select the rows that the
+/// rank sends or receives. For example, a rank receives only the tokens for its
+/// experts. A row is, for example, the features of one token in a tensor
+/// [tokens, features]. Each row has at least one boolean in each mask. This
+/// struct points to the masks, and does not own them.
 struct RowMasks {
   /// Two boolean masks of one rank, here called "this rank", for an all_gather
   /// or a reduce_scatter. A row is, for example, the features of one token in a

@@ -110,18 +110,20 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// Returns Numerics::Model if the results of `op` must be rounded to their
-/// element types, and Numerics::Exact if the results stay f64. There are two
-/// cases:
+/// Returns the precision of the results of `op`. Numerics::Model means that
+/// each result is rounded to its element type, such as bf16. Numerics::Exact
+/// means that all floats stay f64.
 ///
-///  - All operands of `op` are constants, and the compiler can fold `op` to a
-///    constant. The results are rounded, because the compiler also rounds the
-///    constant to its element type.
-///  - For any other op, the function returns the member `numerics`, which is
-///    the precision that the user of this class has chosen.
+/// The function returns Numerics::Model if the compiler can fold `op` to a
+/// constant, because the compiler rounds such a constant to its element type.
+/// All operands of `op` are then constants. For any other op, the function
+/// returns the member `numerics`, which is the precision that the user of this
+/// class has chosen.
 ///
-/// If the results of `op` are constants, also adds the results to the member
-/// `constants`. Later calls use this set to find ops with constant operands.
+/// The function also updates the member `constants`, which is a set of values.
+/// If `op` is a constant, or if the compiler can fold `op` to a constant, the
+/// function adds the results of `op` to this set. When a later op has operands
+/// in this set, the function knows that these operands are constants.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {

@@ -15,10 +15,16 @@
 
 namespace pcc::interpret {
 
-/// Callbacks by which a function exchanges values with other stages (`send`,
-/// `receive`) and with stored parameters (`read`, `write`). `send` may be null
-/// if the function has no pipe.send, and `receive` if it has no pipe.receive.
-/// `read` and `write` may always be null.
+/// Callbacks for ops that exchange values between a function and the rest of
+/// the pipeline. There are two pairs of callbacks:
+///
+///  - `send` and `receive` exchange values with other pipeline stages, for the
+///    ops pipe.send and pipe.receive. A callback may be null if the function
+///    does not have the op.
+///  - `read` and `write` read and write parameters of the model, such as
+///    weights, for the ops graph.get_parameter and graph.set_parameter. Both
+///    callbacks may be null. If `read` is null, all parameters have their
+///    values in the model. If `write` is null, the new values are dropped.
 struct BoundaryHooks {
   /// Callback for each pipe.send (an op that sends a value to another stage).
   /// Gets the value's tensors on all ranks.
@@ -44,8 +50,17 @@ using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
 /// after their last use. An object can execute its function once.
 class FunctionRun {
 public:
-  /// Prepares the execution of `function`. `weights` must outlive this object.
-  /// `onResult` may be null.
+  /// Prepares the execution of `function`. The parameters are:
+  ///
+  ///  - `ranks`: the simulated ranks that execute the function.
+  ///  - `weights`: reads the weights of the model from files. This object must
+  ///    exist until run() has returned.
+  ///  - `numerics`: tells whether op results are rounded to their element
+  ///    types or stay f64.
+  ///  - `hooks`: callbacks that exchange values with other pipeline stages,
+  ///    and that read and write parameters.
+  ///  - `onResult`: callback that is called with each op result. It may be
+  ///    null.
   FunctionRun(mlir::func::FuncOp function, SimulatedRanks ranks,
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
@@ -78,8 +93,11 @@ private:
   /// element type. An op on constants always rounds; any other op has the
   /// precision `numerics`.
   graph::Numerics numericsOf(mlir::Operation *op);
-  /// Evaluates an op of the graph dialect on all ranks. Evaluates the op only
-  /// once for ranks that share all operand tensors.
+  /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
+  /// point to the same tensor objects. For example, all ranks point to one
+  /// tensor object for a replicated weight. If two ranks point to the same
+  /// objects for all operands, the function executes `op` only once for the two
+  /// ranks, and both ranks point to the same results.
   Results evaluateOp(mlir::Operation *op);
   /// Returns the parameter that the graph.get_parameter `op` reads, on all
   /// ranks: the value that an earlier training step wrote, or else each rank's
@@ -100,10 +118,12 @@ private:
   /// Executes a pipe.receive: returns the value that another stage has sent.
   /// Returns an error if the value has not been sent.
   Results receive(mlir::Operation *op);
-  /// Executes an op that only changes the sharding or the stage of a value
-  /// (dist.pin, dist.reshard or pipe.transfer): returns the op's operand.
-  /// Returns an error if there are several ranks, because phase 5-localize
-  /// replaces these ops.
+  /// Executes a dist.pin, dist.reshard or pipe.transfer. These ops do not
+  /// change the elements of a tensor: they change only its sharding or the
+  /// pipeline stage that uses it. If there is only one rank, the rank holds the
+  /// whole tensor, and the function returns the operand of `op`. If there are
+  /// several ranks, the function returns an error, because the compiler removes
+  /// all of these ops before a function can run on several ranks.
   Results passThrough(mlir::Operation *op);
   /// Skips a graph.check_indices, an op that checks the range of indices and
   /// has no results.

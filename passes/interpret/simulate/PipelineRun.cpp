@@ -57,15 +57,23 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
-/// Returns a text that identifies the sharding in which `get` reads a
-/// parameter. Different stages may read a parameter in different shardings.
+/// Returns a text for the sharding in which `get` reads a parameter. `get` is
+/// an op that loads the value of a parameter. A rank may store several copies
+/// of a parameter, because its pipeline stages may need the parameter in
+/// different shardings. For example, one stage needs the rows split over the
+/// ranks, and another stage needs the columns split. The text tells which copy
+/// `get` reads.
 static std::string placementOf(graph::GetParameterOp get) {
   return dist::placementKey(dist::shardingOf(get.getResult()),
                             graph::tensorType(get.getResult()).getRank());
 }
 
-/// Returns a text that identifies the sharding in which `set` writes a
-/// parameter. Different stages may write a parameter in different shardings.
+/// Returns a text for the sharding in which `set` writes a parameter. `set` is
+/// an op that stores the new value of a parameter in a training step. A rank
+/// may store several copies of a parameter, because its pipeline stages may
+/// need the parameter in different shardings. For example, one stage needs the
+/// rows split over the ranks, and another stage needs the columns split. The
+/// text tells which copy `set` writes.
 static std::string placementOf(graph::SetParameterOp set) {
   return dist::placementKey(
       set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
@@ -117,23 +125,27 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Returns the value of the argument with the index `argument` of the function
-/// `taker`, on all ranks. The value is a result of the function that has the
-/// symbol name `from.by`. `from.result` is the index of the result. Both
-/// functions belong to the same pipeline stage. The member `held` is a map with
-/// the results of these functions. A key of the map contains a microbatch:
+/// Returns the value of the argument number `argument` of the function `taker`,
+/// on all ranks. The value is a result of a function of the same pipeline
+/// stage. `from.by` is the name of this function, and `from.result` is the
+/// index of the result.
 ///
-///  - The function first looks for an entry with the microbatch -1. The entry
-///    has a value for all microbatches, such as a gathered weight.
-///  - If there is no such entry, the function looks for an entry with the
-///    current microbatch, which is `ranks.microbatch`. If `taker` runs once per
-///    step and not once per microbatch, the function looks for an entry with
-///    the last microbatch.
+/// The member `held` is a map with these results. A key has three parts: the
+/// name of the function, the index of the result, and the number of a
+/// microbatch. The function tries two keys, one after the other:
 ///
-/// If `from.by` is the name of `taker` itself, the value is a sum over the
-/// microbatches, such as the gradient of a weight. For the first microbatch,
-/// the map has no entry, and the function returns zeros. If an entry is missing
-/// for any other reason, the function returns an empty list.
+///   1. The key with -1 in place of the number of a microbatch. The entry has a
+///      value for all microbatches, such as a gathered weight.
+///   2. The key with the current microbatch, which is `ranks.microbatch`. If
+///      `taker` runs once per step, the key has the last microbatch instead.
+///
+/// If the map has neither key, there are two cases:
+///
+///  - `from.by` is the name of `taker` itself. Then `taker` computes a sum
+///    over the microbatches, such as the gradient of a weight. The argument is
+///    the sum over the earlier microbatches. For the first microbatch, there
+///    is no sum yet, and the function returns zeros.
+///  - In any other case, the function returns an empty list.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -155,20 +167,21 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Stores the results of `function` in the map `held`. `function` belongs to a
-/// pipeline stage. Other functions of the same stage read the results from the
-/// map. For example, the backward pass reads activations of the forward pass.
-/// `results` has the tensors of each result on all ranks. `microbatch` is the
-/// number of the microbatch that the function has processed.
+/// Stores the results of `function` in the map `held`. Other functions of the
+/// same pipeline stage read the results from the map. For example, the backward
+/// pass reads activations of the forward pass. results[i] has the tensors of
+/// result i on all ranks. `microbatch` is the number of the microbatch that
+/// `function` has processed.
 ///
-/// A key of the map contains the number of a microbatch. The key of most
-/// results contains `microbatch`. Two kinds of results do not belong to one
-/// microbatch, and their keys contain -1:
+/// A key of the map has three parts: the name of `function`, the index of the
+/// result, and the number of a microbatch. For most results, the third part is
+/// `microbatch`. For two kinds of results, the third part is -1:
 ///
-///  - a result of a function that runs once per step, such as a gathered weight
-///    that all microbatches read;
-///  - a sum over the microbatches, such as the gradient of a weight. Each
-///    microbatch replaces the sum by a new sum.
+///  - `function` runs once per step. For example, it gathers a weight that all
+///    microbatches read.
+///  - The result is a sum over the microbatches, such as the gradient of a
+///    weight. `function` adds the summand of one microbatch to the sum of the
+///    earlier microbatches. The new sum replaces the old sum in the map.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {

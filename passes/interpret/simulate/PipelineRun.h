@@ -10,8 +10,10 @@
 
 namespace pcc::interpret {
 
-/// Callbacks that receive values while a pipeline is executed. Each callback
-/// may be null. The tensors of a StageValue are valid during the call only.
+/// Callbacks that receive tensors while the simulated ranks execute a pipeline.
+/// Each callback may be null. A StageValue contains the tensors of one value,
+/// such as an op result, on all ranks of a pipeline stage. A callback must not
+/// use the StageValue after the callback has returned.
 struct PipelineListener {
   /// Called when a function of the module has computed an output of the model.
   /// The arguments are the name and the value of the output. Most functions are
@@ -21,16 +23,24 @@ struct PipelineListener {
   std::function<void(llvm::StringRef, const StageValue &)> onOutput;
   /// Called with every result of every op.
   std::function<void(const StageValue &)> onResult;
-  /// Callback for each graph.set_parameter. Gets the parameter's symbol name
-  /// and new value.
+  /// Called when a graph.set_parameter has been executed. This op stores the
+  /// new value of a parameter in a training step. The arguments of the callback
+  /// are the symbol name of the parameter and the new value on all ranks of the
+  /// stage.
   std::function<void(llvm::StringRef, const StageValue &)> onWrite;
 };
 
-/// Executes a module after phase 6-schedule on simulated ranks. Each pipeline
-/// position (the stages that one rank runs) has a list of actions. An action
-/// is, for example, the forward pass of one stage on one microbatch. A position
-/// executes its actions in order. An action waits for the values that it
-/// receives; a send never waits.
+/// Executes a partitioned model on simulated ranks. The model is a module after
+/// the compiler phase 6-schedule. This phase makes the functions of each
+/// pipeline stage, such as the forward pass of the stage. It also makes the
+/// schedule of the pipeline.
+///
+/// A rank runs one or more stages. All ranks that run the same stages form a
+/// pipeline position. The schedule has a list of actions for each position. An
+/// action executes one function, usually for one microbatch. Some functions,
+/// such as a weight update, run only once per step. A position executes its
+/// actions in order. If an action needs a value that another stage has not sent
+/// yet, the position waits. A stage that sends a value never waits.
 class PipelineRun {
 public:
   /// Prepares the execution of `module`. Reads no weights: run() reads them
@@ -75,23 +85,34 @@ private:
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
   /// Returns the value of one argument of the function `taker`, as one tensor
-  /// per rank. `argument` is the number of the argument, counted from 0. The
-  /// value is a result that a function of the same stage has returned before.
-  /// `from` contains the name of this function and the number of the result.
-  /// `ranks` holds the number of the microbatch for which `taker` is executed.
+  /// per rank. `argument` is the number of the argument, counted from 0.
+  /// `ranks.microbatch` is the number of the microbatch for which `taker` is
+  /// executed.
   ///
-  /// The function that `from` names may be `taker` itself. In this case, the
-  /// argument is a sum over the earlier microbatches, and it is zero in the
-  /// first microbatch.
+  /// The value of the argument is a result of a function of the same pipeline
+  /// stage. `from.by` is the name of this function, and `from.result` is the
+  /// number of the result. For example, the backward pass of a stage takes an
+  /// activation that the forward pass has returned.
+  ///
+  /// `from.by` may be the name of `taker` itself. In this case, `taker`
+  /// computes a sum over the microbatches, such as the gradient of a weight.
+  /// The argument is the sum over the earlier microbatches, and the result is
+  /// the sum that includes the current microbatch. For the first microbatch,
+  /// the argument is zero.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of `function` for one microbatch in the member `held`.
   /// Other functions of the same stage take them as arguments.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
-  /// Returns the callbacks for one execution of a function of the stage
-  /// `stage`. The function uses them to send and receive messages, and to read
-  /// and write parameters.
+  /// Returns four callbacks for one execution of a function. The function calls
+  /// two of them to send values to other pipeline stages and to receive values
+  /// from other stages. It calls the other two to read and to write parameters.
+  ///
+  /// The function belongs to the stage `stage`, and it processes the microbatch
+  /// number `microbatch`. A rank can run several stages, and these stages
+  /// together are a pipeline position. `position` is the pipeline position that
+  /// runs `stage`.
   BoundaryHooks hooksOf(const Position &position, int64_t stage,
                         int64_t microbatch);
 
@@ -107,10 +128,14 @@ private:
   /// Microbatch -1 marks a result for all microbatches, such as a gathered
   /// weight.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters. The key is a pipeline position (the stages that one
-  /// rank runs), the parameter's symbol name and the text of its sharding
-  /// (dist::placementKey). One position may store a parameter in several
-  /// shardings.
+  /// Values of parameters. A key has three parts:
+  ///
+  ///  - The number of a pipeline position. A pipeline position is the stages
+  ///    that one rank runs.
+  ///  - The symbol name of the parameter.
+  ///  - The sharding of the parameter, as a text. Two stages of a pipeline
+  ///    position may need the parameter in different shardings. The map then
+  ///    has one entry for each of these shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
   /// `written` holds the values of parameters that earlier calls of run() have

@@ -49,15 +49,21 @@ struct StageOp {
 /// the weight and runs in every microbatch. Op 0 then runs once per step,
 /// before op 1, and also runs in every microbatch, before op 2.
 struct Hoisting {
-  /// Flags for each op of the stage. Each list has one flag per op:
+  /// Three lists with one flag for each op of the stage:
   ///
-  ///  - `runsOnce`: the op runs once per step.
-  ///  - `runsEach`: the op runs in every microbatch. Both `runsOnce` and
-  ///    `runsEach` can be true for one op. The op then runs once per step and
-  ///    also in every microbatch.
-  ///  - `isHeld`: the results of the op stay in memory for the whole step. If
-  ///    `isHeld` is true for an op, `runsOnce` is true for the op, and
-  ///    `runsEach` is false for the op.
+  /// - `runsOnce`: the op runs once per step.
+  /// - `runsEach`: the op runs in every microbatch.
+  /// - `isHeld`: the results of the op stay in memory for the whole step.
+  ///
+  /// The flags of an op have one of these combinations:
+  ///
+  ///   runsOnce   runsEach   isHeld
+  ///   true       false      true     The op runs once. Its results stay.
+  ///   true       false      false    Only ops that run once read the results.
+  ///   true       true       false    The op runs once, and also in every
+  ///                                  microbatch.
+  ///   false      true       false    The op runs only in every microbatch.
+  ///   false      false      false    The op is not needed, and does not run.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 

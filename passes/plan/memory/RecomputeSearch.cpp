@@ -10,12 +10,18 @@
 namespace pcc::plan {
 
 namespace {
-/// Segments (ranges of consecutive ops) of a stage. They contain the ops that
-/// the backward pass would have to recompute if no value were kept:
+/// Divides ops of one pipeline stage into segments. A segment is a list of ops
+/// in the order of execution. The class considers only the ops that the
+/// backward pass would have to run again if no value of the forward pass were
+/// kept in memory. It divides them in two steps:
 ///
-///  - Early ops are cheap and depend only on weights, inputs and other early
-///    ops. An example is a constant mask. They form the first segment.
-///  - All other ops form a chain, which `cut` cuts into segments.
+///  1. The early ops form the first segment. An op is early if it takes little
+///     or no time, and if each operand of the op is a weight, an input of the
+///     stage or a result of another early op. An example is an op that computes
+///     a constant mask.
+///  2. All other ops form the list `chain`. The function `cut` divides `chain`
+///     into segments. Each of these segments is a range of consecutive ops of
+///     `chain`.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
@@ -46,9 +52,17 @@ public:
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Finds, for each value, the op that produces it and the last op that reads
-  /// it. Then finds how many bytes the ops produce, and how many cross from
-  /// each op to the next.
+  /// Fills four lists with information about `chain`, a list of ops in the
+  /// order of execution:
+  ///
+  ///  - `maker` has, for each value, the index of the op that computes the
+  ///    value.
+  ///  - `lastReader` has, for each value, the index of the last op that reads
+  ///    the value.
+  ///  - `made` has sums of bytes. Entry i is the number of bytes of all results
+  ///    of the ops 0 to i - 1.
+  ///  - `crossingBytes` has, for each op i, the number of bytes of all values
+  ///    that an op up to op i computes and an op after op i reads.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
   /// Sets `isCrossing` of each value that crosses one cut of `chain`. `chain`
@@ -58,8 +72,14 @@ private:
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Indices of the ops that are recomputed if no value is kept: `early` for
-  /// cheap ops on weights and inputs, `chain` for all others.
+  /// Two lists of indices into `stage.ops`, in the order of execution. Each op
+  /// that the backward pass runs again if no value of the forward pass is kept
+  /// in memory is in one of the two lists:
+  ///
+  ///  - `early`: an op is in this list if the op takes little or no time, and
+  ///    if each operand of the op is a weight, an input of the stage or a result
+  ///    of another op in this list.
+  ///  - `chain`: all other ops.
   std::vector<int> early, chain;
   /// Two indices in `chain` for each value. `chain` is a list of ops in the
   /// order of execution. `maker` has the index of the op that computes the
@@ -88,8 +108,21 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Divides ops into early ops (cheap ops on weights, inputs and early ops) and
-/// the chain (all others). Visits only ops for which `runs` is true.
+/// Fills the lists `early` and `chain` with indices of ops. `runs` has one flag
+/// for each op of the forward pass. The flag is true if the backward pass would
+/// run the op again if no value of the forward pass were kept in memory. The
+/// function adds an op to one of the two lists if the flag of the op is true.
+///
+/// The function adds the op to `early` if the op is early, and to `chain`
+/// otherwise. An op is early if these conditions are true:
+///
+///  - The op may run twice, and the op takes little or no time.
+///  - Each operand of the op is a weight, an input of the stage or a result of
+///    another early op.
+///
+/// Example: op 0 adds 1 to an input. Op 1 is an expensive matmul. Op 2 adds the
+/// results of op 0 and op 1. All three flags in `runs` are true. `early`
+/// becomes {0}, and `chain` becomes {1, 2}.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -354,16 +387,24 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// levels[stage][segment]: the possible choices of kept values in a segment
-  /// (range of consecutive ops), fewest flops first. chosen[stage][segment]:
-  /// index of the current choice in this list.
+  /// levels[stage][segment] is the list of all possible choices for one segment
+  /// (range of consecutive ops) of one pipeline stage. A choice says which
+  /// values of the segment stay in memory ("kept") and which ops of the segment
+  /// are recomputed. The first choice recomputes the fewest flops. Each
+  /// following choice keeps fewer bytes and recomputes more flops.
+  ///
+  /// chosen[stage][segment] is the index of the current choice of the segment
+  /// in levels[stage][segment].
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
 };
 } // namespace
 
-/// Applies `mode`, such as recomputeCheap, to each stage.
+/// Calls the function `mode` for each pipeline stage of one rank, and returns
+/// all results together. `mode` decides for one stage which values of the
+/// forward pass are kept in memory, and which ops the backward pass runs again.
+/// An example of such a function is recomputeCheap.
 static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
                                Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
@@ -373,13 +414,30 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Largest number of ops for which `refine` runs. Its time is quadratic in the
-/// number of ops.
+/// Limit for the function `refine`. The function improves a choice of values
+/// that are kept in memory. It tries to change the choice for one value after
+/// another. The time to try all values is quadratic in the number of ops. If
+/// the pipeline stages of a rank together have more ops than this limit,
+/// `refine` returns without any change.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves `best` by local search. Each change switches one value between kept
-/// and not kept, and stays if it is better. Does nothing for more than
-/// mostRefinedOps ops.
+/// Improves the choice `best` by local search. The choice says which values of
+/// the forward pass are kept in memory, for all pipeline stages of one rank.
+/// `stages` has the graphs of these stages. `budget` is the number of bytes
+/// that may be in memory at the peak.
+///
+/// The function goes through all values. For each value, it makes a changed
+/// choice: a value that was kept is not kept, or a value that was not kept is
+/// kept. The changed choice replaces `best` if it is better than `best` by
+/// PositionChoice::isBetterThan:
+///
+///  - A choice within `budget` is better than a choice beyond `budget`.
+///  - If both choices are within `budget`, fewer recomputed flops are better.
+///  - If both choices are beyond `budget`, fewer bytes are better.
+///
+/// The function goes through all values again and again. It stops after a pass
+/// through all values in which no changed choice was better. The function does
+/// nothing if the stages together have more than mostRefinedOps ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -408,9 +466,21 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // Recomputing nothing is best if it fits the budget. Other candidates:
-  // recomputeCheap, recomputeAll, and a greedy choice for each number of
-  // segments.
+  // A choice says which values are kept in memory and which ops are recomputed
+  // in the backward pass. recomputeNothing recomputes only ops that cost no
+  // flops. If this choice needs at most `budget` bytes, it is the result,
+  // because no choice recomputes fewer flops. Otherwise, the function makes
+  // other choices and takes the best of all:
+  //
+  //  - recomputeCheap recomputes only ops that take little time.
+  //  - recomputeAll keeps few values, and recomputes all other values that the
+  //    backward pass needs.
+  //  - GreedySearch divides the ops into segments (ranges of consecutive ops).
+  //    At first, each segment keeps few values. Then the segments keep more
+  //    values, as long as these values fit into `budget`. GreedySearch runs
+  //    once for each of several numbers of segments.
+  //
+  // At the end, `refine` tries to improve the best choice.
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

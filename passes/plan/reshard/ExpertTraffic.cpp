@@ -14,9 +14,14 @@ static int64_t expertsOfRank(const ExpertTraffic &traffic) {
 }
 
 double chanceOfNone(const ExpertTraffic &traffic) {
-  // The result is a product over the experts of the rank. Factor i is the
-  // probability that expert i is not chosen, if experts 0 to i - 1 are not
-  // chosen.
+  // The result is the probability that a token chooses no expert of one rank.
+  // The experts of this rank have the numbers 0, 1, 2, and so on. The result is
+  // a product with one factor for each expert of the rank. Factor i is the
+  // probability that the token does not choose expert i, on the condition that
+  // the token does not choose any of the experts 0 to i - 1.
+  //
+  // Example: there are 8 experts, and each rank has 2 of them. A token chooses
+  // 2 of the 8 experts. The result is 6/8 * 5/7 = 15/28.
   double chance = 1;
   for (int64_t i = 0; i < expertsOfRank(traffic); ++i)
     chance *= std::max(0.0, double(traffic.experts - traffic.chosen - i) /
@@ -27,8 +32,17 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // Byte counts below are for one token and one rank that does not have the
-  // token.
+  // Let a token be on one rank, and let r be any other rank. Rank r may have to
+  // receive the token, because rank r may have an expert that the token chose.
+  //
+  //  - `gates` is the number of bytes that rank r receives in addition to the
+  //    token. Rank r receives one gate for each of its experts. A gate is the
+  //    weight of an expert for the token. Rank r also receives one byte, which
+  //    says whether rank r receives the token.
+  //  - `back` is the number of bytes that rank r sends back to the rank of the
+  //    token, on average over all ranks r. The code assumes that as many ranks
+  //    r as possible have a chosen expert and send a result back. There are at
+  //    most `traffic.chosen` such ranks.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

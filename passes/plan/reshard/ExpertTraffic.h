@@ -37,26 +37,34 @@ double chanceOfNone(const ExpertTraffic &traffic);
 ///  - Gathering: every rank receives all tokens. A rank computes only the gates
 ///    of its own experts.
 ///
+/// A rank that receives a token computes a result with its experts. The rank
+/// sends this result back to the rank that has the token.
+///
 /// Returns true for routing and false for gathering. The function compares
-/// three numbers of bytes. They are averages for one token and one rank r that
+/// three numbers of bytes. Each number is for one token and one rank r that
 /// does not have the token:
 ///
-///  - `gates`: with routing, the gates of the experts on rank r must be sent,
-///    and one byte more.
-///  - `saving1`: with gathering, all other ranks send a result of the token
-///    back. With routing, at most `chosen` of these ranks send a result back.
-///  - `saving2`: with routing, the token is not sent to rank r if no chosen
-///    expert is on rank r.
+///  - `gates`: the bytes that only routing sends to rank r. They are one gate
+///    for each expert on rank r, and one byte that says whether rank r receives
+///    the token.
+///  - `saving1`: the bytes that routing saves for results, on average over all
+///    ranks r. With gathering, every rank r sends a result back. With routing,
+///    only a rank with a chosen expert sends a result back. A token chooses at
+///    most `traffic.chosen` experts, so at most this many ranks send a result
+///    back.
+///  - `saving2`: the bytes that routing saves for tokens, on average. With
+///    gathering, rank r always receives the token. With routing, rank r
+///    receives the token only if a chosen expert is on rank r.
 ///
 /// Returns true if `gates` is less than `saving1` and less than `saving2`.
 /// Returns false if there is only one rank or one expert.
 ///
-/// Example: 5 ranks with one expert each, 1 chosen expert per token, 4 bytes
-/// per gate, 1000 bytes per token and per result.
+/// Example: there are 5 ranks with one expert each. A token chooses 1 expert. A
+/// gate has 4 bytes. A token and a result have 1000 bytes each.
 ///
-///     gates      1 gate * 4 + 1 = 5
-///     saving1    1000 - 1000 * 1 / 4 = 750; 1 of 4 other ranks sends a result
-///     saving2    1000 * 4 / 5 = 800; 4 of 5 times, rank r needs no token
+///     gates      4 + 1 = 5
+///     saving1    1000 - 1000 / 4 = 750    1 of the 4 ranks r sends a result
+///     saving2    1000 * 4 / 5 = 800       4 of 5 tokens do not choose rank r
 ///     result     true
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 

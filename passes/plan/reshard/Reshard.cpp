@@ -13,7 +13,9 @@ using namespace pcc::dist;
 namespace pcc::plan {
 
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
-  // The slowest latency and the slowest bandwidth may come from different axes.
+  // `slowest.alpha` gets the largest latency of all axes in `over`.
+  // `slowest.beta` gets the largest number of seconds per byte of all axes in
+  // `over`. The two numbers may come from different axes.
   AxisPrice slowest{0, 0};
   for (const SubAxis &axis : over) {
     auto known = axes.find(axis.axis);

@@ -38,8 +38,16 @@ namespace pcc::plan {
 struct ReshardStep {
   /// Kind of collective that the step executes; never Broadcast.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
-  /// Sub-axes (parts of mesh axes) of the ranks that communicate, in mesh
-  /// order, adjacent parts merged. Empty for a slice.
+  /// Sub-axes along which ranks communicate. A sub-axis is a mesh axis or a
+  /// part of a mesh axis. For example, an all-gather along {tp} runs in groups
+  /// of ranks that differ only in their coordinate along the mesh axis tp.
+  ///
+  /// The list has the order of the axes in the mesh. If two entries would be
+  /// adjacent parts of one mesh axis, they are merged into one entry.
+  ///
+  /// In a slice and in a mask, ranks do not communicate. The list is empty for
+  /// a slice. For a mask, the list has the sub-axes along which the tensor is
+  /// partial after the step, but not before the step.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;
@@ -56,16 +64,20 @@ struct ReshardPlan {
   /// Steps in order: the `after` of each step is the `before` of the next one.
   /// Empty if both shardings put every element on the same ranks.
   std::vector<ReshardStep> steps;
-  /// Bytes that a rank receives, summed over all steps.
+  /// Sum of the bytes of all steps. The bytes of a step are the largest number
+  /// of bytes that any rank receives in the step (ReshardStep::receivedBytes).
   int64_t receivedBytes = 0;
-  /// Number of steps that communicate.
+  /// Number of steps of the plan in which ranks communicate, such as an
+  /// all-gather. A slice does not count, because each rank executes it alone.
   int calls = 0;
   /// Price of all steps together. If a description of the cluster (machines and
   /// network) is given, the price is a time in seconds. Otherwise, the price is
   /// the number of bytes that a rank receives.
   double seconds = 0;
-  /// Reason why no plan exists, such as a movement along the time axis (between
-  /// microbatches). Empty if a plan exists.
+  /// Message with the reason why no plan exists. Empty if a plan exists. An
+  /// example of a message is "elements would move between microbatches". A plan
+  /// can move elements from one rank to another rank, but not from one
+  /// microbatch to another microbatch.
   std::string error;
 
   bool possible() const { return error.empty(); }
@@ -83,16 +95,28 @@ struct AxisPrice {
 struct Prices {
   /// Price of every axis that is not in `axes`.
   AxisPrice any;
-  /// Price of each axis that differs from `any`, by the name of the axis.
+  /// Prices of mesh axes. The key is the name of the axis. If an axis is not in
+  /// this map, the price of the axis is the member `any`.
   std::map<std::string, AxisPrice> axes;
   /// Description of the machines and the network. The prices in seconds are
   /// computed from this description. If the description is std::nullopt, a
   /// price is not a time, but the number of bytes that a rank receives.
   std::optional<Cluster> cluster = {};
 
-  /// Returns the seconds of one collective along the axes `over` in which a
-  /// rank receives `bytes`. Latency and seconds per byte are each the largest
-  /// of these axes.
+  /// Returns the price of one collective along the mesh axes `over`. A rank
+  /// receives `bytes` bytes in the collective. Each axis has a latency and a
+  /// number of seconds per byte. The function takes the largest latency of all
+  /// axes in `over`, and the largest number of seconds per byte of all axes in
+  /// `over`. The price is:
+  ///
+  ///     latency + bytes * seconds per byte
+  ///
+  /// Example: axis x has a latency of 3 us and needs 1 ns per byte. Axis y has
+  /// a latency of 1 us and needs 2 ns per byte. A collective along x and y, in
+  /// which a rank receives 1000 bytes, has the price 3 us + 1000 * 2 ns = 5 us.
+  ///
+  /// If there is no description of the network, every axis has the latency 0
+  /// and the price 1 per byte. The result is then equal to `bytes`.
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
 

@@ -129,8 +129,22 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Returns the split of `dim`, of `size` elements: the digits (common sub-axes
-/// of both shardings) that split it, and the indices of each part.
+/// Describes how one of the two shardings splits the dim `dim` into parts. The
+/// dim has `size` elements. The parts have the numbers 0, 1, 2, and so on. The
+/// list Movement::digits has sub-axes. A sub-axis is a mesh axis or a part of a
+/// mesh axis. The result has three lists:
+///
+///  - `digits`: the sub-axes that split the dim, major first, as indices into
+///    Movement::digits.
+///  - `strideOf`: one number for each sub-axis in Movement::digits. If two
+///    ranks are neighbors along the sub-axis, the numbers of their parts differ
+///    by this number. It is 0 if the sub-axis does not split the dim.
+///  - `runs`: for each part, the ranges of elements in the part.
+///
+/// Example: Movement::digits is {x, y}. The sub-axis x has size 2, and y has
+/// size 3. A dim of 12 elements is split over x and then over y. `digits` is
+/// {0, 1}, and `strideOf` is {3, 1}. Each of the 6 parts has 2 elements. Part 4
+/// has the elements 8 and 9.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -215,18 +229,27 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Returns the product of two numbers:
-///  - The first number is the largest result of missingAt, which counts the
-///    elements that one rank needs and does not hold. missingAt skips unchanged
-///    dims: each rank already holds the indices that it needs of them.
-///    lowerBound tries all coordinates of ranks along the sub-axes that split a
-///    changed dim.
-///  - The second number is the product of the largest parts of all unchanged
-///    dims.
+/// Returns the largest number of elements that a rank needs under the sharding
+/// `to` and does not hold under the sharding `from`. No plan can change the
+/// sharding with fewer received elements for this rank.
 ///
-/// For example, let dim 0 be changed and dim 1 be unchanged. If a rank misses
-/// at most 2 rows (indices of dim 0), and each rank holds 3 columns (indices of
-/// dim 1), the result is 2 * 3 = 6 elements.
+/// A dim is unchanged if both shardings split the dim equally, and if no rank
+/// needs indices outside of its own part of the dim, such as halos of a
+/// convolution. Each rank then already holds the indices of the dim that it
+/// needs. All other dims are changed. The result is the product of two numbers:
+///
+///  - The first number is for the changed dims. The function missingAt returns
+///    how many elements a rank needs and does not hold, as if each unchanged
+///    dim had only one index. lowerBound calls missingAt for all possible
+///    coordinates of a rank along the mesh axes that split a changed dim. The
+///    first number is the largest result.
+///  - The second number is for the unchanged dims. For each unchanged dim, the
+///    function takes the number of indices in the largest part. The second
+///    number is the product of these numbers.
+///
+/// Example: dim 0 (rows) is changed, and dim 1 (columns) is unchanged. Each
+/// rank needs at most 2 rows that it does not hold. The largest part of dim 1
+/// has 3 columns. The result is 2 * 3 = 6 elements.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -322,10 +345,21 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether the movement is an all-gather over the digits (common
-/// sub-axes) in the group:
-///  - Each digit in the group splits a dim only under `from`.
-///  - Every other digit splits a dim under both shardings.
+/// Returns whether one all-gather can change the tensor from the sharding
+/// `from` to the sharding `to`. The list Movement::digits has sub-axes. A
+/// sub-axis is a mesh axis or a part of a mesh axis. `inGroup` has one flag for
+/// each sub-axis in this list. The flag is true if ranks exchange elements
+/// along the sub-axis.
+///
+/// One all-gather is enough if both of these conditions are true:
+///
+///  - Each sub-axis with the flag true splits a dim under `from`, and does not
+///    split any dim under `to`.
+///  - Each sub-axis with the flag false splits a dim under `from`, and splits a
+///    dim under `to`.
+///
+/// Example: `from` splits dim 0 over x and dim 1 over y. `to` splits only dim
+/// 1, over y. One all-gather over x is enough.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -333,11 +367,27 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement is an all-to-all over the digits (common
-/// sub-axes) in the group:
-///  - The digits in the group move from one dim to another.
-///  - All other digits stay on their dim.
-///  - No dim both loses and gains digits.
+/// Returns whether one all-to-all can change the tensor from the sharding
+/// `from` to the sharding `to`. The list Movement::digits has sub-axes. A
+/// sub-axis is a mesh axis or a part of a mesh axis. `inGroup` has one flag for
+/// each sub-axis in this list. The flag is true if ranks exchange elements
+/// along the sub-axis.
+///
+/// One all-to-all is enough if these three conditions are true:
+///
+///  - Each sub-axis with the flag true splits one dim under `from` and another
+///    dim under `to`. The sub-axis leaves the first dim and joins the second
+///    dim.
+///  - Each sub-axis with the flag false splits a dim under `from` and splits
+///    the same dim under `to`.
+///  - There is no dim that one sub-axis leaves and another sub-axis joins.
+///
+/// Example: `from` splits only dim 0, over x. `to` splits only dim 1, over x.
+/// One all-to-all over x is enough.
+///
+/// Example: `from` splits dim 0 over x and dim 1 over y. `to` splits dim 0 over
+/// y and dim 1 over x. The result is false, because x leaves dim 0 and y joins
+/// dim 0.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {

@@ -27,15 +27,26 @@
 
 namespace pcc::plan {
 
-/// Cuts sub-axes (parts of mesh axes) into digits: disjoint sub-axes, as large
-/// as possible, such that each given sub-axis is a sequence of them. The result
-/// is sorted by axis name, then from major to minor. Example for an axis x of
-/// size 4 and its major half:
+/// Divides sub-axes into digits. A sub-axis is a mesh axis or a part of a mesh
+/// axis. Digits are sub-axes that do not overlap each other. Each sub-axis in
+/// `axes` consists of one digit or of several adjacent digits. The digits are
+/// as large as possible.
+///
+/// Example: let the mesh axis x have size 4. Its major half is written x:(1)2,
+/// and its minor half is written x:(2)2. The whole axis x consists of the two
+/// halves. If `axes` has the whole axis and the major half, the digits are the
+/// two halves:
 ///
 ///   x, x:(1)2   ->   x:(1)2, x:(2)2
 ///
-/// Returns std::nullopt if sub-axes do not align, such as halves and thirds of
-/// an axis of 6.
+/// The result is sorted by the name of the mesh axis. The digits of one mesh
+/// axis are sorted from major to minor.
+///
+/// Returns std::nullopt if there are no such digits. For example, let the mesh
+/// axis y have size 6. One sub-axis divides the coordinates of y into the
+/// halves {0, 1, 2} and {3, 4, 5}. Another sub-axis divides them into the
+/// thirds {0, 1}, {2, 3} and {4, 5}. The middle third lies partly in each half.
+/// Therefore, there are no digits for these two sub-axes.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
 /// Returns the parts of the sub-axes `a` that `b` does not cover, neighbors
@@ -52,10 +63,19 @@ std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
 /// of one axis merged.
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
-/// A movement of the elements of one tensor from sharding `from` to sharding
-/// `to`. Computes with digits: disjoint sub-axes, as large as possible, such
-/// that each sub-axis of both shardings is a sequence of them. Does not
-/// enumerate the ranks of the mesh.
+/// Change of one tensor from the sharding `from` to the sharding `to`. The
+/// class computes how many elements a rank must receive, and finds the
+/// collective that moves them, such as an all-gather.
+///
+/// The two shardings can use different parts of one mesh axis. Therefore, the
+/// class divides mesh axes into digits. A digit is a mesh axis or a part of a
+/// mesh axis. Under each of the two shardings, a digit splits at most one dim.
+/// The digits are as large as possible. The class uses the coordinates of ranks
+/// along the digits. It does not visit every rank of the mesh.
+///
+/// Example: the mesh axis x has size 4. `from` splits dim 0 over x. `to` splits
+/// dim 0 over the major half of x, and dim 1 over the minor half of x. The two
+/// halves of x are the digits.
 class Movement {
 public:
   /// Prepares the movement of a tensor whose dims have the sizes `shape`. Both
@@ -65,8 +85,15 @@ public:
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
-  /// Returns whether the sub-axes of both shardings align, unlike halves and
-  /// thirds of an axis of 6. If not, no other member may be called.
+  /// Returns false if the class cannot compare the two shardings, because they
+  /// use parts of one mesh axis that do not fit together. No other member
+  /// function may then be called. Returns true otherwise.
+  ///
+  /// Example of parts that do not fit together: a mesh axis has the coordinates
+  /// 0 to 5. `from` splits a dim into 2 parts, one for the coordinates {0, 1,
+  /// 2} and one for the coordinates {3, 4, 5}. `to` splits a dim into 3 parts,
+  /// one each for the coordinates {0, 1}, {2, 3} and {4, 5}. The coordinates 2
+  /// and 3 belong to one part under `to`, but to two parts under `from`.
   bool aligned() const { return isAligned; }
 
   /// Returns the largest number of elements that a rank needs under `to` and
@@ -78,8 +105,23 @@ public:
   /// exchange elements, as indices into `digits`.
   std::vector<int> communicated();
 
-  /// Returns the kind of collective that performs the whole movement in a
-  /// single step. `group` is the result of `communicated`.
+  /// Returns the kind of the collective that changes the tensor from `from` to
+  /// `to` in a single step. `group` has the sub-axes along which ranks exchange
+  /// elements, as indices into the list `digits`. A sub-axis is a mesh axis or
+  /// a part of a mesh axis. `group` must be the result of the member function
+  /// `communicated`.
+  ///
+  /// Examples for a tensor with two dims, where [x, -] means that dim 0 is
+  /// split over the mesh axis x and dim 1 is not split:
+  ///
+  ///     from      to        result
+  ///     [x, -]    [-, -]    AllGather
+  ///     [x, -]    [-, x]    AllToAll
+  ///     [x, -]    [y, -]    Permute, if x and y have equal sizes
+  ///     [-, -]    [x, -]    Slice; `group` is empty
+  ///
+  /// If no other kind is possible, the result is Exchange: ranks send elements
+  /// to each other by point-to-point sends.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
   /// Returns the sub-axes (parts of mesh axes) along which ranks communicate if
@@ -99,8 +141,10 @@ private:
   ///
   ///   digits of sizes 2 and 3, coordinates 1 and 2   ->   part 1 * 3 + 2 = 5
   struct DimSide {
-    /// Digits that split the dim, major first, as indices into
-    /// Movement::digits.
+    /// Sub-axes that split the dim, major first, as indices into the list
+    /// Movement::digits. A sub-axis is a mesh axis or a part of a mesh axis.
+    /// For example, let Movement::digits be {x, y, z}. If the dim is split over
+    /// z and then over x, this list is {2, 0}.
     std::vector<int> digits;
     /// runs[p]: the indices of the dim in part p, as ranges [lo, hi).
     std::vector<dist::Runs> runs;
@@ -168,7 +212,13 @@ ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
 
-/// Appends one step to a plan and adds its call, bytes and price.
+/// Appends `step` to the steps of `plan`. If ranks communicate in the step, the
+/// function also changes three totals of the plan:
+///
+///  - It adds 1 to `plan.calls`, the number of steps that communicate.
+///  - It adds the received bytes of the step to `plan.receivedBytes`.
+///  - It adds the price of the step to `plan.seconds`. The price is computed
+///    from `prices`, the prices of communication along the mesh axes.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);
 
 /// Appends the steps of `more` to `plan` and adds calls, bytes and prices.
@@ -179,8 +229,14 @@ void append(ReshardPlan &plan, const ReshardPlan &more);
 int64_t localBytes(const dist::Sharding &sharding, const dist::Shape &shape,
                    int64_t elementBytes);
 
-/// Returns whether plan `a` is better than plan `b`. An error is worst; then
-/// fewer seconds are better, then fewer calls.
+/// Returns whether plan `a` is better than plan `b`. The function uses the
+/// first of these rules that makes a difference between the plans:
+///
+///  1. A plan without an error is better than a plan with an error.
+///  2. A plan with a lower price (`seconds`) is better.
+///  3. A plan with fewer collectives (`calls`) is better.
+///
+/// Returns false if there is no difference.
 bool isCheaper(const ReshardPlan &a, const ReshardPlan &b);
 
 /// Returns whether a slice without communication changes `from` to `to`: every

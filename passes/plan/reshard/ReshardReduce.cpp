@@ -42,17 +42,32 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns the split of `dim`, of `size` elements, after an all-gather over
-/// `axes`. All other axes of `dim` still split the result.
+/// Returns a split of `dim` that does not use the axes in `axes`. The dim has
+/// `size` elements. The other axes that split `dim` also split the result.
 ///
-/// If possible, each rank keeps its elements and receives the elements of the
-/// other ranks in its group (withoutAxes). For example, let x and y have size
-/// 2, and let 8 elements be split over x, then y. After an all-gather over x,
-/// the ranks at coordinate 0 of y hold the elements 0, 1, 4 and 5.
+/// If possible, the result is the split after an all-gather over `axes`: each
+/// rank keeps its elements and receives the elements of the other ranks in its
+/// group. Example: the axes x and y have size 2. A dim of 8 elements is split
+/// over x and then over y, and `axes` is {x}:
 ///
-/// This is not possible if a part would become uneven or if sub-axes do not
-/// align. In this case, the other axes split the dim into contiguous parts. For
-/// example, a dim of 6 elements in place of 8 gets the parts 0 to 2 and 3 to 5.
+///     coordinates of the rank    elements under `dim`    elements of the result
+///     x = 0, y = 0               0 1                     0 1 4 5
+///     x = 0, y = 1               2 3                     2 3 6 7
+///     x = 1, y = 0               4 5                     0 1 4 5
+///     x = 1, y = 1               6 7                     2 3 6 7
+///
+/// In two cases, this is not possible. The other axes then split the dim into
+/// contiguous parts:
+///
+///  - The parts of the ranks under `dim` have different sizes. Example: the dim
+///    above has only 6 elements, so the fourth rank has no elements. After the
+///    all-gather, the ranks with y = 0 would have the elements 0, 1, 4 and 5.
+///    The ranks with y = 1 would have only the elements 2 and 3. Instead, the
+///    ranks with y = 0 get the elements 0, 1 and 2. The ranks with y = 1 get the
+///    elements 3, 4 and 5.
+///  - An axis of `dim` and an axis in `axes` are parts of one mesh axis that do
+///    not fit together, such as a half and a third of a mesh axis of size 6.
+///    The result is then not split over this axis of `dim`.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -85,7 +100,11 @@ public:
       : from(from), to(to), reduced(std::move(reduced)), shape(shape),
         elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
-  /// Returns the cheapest candidate plan. Must be called only once.
+  /// Makes several candidate plans and returns the cheapest one. Each candidate
+  /// is a list of slices and collectives that changes the tensor from the
+  /// sharding `from` to the sharding `to`. Sets `error` of the result if no
+  /// candidate is possible. An object of this class makes only one plan, so the
+  /// function must be called only once.
   ReshardPlan plan() {
     best.error = "no plan";
     SubAxes splitting =
@@ -99,16 +118,25 @@ public:
   }
 
 private:
-  /// Returns the sharding after a slice of `from`. In a slice, each rank keeps
-  /// only a part of its shard, without communication. The slice comes before
-  /// the reduction, so that the reduction has fewer elements.
-  ///  - The slice splits a dim as `to` does, but not over the axes `reduced`.
-  ///  - A dim stays as in `from` if this split would be invalid or would need
-  ///    communication. It also stays as in `from` if `to` reads the dim through
-  ///    a view (a window with halos).
+  /// Returns the sharding after a slice of a tensor with the sharding `from`.
+  /// In a slice, each rank keeps only a part of its shard, without
+  /// communication. The slice comes before a reduction over the mesh axes in
+  /// `reduced`. The reduction then has fewer elements.
   ///
-  /// For example, let `from` be [-], partial along y, and let `to` be [x+y].
-  /// The result is [x], still partial along y.
+  /// The function chooses the split of one dim after another. It takes the
+  /// split of the dim under `to`, and removes the axes in `reduced` from this
+  /// split. In three cases, the dim keeps its split under `from`:
+  ///
+  ///  - The new split is not valid.
+  ///  - A rank would have to receive elements from other ranks.
+  ///  - `to` reads the dim through a view: a rank reads elements outside of its
+  ///    own part of the dim. For example, a convolution also reads rows of
+  ///    neighboring ranks (a halo exchange).
+  ///
+  /// Example: a tensor has one dim. `from` does not split the dim, and the
+  /// tensor is partial along the axis y. `reduced` is {y}. `to` splits the dim
+  /// over x and then over y. The result splits the dim over x. The tensor is
+  /// still partial along y.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -164,13 +192,23 @@ private:
     return result;
   }
 
-  /// Makes one candidate plan and stores it in `best` if it is cheaper. Its
-  /// steps are:
+  /// Makes one plan that changes the tensor from the sharding `from` to the
+  /// sharding `to`. Stores the plan in `best` if it is cheaper than the plan in
+  /// `best`. The member `reduced` has all mesh axes over which the plan must
+  /// reduce the tensor. `axes` has some or all of these axes, or it is empty.
+  /// The plan has these steps:
   ///
-  ///   1. a slice from `from` to `start`
-  ///   2. a reduce_scatter over `axes` to `scattered`; none if `axes` is empty
-  ///   3. an all_reduce over the other reduced axes
-  ///   4. a movement of elements to `to`
+  ///   1. A slice from the sharding `from` to the sharding `start`.
+  ///   2. A reduce_scatter over the axes `axes`, from the sharding `start` to
+  ///      the sharding `scattered`. If `axes` is empty, the plan does not have
+  ///      this step.
+  ///   3. An all_reduce over the axes that are in `reduced` and not in `axes`.
+  ///      If there are no such axes, the plan does not have this step.
+  ///   4. A movement of elements to the sharding `to`, without a reduction.
+  ///
+  /// The function makes no plan if step 2 is needed but not possible. Step 2 is
+  /// not possible if `scattered` is not valid, or if a rank needs an element
+  /// under `scattered` that it does not hold under `start`.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&

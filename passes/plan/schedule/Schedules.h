@@ -8,10 +8,15 @@
 
 namespace pcc::plan {
 
-/// Kinds of schedules for p pipeline ranks, v stages per rank and m
-/// microbatches. Pictures have p = 3, v = 1 and m = 4: one rank per row, time
-/// from left to right, no idle time. F0 is the forward action of microbatch 0,
-/// B0 its backward action.
+/// Kinds of pipeline schedules. A schedule gives, for each pipeline rank, the
+/// actions of the rank and their order. In the comments of the kinds, p is the
+/// number of pipeline ranks, v is the number of stages per rank, and m is the
+/// number of microbatches.
+///
+/// Some comments have a picture with p = 3, v = 1 and m = 4. Each line of the
+/// picture lists the actions of one rank in their order. F0 is the forward
+/// action of microbatch 0, and B0 is the backward action of microbatch 0. The
+/// pictures do not show when an action starts or how long a rank waits.
 enum class ScheduleKind : uint8_t {
   /// Inference: forward actions only. A pipeline rank can have several stages.
   /// The microbatches then form groups of p microbatches, for p ranks. A group
@@ -52,7 +57,9 @@ enum class ScheduleKind : uint8_t {
 /// for an unknown name. ForwardOnly cannot be selected.
 std::optional<ScheduleKind> scheduleByName(std::string_view name);
 
-/// Returns the name of a kind, as for `--schedule`; "forward" for ForwardOnly.
+/// Returns the name of a kind of schedule. For example, the name of OneFOneB is
+/// "1f1b", and the name of ForwardOnly is "forward". The option `--schedule`
+/// accepts all these names except "forward".
 std::string_view nameOf(ScheduleKind kind);
 
 /// Returns whether the schedule splits the backward action into I (input

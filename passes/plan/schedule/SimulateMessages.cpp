@@ -19,10 +19,13 @@ struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// All messages from one pipeline rank to another:
-///  - `posted`: the sends in the order of posting;
-///  - `next`: index of the first message that has not departed;
-///  - `free`: arrival time of the message before `next`.
+/// Messages from one pipeline rank (the sender) to another pipeline rank (the
+/// receiver). The messages travel one at a time, in the order of their sends.
+///  - `posted`: all messages that the sender has begun to send, in this order.
+///  - `next`: index in `posted` of the first message whose arrival time is not
+///    known yet.
+///  - `free`: arrival time of message `next` - 1, or 0 if `next` is 0. Message
+///    `next` cannot depart earlier.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
@@ -49,12 +52,17 @@ private:
   /// time free[position] on. The action starts at this time. Sets
   /// free[position] to the end of the action.
   void compute(int position, const Action &action);
-  /// Posts the sends and receives of a step. They get the time free[position],
-  /// at which the pipeline rank has ended its earlier steps.
+  /// Executes a Post step of the pipeline rank number `position`. The step
+  /// lists sends and receives. The rank begins all of them at once and does not
+  /// wait for them. The function stores the simulated time at which they begin.
+  /// This time is free[position], the time at which the rank has ended its
+  /// earlier steps.
   void post(int position, const ProgramStep &step);
-  /// Executes a wait and returns true: the pipeline rank continues once all
-  /// messages of the wait have arrived. If some arrival time is not known yet,
-  /// does nothing and returns false.
+  /// Executes a Wait step of the pipeline rank number `position`. The rank
+  /// waits until all messages of the step have arrived. The function adds this
+  /// waiting time to the simulated clock of the rank, free[position], and
+  /// returns true. If the arrival time of a message is not known yet, the
+  /// function changes nothing and returns false.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);

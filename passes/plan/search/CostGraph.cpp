@@ -49,8 +49,10 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
   return total;
 }
 
-/// Returns the cost of making form (sharding) `to` of a shared value from form
-/// `from`.
+/// Returns the cost of a reshard of the tensor `value` from form `from` to form
+/// `to`. A form is a sharding of the tensor, given by its number. The cost is
+/// zero if `from` and `to` are equal. The cost is Cost::forbidden() if no
+/// reshard from `from` may be made.
 static Cost reformCost(const SharedValue &value, uint32_t from, uint32_t to) {
   if (from == to)
     return {};
@@ -77,13 +79,23 @@ public:
     }
   }
 
-  /// Fills `made` with sets of forms, and `costs` with the cost of making each
-  /// set. A form is a sharding of the tensor. The sets are sorted by size: sets
-  /// of one form first, then sets of two forms, and so on. The solver thus
-  /// prefers the smaller set if two sets cause equal costs. `maxValues` limits
-  /// the number of sets. The function adds sets of three or more forms size by
-  /// size. It stops before the first size with which the list would have more
-  /// than `maxValues` sets.
+  /// Fills the lists `made` and `costs`: made[i] is a set of forms, and
+  /// costs[i] is its cost. A form is a sharding of the tensor. The producer of
+  /// the tensor makes the first form of a set. Reshards make the other forms.
+  /// The cost of the set is the sum of the costs of these reshards.
+  ///
+  /// The sets are sorted by size: sets of one form first, then sets of two
+  /// forms, and so on. If two sets of different sizes lead to equal total
+  /// costs, the function `minimise` selects the set that comes first. This is
+  /// the smaller set.
+  ///
+  /// The function adds the sets of one form and of two forms. It adds the sets
+  /// of three forms only if `made` then has at most `maxValues` sets in total.
+  /// If so, it treats the sets of four forms by the same rule, and so on. For
+  /// example, there are 10 sets of one or two forms, and 30 sets of three
+  /// forms. `made` gets all 40 sets if `maxValues` is 100, and only the 10 sets
+  /// if `maxValues` is 1. Sets that cost too much or cannot lower the total
+  /// cost are neither added nor counted.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -103,9 +115,12 @@ public:
     }
   }
 
-  /// Parallel lists: made[i] is a set of forms (shardings), and costs[i] is the
-  /// cost of making it. The first form of a set is the producer's and costs
-  /// nothing.
+  /// Two lists of equal length. made[i] is a set of forms. A form is a sharding
+  /// of the tensor, given by its number. The producer of the tensor makes the
+  /// first form of the set. Reshards make the other forms. costs[i] is the sum
+  /// of the costs of these reshards. For example, if made[i] is {5, 1, 3}, the
+  /// producer makes form 5, and costs[i] is the cost of the two reshards that
+  /// make the forms 1 and 3.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -124,14 +139,22 @@ private:
     return least;
   }
 
-  /// Returns whether it can pay to add `form` to a set of forms. A form is a
-  /// sharding of a tensor. Each user of the tensor needs one form, and makes it
-  /// from the cheapest form of the set. With `form` in the set, this can cost
-  /// less. The function adds up the savings of all users. It returns true if
-  /// the sum is larger than the cost of `form` itself. prices[f] is the cost of
-  /// making form f from the set without `form`. A user can have several forms
-  /// to choose from. The function then counts only the form with the largest
-  /// saving for this user.
+  /// Returns whether adding the form `form` to a set of forms can lower the
+  /// total cost. A form is a sharding of the tensor. A user is an op that reads
+  /// the tensor. Each user needs the tensor in some form. A reshard makes this
+  /// form from a form of the set. If `form` is added to the set, a cheaper
+  /// reshard can become possible. The difference in cost is the saving of the
+  /// user.
+  ///
+  /// Another reshard makes `form` itself. The function returns true if the cost
+  /// of this reshard is less than the sum of the savings of all users. Example:
+  /// the reshard that makes `form` costs 5. Two users save 3 each. The result
+  /// is true, because 5 is less than 6.
+  ///
+  ///  - prices[f] is the cost of the cheapest reshard that makes form f from a
+  ///    form of the set, before `form` is added.
+  ///  - wantedBy[u] lists the forms that user u can need. The function assumes
+  ///    that user u needs the form with the largest saving.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -148,13 +171,17 @@ private:
   }
 
   /// Appends new sets of forms to `made`. A form is a sharding of the tensor.
-  /// Each new set has the forms of made[index] and one more form. The function
-  /// leaves out a set that costs `bound` or more, and a set for which
-  /// `isUseful` returns false. It also leaves out a form from which no other
-  /// form may be made, even if several users need the form. Two calls can
-  /// create an equal set with different costs. For example, {0, 1} plus form 2
-  /// equals {0, 2} plus form 1. `made` then has the set once, and `costs` has
-  /// the smaller cost.
+  /// Each new set has the forms of made[index] and one more form that some user
+  /// of the tensor can need. The function leaves out a new set in three cases:
+  ///  - The set costs `bound` or more.
+  ///  - `isUseful` returns false: the additional form cannot lower the total
+  ///    cost.
+  ///  - No reshard may start from the additional form: `value.reform` has an
+  ///    empty list for this form.
+  ///
+  /// Two calls can create an equal set with different costs. For example, the
+  /// set with the forms 0, 1 and 2 is {0, 1} plus form 2, and also {0, 2} plus
+  /// form 1. `made` then has the set once, and `costs` has the smaller cost.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -186,9 +213,14 @@ private:
   /// Forms that the users of the tensor can need. A user is an op that reads
   /// the tensor.
   std::set<uint32_t> wanted;
-  /// For each user: the forms (shardings) that it can need, each once.
+  /// For each user of the tensor: a list of forms. A user is an op that reads
+  /// the tensor. A form is a sharding of the tensor. The user needs the tensor
+  /// in one form of its list. The user's strategy, which is not known here,
+  /// determines the form. Each form occurs once in a list.
   std::vector<std::vector<uint32_t>> wantedBy;
-  /// Maps each set of two or more forms (shardings) to its index in `made`.
+  /// Maps a set of forms to the index i for which made[i] is this set. A form
+  /// is a sharding of the tensor. The map contains all sets in `made` that have
+  /// two or more forms.
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

@@ -158,16 +158,20 @@ struct SharedValue {
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
-  /// reform[from][to]: cost of making form (sharding) `to` from form `from`;
-  /// zero if equal. An empty list reform[from] says that no other form may be
-  /// made from form `from`. The lists of produced forms must not be empty.
+  /// Costs of the reshards of the tensor. A form is a sharding of the tensor,
+  /// given by its number. reform[from][to] is the cost of the reshard that
+  /// makes form `to` from form `from`. The cost is zero if `from` and `to` are
+  /// equal. If the list reform[from] is empty, no reshard may start from form
+  /// `from`. The list must not be empty if the producer of the tensor can make
+  /// form `from`.
   std::vector<std::vector<Cost>> reform;
 };
 
 /// Result of addSharedValue.
 struct SharedForms {
-  /// Whether addSharedValue has added a variable to the graph. It adds one if
-  /// the value has two or more users.
+  /// Whether addSharedValue has added a variable to the cost graph. It adds one
+  /// variable if the tensor has two or more users. A user is an op that reads
+  /// the tensor.
   bool hasVariable = false;
   /// The variable that addSharedValue has added to the cost graph. A value of
   /// this variable selects the set of forms in which the tensor is made. A form
@@ -181,30 +185,41 @@ struct SharedForms {
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the reshards of a tensor with several users to the costs of the graph.
-/// A user is an op that reads the tensor. A form is a sharding of the tensor.
-/// Each user needs one form. If two users need the same form, one reshard
-/// serves both, and its cost must be counted once. The function therefore adds
-/// a variable to the graph. Each value of this variable selects a set of forms:
+/// Adds the costs of the reshards of a tensor to a cost graph. A form is a
+/// sharding of the tensor, given by its number. A reshard makes one form from
+/// another form. A user is an op that reads the tensor. Each user needs the
+/// tensor in one form.
 ///
-///  - The producer of the tensor makes the first form of the set. Reshards make
-///    the other forms, each from the cheapest form made before. The unary cost
-///    of the value is the sum of the costs of these reshards.
-///  - A user can need a form that is not in the set. A further reshard makes
-///    this form from the cheapest form of the set. The cost of this reshard is
-///    a pairwise cost of the new variable and of the user's variable.
+/// If two users need the same form, one reshard serves both, and its cost must
+/// be counted once. The function therefore adds a variable to the graph if the
+/// tensor has two or more users. Each value of this variable selects a set of
+/// forms, for example {5, 1}:
+///
+///  - The producer of the tensor makes the first form of the set (5). The value
+///    is forbidden if the producer makes a different form. Reshards make the
+///    other forms (1). The unary cost of the value is the sum of the costs of
+///    these reshards.
+///  - A user can need a form that is not in the set, for example form 2. A
+///    further reshard makes form 2 from form 5 or from form 1, whichever costs
+///    less. The cost of this reshard is a pairwise cost of the new variable and
+///    of the user's variable.
 ///
 /// If the tensor has only one user, the function adds no variable. It then adds
-/// a pairwise cost of the producer's variable and of the user's variable.
+/// the cost of one reshard, from the produced form to the needed form. This
+/// cost is a pairwise cost of the producer's variable and of the user's
+/// variable.
 ///
-/// Two parameters limit the number of sets:
+/// Sets that cannot lower the total cost are left out. Two parameters limit the
+/// number of the other sets:
 ///
-///  - `maxValues`: sets of one or two forms are always included. Larger sets
-///    are included size by size, as long as there are at most `maxValues` sets.
+///  - `maxValues`: the variable has the sets of one form and of two forms. It
+///    has the sets of three forms only if there are then at most `maxValues`
+///    sets in total. If so, the sets of four forms are treated by the same
+///    rule, and so on.
 ///  - `bound`: a set that costs `bound` or more is left out.
 ///
-/// If these parameters leave out no set, the least total cost of the graph is
-/// exact. If they leave out sets, the least total cost can be too large.
+/// If these parameters leave out a set that the best solution needs, the least
+/// total cost of the graph becomes larger.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -35,16 +35,29 @@ public:
   }
 
 private:
-  /// Returns weights that save at least needs[position] bytes on a pipeline
-  /// position (a group of ranks that run the same pipeline stages), with little
-  /// excess. If all weights together save less, returns all. Visits the weights
-  /// from large to small. Example for a need of 10 bytes and weights that save
-  /// 8, 7, 4 and 2:
+  /// Returns weights that together save at least needs[position] bytes on a
+  /// rank of the pipeline position `position`, with little excess. A pipeline
+  /// position is a group of ranks that run the same pipeline stages. The
+  /// function considers only weights that are not chosen yet and that save
+  /// bytes on this position. If all these weights together save too little, it
+  /// returns all of them. If needs[position] is 0 or negative, it returns none.
   ///
-  ///     8   too little: taken
-  ///     7   8 + 7 = 15 is enough: first solution
-  ///     4   8 + 4 = 12 is enough: better solution
-  ///     2   8 + 2 = 10 is enough: best solution
+  /// The function visits the weights in the order of their savings, the largest
+  /// first. It keeps a list of weights, which is empty at first. There are two
+  /// cases for a visited weight:
+  ///  - The weights in the list and the visited weight together save too
+  ///    little. The function appends the visited weight to the list.
+  ///  - The weights in the list and the visited weight together save enough.
+  ///    These weights are a solution. The list does not change.
+  ///
+  /// The function returns the solution that saves the fewest bytes. Example for
+  /// a need of 10 bytes and weights that save 8, 7, 4 and 2 bytes:
+  ///
+  ///     visited   list   saved together
+  ///        8      { }     8              too little: 8 is appended
+  ///        7      {8}     8 + 7 = 15     solution
+  ///        4      {8}     8 + 4 = 12     solution
+  ///        2      {8}     8 + 2 = 10     solution that saves the fewest bytes
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)

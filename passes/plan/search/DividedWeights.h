@@ -14,10 +14,15 @@
 
 namespace pcc::plan {
 
-/// Effect of dividing one weight among ranks that would hold equal copies: for
-/// each pipeline position (a group of ranks that run the same pipeline stages),
-/// the bytes of memory that one rank of the group saves. A rank must then
-/// receive as many bytes for each use of the weight.
+/// List of the bytes of memory that ranks save if one weight is divided among
+/// them. Entry p of the list is the number of bytes that one rank of pipeline
+/// position p saves. A pipeline position is a group of ranks that run the same
+/// pipeline stages.
+///
+/// For example, the 4 ranks of a pipeline position hold equal copies of a
+/// weight of 800 bytes. If the weight is divided, each rank holds 200 bytes.
+/// The entry of this position is 600. A rank then has to receive the missing
+/// 600 bytes from the other ranks each time it uses the weight.
 using Savings = std::vector<int64_t>;
 
 /// Chooses weights that are divided among ranks, so that each rank saves enough

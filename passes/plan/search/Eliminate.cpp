@@ -53,19 +53,29 @@ public:
 private:
   using Weight = int64_t;
 
-  /// Current position in one cost table, while variable v is eliminated. The
-  /// table contains v and other variables. The elimination visits all
-  /// combinations of values of the other variables. `offset` is the index in
-  /// `costs` of the entry for the current combination and for value 0 of v.
+  /// A cost table and one of its entries. v is the variable that is being
+  /// eliminated. The table contains v and other variables. It has one entry for
+  /// each combination of values of its variables. The array `costs` holds the
+  /// entries.
+  ///
+  /// The elimination visits all combinations of values of the other variables.
+  /// For each combination, it reads the entries for all values of v. `offset`
+  /// is the index in `costs` of the entry for the visited combination and for
+  /// the value 0 of v. The entry for the value x of v has the index `offset` +
+  /// x * `step`.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// Distance in `costs` between the entries of two consecutive values of v.
+    /// Distance in the array `costs` between the entry for one value of
+    /// variable v and the entry for the next value of v. The array holds a cost
+    /// table, and v is the variable that is being eliminated.
     size_t step;
-    /// strides[k] is the distance in `costs` between the entries of two
-    /// consecutive values of neighbor number k of v. A neighbor of v is another
-    /// variable that occurs in a cost table together with v. If this table does
-    /// not contain the neighbor, strides[k] is 0.
+    /// Distances in the array `costs`, one for each neighbor of v. v is the
+    /// variable that is being eliminated. A neighbor of v is another variable
+    /// that occurs in a cost table together with v. If the value of neighbor
+    /// number k grows by 1, the index in `costs` grows by strides[k].
+    /// strides[k] is 0 if the table in `costs` does not contain neighbor number
+    /// k.
     std::vector<size_t> strides;
   };
 
@@ -82,8 +92,11 @@ private:
   void removeTable(size_t index);
   /// Makes two variables neighbors (variables in a common cost table).
   void connect(Variable a, Variable b);
-  /// Removes a variable from the queue and from the lists of its neighbors
-  /// (variables in a common cost table).
+  /// Removes variable `v` from `queue`, the set of the variables that are not
+  /// eliminated or fixed yet. Two variables are neighbors if one cost table
+  /// contains both. neighbours[w] is the set of neighbors of variable w. The
+  /// function removes `v` from neighbours[w] for each neighbor w of `v`. It
+  /// also updates weights[w], which depends on the neighbors of w.
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
@@ -107,8 +120,10 @@ private:
   /// values[v] lists the values that variable v can still have. A value is
   /// given by its number in the cost graph.
   std::vector<std::vector<uint32_t>> values;
-  /// unary[v][i] is the cost of the value values[v][i] of variable v. The cost
-  /// does not depend on other variables.
+  /// Costs that depend on one variable only. values[v] lists the values that
+  /// variable v can still have. unary[v][i] is the cost if v has the value
+  /// values[v][i]. For example, values[3] is {0, 2}. unary[3][1] is then the
+  /// cost if variable 3 has the value 2.
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
   /// For each variable: indices of the cost tables that contain it.
@@ -135,12 +150,16 @@ private:
   bool isPossible = true;
 };
 
-/// Returns lower bounds of the total cost: one for each variable and each of
-/// its remaining values. The bound is the unary cost of the value plus one cost
-/// for each pair of variables that contains the variable. A pair has a table
-/// with one cost for each combination of values of the two variables. The
-/// function takes the least cost among the combinations in which the variable
-/// has this value.
+/// Returns lower bounds of the total cost: one bound for each variable and each
+/// value that the variable can still have. No assignment with this value has a
+/// total cost below the bound. The bound for value x of variable v is a sum:
+///  - the unary cost of x
+///  - for each variable w that has common costs with v: the least of these
+///    costs over all values of w, if v has the value x
+///
+/// Costs that do not depend on v are left out. They must not be negative.
+/// Example: value x has the unary cost 2. The costs of x with the two values of
+/// w are 5 and 3. The bound is 2 + 3 = 5.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -294,10 +313,14 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns one position for each cost table that contains variable `v`. The
-/// position is the first entry of the table, in which every variable has the
-/// value 0. `scope` lists the neighbors of `v`, ascending. A neighbor is
-/// another variable that occurs in a cost table together with `v`.
+/// Returns one TableOperand for each cost table that contains variable `v`. A
+/// cost table has one entry for each combination of values of its variables. A
+/// TableOperand refers to one entry of a table. Here it refers to the first
+/// entry, in which all variables have the value 0.
+///
+/// `scope` lists the neighbors of `v` in ascending order. A neighbor is another
+/// variable that occurs in a cost table together with `v`. Number k in
+/// TableOperand::strides belongs to the neighbor scope[k].
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -335,7 +358,10 @@ void Eliminator::eliminate(Variable v) {
   largestTable = std::max(largestTable, count);
   reduced.costs.reserve(count);
   decision.best.reserve(count);
-  // at[k] is the value of neighbor number k for the current entry.
+  // `scope` lists the neighbors of `v`. A neighbor is another variable that
+  // occurs in a cost table together with `v`. The loop below visits all
+  // combinations of values of the neighbors. at[k] is the value of the variable
+  // scope[k] in the visited combination.
   std::vector<uint32_t> at(scope.size(), 0);
   for (size_t entry = 0; entry < count; ++entry) {
     Cost least;
@@ -376,9 +402,15 @@ Variable Eliminator::busiest() const {
   return most;
 }
 
-/// Fixes `v` to the value with the least estimated cost. The estimate is the
-/// unary cost of the value plus, for each cost table that contains `v`, the
-/// least entry with this value.
+/// Fixes variable `v` to the value with the least estimated cost. The estimate
+/// for a value x of `v` is a sum:
+///  - the unary cost of x
+///  - for each cost table that contains `v`: the least entry among the entries
+///    in which `v` has the value x
+///
+/// Example: the unary cost of x is 2. One cost table contains `v` and w. The
+/// entries for x and the two values of w are 5 and 3. The estimate is then 5,
+/// which is the sum of 2 and 3.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;

@@ -32,13 +32,16 @@ struct Assignment {
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Finds the values of all variables with the least total cost, by variable
-/// elimination. Two variables are neighbors if the graph has costs of pairs of
-/// their values. To eliminate a variable v, a cost table t replaces v and all
-/// costs that depend on v. The table has one entry for each combination of
-/// values of the neighbors of v. The entry is the least cost over all values of
-/// v. In the picture, u(v) is the unary cost of v, and p(a, v) is the cost of a
-/// pair of values of a and v:
+/// Finds the values of all variables of a cost graph with the least total cost.
+/// The algorithm is variable elimination. Two variables are neighbors if the
+/// graph has costs for pairs of their values.
+///
+/// The function eliminates one variable after another. To eliminate variable v,
+/// it replaces v and all costs that depend on v with a cost table t. The table
+/// has one entry for each combination of values of the neighbors of v. The
+/// entry is the sum of the replaced costs for the value of v that makes this
+/// sum smallest. In the picture, v has the neighbors a and b. u(v) is the unary
+/// cost of a value of v. p(a, v) and p(v, b) are the costs of pairs of values:
 ///
 ///     a   b             a   b
 ///      \ /      ==>      \ /       t(a, b) = min over v of
@@ -46,19 +49,21 @@ struct Assignment {
 ///       |
 ///      (u)
 ///
-/// Elimination makes the neighbors of v neighbors of each other. The function
-/// always eliminates next the variable for which the table t is smallest. A
-/// chain of transformer blocks with residuals takes linear time. The result is
-/// deterministic.
+/// After this step, a and b are neighbors. The next variable is always the
+/// variable with the smallest table t. The result is deterministic. For a chain
+/// of transformer blocks with residuals, the time is linear in the number of
+/// blocks.
 ///
-///  - `tableLimit`: largest number of entries of a table t. If t would be
-///    larger for every remaining variable, the function fixes the variable with
-///    the most neighbors to a good value. Local search then improves the
-///    result, and `exact` of the result is false.
-///  - `bound`: the function drops a value of a variable if a lower bound shows
-///    that every assignment with this value costs `bound` or more. If a
-///    variable has no value left, `allowed` of the result is false: no
-///    assignment costs less than `bound`.
+///  - `tableLimit`: largest number of entries of a table t. If all remaining
+///    variables have larger tables, the function eliminates none of them.
+///    Instead, it fixes the variable with the most neighbors to a good value.
+///    `exact` of the result is then false. At the end, local search improves
+///    the values.
+///  - `bound`: the caller does not need assignments that cost `bound` or more.
+///    The function drops a value of a variable if a lower bound shows that
+///    every assignment with this value costs `bound` or more. If a variable has
+///    no value left, no assignment costs less than `bound`. `allowed` of the
+///    result is then false.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

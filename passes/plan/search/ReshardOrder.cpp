@@ -18,8 +18,13 @@ static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
   ReshardOrder order;
-  // Pairs of a step's number, from 1, and its row of `reform`; the first pair
-  // is the value itself.
+  // Sources from which the next form can be made: the value itself, and each
+  // form that an earlier step has made and from which a reshard may start. A
+  // source is a pair of two numbers:
+  //  - the number of the step that has made the form, counted from 1; 0 for the
+  //    value itself
+  //  - the index in `reform` of the costs of reshards from this source: 0 for
+  //    the value itself, i + 1 for form i
   std::vector<std::pair<size_t, size_t>> sources{{0, 0}};
   for (size_t form : sequence) {
     std::pair<size_t, size_t> source = sources.front();

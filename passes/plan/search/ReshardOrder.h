@@ -21,16 +21,20 @@ struct ReshardOrder {
   Cost cost;
 };
 
-/// Returns the cheapest order in which to reshard one value to several forms
-/// (shardings). The order matters, because a form can be made from the value or
-/// from an earlier form. For example, a sharded form is a free slice of a
-/// replicated form.
+/// Returns the cheapest order of the reshards that make several forms of a
+/// value. A form is a sharding of the value, given by its number. Each reshard
+/// makes one form. It starts from the value itself or from a form that an
+/// earlier reshard has made. The order therefore changes the costs. For
+/// example, the forms are a replicated form and a sharded form. If the
+/// replicated form is made first, the sharded form is a slice of the replicated
+/// form and costs nothing.
 ///
-///  - reform[0][to]: cost of making form `to` from the value itself.
-///  - reform[from + 1][to]: cost of making form `to` from form `from`.
-///
-/// For up to `mostOrdered` forms, tries all orders. For more forms, keeps the
-/// given order.
+///  - reform[0][to]: cost of the reshard from the value itself to form `to`.
+///  - reform[i + 1][to]: cost of the reshard from form i to form `to`. If the
+///    list reform[i + 1] is empty, no reshard may start from form i.
+///  - `mostOrdered`: if there are at most `mostOrdered` forms, the function
+///    tries all orders. If there are more forms, the function makes them in the
+///    order of their numbers.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

@@ -74,8 +74,11 @@ std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
     while (augment(source, sink) > 0)
       ;
   }
-  // The last call of findLevels has set a level for exactly the nodes on the
-  // source's side of the cut.
+  // The last call of findLevels has found that no more flow can be sent from
+  // the source to the sink. The call has set levels[n] to -1 for each node n to
+  // which no more flow can be sent from the source. These nodes are on the
+  // sink's side of the cut. All other nodes have a level of at least 0 and are
+  // on the source's side.
   std::vector<bool> side(levels.size());
   std::transform(levels.begin(), levels.end(), side.begin(),
                  [](int level) { return level >= 0; });

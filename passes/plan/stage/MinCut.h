@@ -9,8 +9,15 @@
 
 namespace pcc::plan {
 
-/// A directed network with capacities. sourceSide finds a minimum cut by
-/// Dinic's maximum-flow algorithm.
+/// A directed network in which each edge has a capacity. The function
+/// sourceSide finds a minimum cut by Dinic's maximum-flow algorithm.
+///
+/// The class stores a reverse edge for each edge. The reverse of an edge from
+/// node a to node b is an edge from b to a. The residual of an edge is the
+/// amount of flow that can still be sent along the edge. Flow along the reverse
+/// edge cancels flow along the edge. Example: an edge has the capacity 5. After
+/// a flow of 2, the residual of the edge is 3, and the residual of the reverse
+/// edge is 2.
 ///
 /// Invariant: the residuals of an edge and of its reverse edge add up to the
 /// capacity of the edge.
@@ -38,12 +45,20 @@ private:
     double residual;
   };
 
-  /// Sets `levels` (distances from the source) by a breadth-first search along
-  /// edges with a residual. Returns whether the sink can be reached.
+  /// Sets levels[n] for each node n: the number of edges on the shortest path
+  /// from the source to n. A path may use only edges whose residual is greater
+  /// than 0. The residual of an edge is the amount of flow that can still be
+  /// sent along the edge. If no path leads to n, levels[n] is -1. Returns
+  /// whether a path leads to the sink. The search is breadth-first.
   bool findLevels(size_t source, size_t sink);
-  /// Finds a path from source to sink on which each edge leads one level
-  /// (distance from the source) up. Sends as much flow as possible along this
-  /// path and returns the flow; 0 if there is no such path.
+  /// Finds a path from the source to the sink, and sends as much flow as
+  /// possible along this path. Returns the amount of this flow, or 0 if there
+  /// is no such path. Each edge of the path meets two conditions:
+  ///  - The residual of the edge is greater than 0. The residual is the amount
+  ///    of flow that can still be sent along the edge.
+  ///  - The level of the edge's end is the level of the edge's start plus 1.
+  ///    The level of a node is its distance from the source. findLevels has
+  ///    computed it.
   double augment(size_t source, size_t sink);
 
   /// All edges. Edge 2k + 1 is the reverse of edge 2k.

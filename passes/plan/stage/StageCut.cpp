@@ -103,8 +103,10 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   const double flopsSlack = flopsLimit * (1 + 1e-9);
   for (size_t stage = 0; stage < numStages; ++stage) {
     double memory = 0;
-    // The largest `end` of a stage never decreases while its start `i` grows
-    // (two pointers).
+    // The stage starts at item `i`. The inner loop finds the largest index
+    // `end` at which the stage can end. For the next item, this index is never
+    // smaller. The inner loop therefore begins at the index that it has found
+    // for the previous item.
     for (size_t i = 0, end = 0; i < numItems; ++i) {
       if (end < i)
         memory = 0, end = i;
@@ -143,9 +145,11 @@ void StageCutter::limitByItems(size_t stage) {
   }
 }
 
-/// Returns the largest end (index after the last item) of a stage that starts
-/// at item `start`, within `bound` seconds. Returns `start` if receiving its
-/// inputs takes longer.
+/// Returns the largest index at which a stage can end if it begins at item
+/// `start` and takes at most `bound` seconds. The end of a stage is the index
+/// of the first item after the stage. The time of a stage is the time to
+/// receive its inputs plus the times of its items. If not even the first item
+/// fits into `bound` seconds, the function returns `start`.
 size_t StageCutter::endWithin(size_t start, double bound) const {
   const double last =
       seconds[start] + bound - request.secondsPerByte * entry(start);
@@ -206,11 +210,16 @@ double StageCutter::leastFeasible(double low, double high) {
   return high;
 }
 
-/// Returns the fewest bytes across stage boundaries if every stage takes at
-/// most `bound` seconds; infinity if there is no such cut. Sets `begin`, unless
-/// null, to the first item of each stage.
+/// Returns the fewest bytes that cross all stage boundaries together, for cuts
+/// in which every stage takes at most `bound` seconds. Returns infinity if
+/// there is no such cut. If there is one and `begin` is not null, the function
+/// sets (*begin)[k] to the index of the first item of stage k.
 ///
-/// Dynamic program: bytes[i] is the minimum for the items [0, i).
+/// The algorithm is a dynamic program. The outer loop visits the stages in
+/// order. After stage k, bytes[i] stands for the case that the stages 0 to k
+/// hold exactly the first i items. bytes[i] is the fewest bytes that cross the
+/// boundaries between these stages. bytes[i] is infinity if the case is
+/// impossible or leaves too many items for the later stages.
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
@@ -218,13 +227,19 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // A Start is an item at which this stage can begin. `bytes` is the fewest
-    // bytes across all stage boundaries up to this item. `limit` is the largest
-    // index at which the stage can end if it begins at this item. In the
-    // priority queue, the element with the fewest bytes is on top. The loop
-    // visits the ends of the stage in ascending order. If the element on top
-    // has a limit smaller than `end`, the loop removes it. The element cannot
-    // serve for a later end either.
+    // The loop below visits the possible ends of stage number `stage` in
+    // ascending order. The end of a stage is the index of the first item after
+    // the stage. A Start is an item at which this stage can begin:
+    //  - `item` is the index of the item.
+    //  - `bytes` is the fewest bytes that cross the stage boundaries up to this
+    //    item. The boundary right before this item is included.
+    //  - `limit` is the largest index at which the stage can end if it begins
+    //    at this item.
+    //
+    // `starts` is a priority queue. The Start with the fewest bytes is on top.
+    // If the `limit` of this Start is smaller than the visited end, the loop
+    // removes the Start. All later ends are even larger, so the Start is not
+    // needed again.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -352,10 +367,12 @@ StageCut StageCutter::solve() {
   double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
-  // `bytes` is the fewest bytes across stage boundaries if each stage takes at
-  // most `bound`. A cut with a smaller bound can have equally many bytes.
-  // Bisection finds the smallest bound for which a cut with at most `bytes`
-  // exists.
+  // `bytes` is the fewest bytes across all stage boundaries if each stage takes
+  // at most `bound` seconds. Several cuts can have this number of bytes. The
+  // loop looks for the cut whose slowest stage takes the least time. Bisection
+  // tests times between `low` and `bound`. If a cut with at most `bytes` bytes
+  // exists in which each stage takes at most `middle` seconds, `bound` is
+  // lowered to `middle`. Otherwise, `low` is raised to `middle`.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

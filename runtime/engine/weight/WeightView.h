@@ -81,19 +81,20 @@ private:
   /// applied. The view then refers to `owned`.
   void materialize();
 
-  /// Describes how to copy this rank's shard to dense memory. The function
-  /// itself copies no elements. Each StridedCopy in the result is a loop nest
-  /// that copies some elements of the shard. All loop nests together copy the
-  /// whole shard, except its padding. A shard has padding if it extends beyond
-  /// the end of the parameter.
+  /// Describes how to copy this rank's shard of the parameter to dense memory.
+  /// The function itself copies no elements. Each StridedCopy in the result is
+  /// a loop nest that copies some elements of the shard. All loop nests
+  /// together copy the whole shard, except its padding. A shard has padding if
+  /// it extends beyond the end of the parameter.
   ///
   /// `layout` tells how the parameter is sharded over the axes of `mesh`. `at`
   /// contains the coordinates of this rank in the mesh.
   ///
-  /// Example: a stored tensor of shape [4, 8] is a parameter without
-  /// transforms. Dim 0 of the parameter is sharded over two ranks. The result
-  /// for the second rank is one loop nest. This loop nest copies the elements
-  /// 16 to 31 of the stored tensor to the indices 0 to 15 of the dense memory.
+  /// Example: a weight file stores a tensor of shape [4, 8]. The parameter is
+  /// equal to this tensor. Dim 0 of the parameter is sharded over two ranks.
+  /// The result for the second rank is one loop nest. This loop nest copies the
+  /// elements 16 to 31 of the stored tensor to the indices 0 to 15 of the dense
+  /// memory.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
   /// Executes the loop nest `copy`: copies elements of the view to `target`.

@@ -222,9 +222,21 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Reads the variables of all launchers except Slurm, in order of precedence.
-/// Returns an error if two launchers set different ranks or world sizes. Reads
-/// Slurm's variables only if no other launcher sets rank and world size.
+/// Finds the rank of this process and the number of ranks (the world size) in
+/// the environment variables that launchers set, and stores them in `identity`.
+/// Works in these steps:
+///
+///   1. Reads the variables of each launcher except srun, the launcher of
+///      Slurm. Ignores variables of Hydra that srun has set.
+///   2. If several launchers in step 1 set a rank and a world size, compares
+///      these numbers. If they are equal, uses the launcher that comes first in
+///      kLaunchers. If they differ, returns an error.
+///   3. If no launcher in step 1 sets a rank and a world size, reads the
+///      variables of srun. The function compares them with no other variables.
+///   4. If srun has not set them either, `identity` is std::nullopt.
+///
+/// Also returns an error if only one of PCC_RANK and PCC_WORLD_SIZE is set, or
+/// if the value of a variable that is read is invalid.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();

@@ -294,18 +294,20 @@ private:
     return status;
   }
 
-  /// Returns the error that has ended the run; success if place.rendezvous has
-  /// no error. place.rendezvous manages the connections between the ranks.
+  /// Returns the error that place.rendezvous has for the run, or success if it
+  /// has no error. place.rendezvous manages the connections between the ranks.
   /// Two examples of its errors:
   ///
   /// - Another rank has failed, and has sent its error to this rank.
   /// - The process of a rank has ended without sending an error. The error of
   ///   place.rendezvous then names that rank.
   ///
-  /// `mine` is the error that this rank has found itself. If its exit code is
-  /// PeerLost, another rank has failed or is late, but `mine` may not name that
-  /// rank. The function then waits up to 0.2 s for an error of
-  /// place.rendezvous.
+  /// `mine` is the error that this rank has found itself. The function never
+  /// returns `mine`. It uses only the exit code of `mine`. If the exit code is
+  /// PeerLost, another rank has failed or is late, but the error of
+  /// place.rendezvous may not have arrived yet. The function then waits up to
+  /// 0.2 s for this error. With any other exit code, the function does not
+  /// wait.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {

@@ -53,9 +53,17 @@ public:
   /// Connects this rank to the other ranks, and stores the channel in `joined`.
   /// Blocks until all ranks are connected, for about `seconds` at most. `terms`
   /// contains the address of rank 0, the secret of the job, and the identity of
-  /// this rank. `giveUp` ends the process; it is called if this rank hangs.
-  /// Until setDeadline() is called, one call of CUDA or NCCL may take at most
-  /// `seconds`. Errors:
+  /// this rank.
+  ///
+  /// `giveUp` is a function that ends the process of this rank. The rank may
+  /// hang in a call of CUDA or NCCL. A thread of the channel, the monitor,
+  /// therefore measures how long each of these calls takes. If a call takes
+  /// longer than a time limit, the monitor calls `giveUp`. The time limit is
+  /// `seconds` at first, and setDeadline() changes it. The monitor also calls
+  /// `giveUp` if the rank does not stop within 2.5 seconds (kGrace) after the
+  /// run has failed.
+  ///
+  /// join() returns these errors:
   ///
   /// - exit code 11: Two ranks have different bundles.
   /// - exit code 12: Two ranks have different world sizes, a rank is out of

@@ -8,12 +8,14 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// A field of TensorProto that holds elements as numbers, such as float_data
-/// for the type float. Elements may be in raw_data (bytes) instead.
+/// Describes a field of the message TensorProto in onnx.proto. The field is a
+/// list of numbers that contains the elements of a tensor. For example, the
+/// field float_data contains the elements of a tensor of the type float. A
+/// TensorProto may store its elements in the field raw_data instead, as bytes.
 struct TypedField {
-  /// Number of the field in the message TensorProto of onnx.proto. Example: the
-  /// field float_data has the number 4. The member is 0 if the elements are not
-  /// numbers, for example strings.
+  /// Number of the described field in TensorProto. For example, float_data has
+  /// the number 4. `field` is 0 if TensorProto has no list of numbers for the
+  /// element type. An example is the type string.
   uint32_t field = 0;
   /// Number of bytes in raw_data that correspond to one number in the field:
   ///
@@ -22,10 +24,11 @@ struct TypedField {
   ///   int4       1   one number of int32_data is a byte with two elements
   ///   complex64  4   two numbers of float_data are one element
   unsigned valueBytes = 0;
-  /// Whether the TensorProto field encodes each number in exactly 4 or 8 bytes.
-  /// Example: float_data has 4 bytes for each number. A list of such numbers
-  /// has the same bytes as raw_data. If the member is false, the field encodes
-  /// each number as a varint, which takes 1 to 10 bytes.
+  /// Whether the described field of TensorProto stores each number in exactly 4
+  /// or 8 bytes. For example, float_data stores each number in 4 bytes, so
+  /// `fixed` is true. The bytes of the list are then the same as the bytes of
+  /// raw_data. If `fixed` is false, the field stores each number as a varint,
+  /// which takes 1 to 10 bytes. An example is int64_data.
   bool fixed = false;
 };
 

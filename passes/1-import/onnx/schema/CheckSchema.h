@@ -29,9 +29,9 @@ using ElementTypeOf = std::function<DataType(std::string_view name)>;
 /// Checks the element types of the operands of `node` against ONNX's definition
 /// of the op: each operand has an allowed type, and operands that share a type
 /// variable have the same type. All float types of up to 64 bits are allowed
-/// where ONNX allows any of float16, float and double. Ops that ONNX does not define, and opsets that
-/// are newer than pcc's table of definitions, are not checked. Returns an error
-/// with exit code 3 if the check fails.
+/// where ONNX allows any of float16, float and double. Ops that ONNX does not
+/// define, and opsets that are newer than pcc's table of definitions, are not
+/// checked. Returns an error with exit code 3 if the check fails.
 Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf);
 
 } // namespace pcc::onnx

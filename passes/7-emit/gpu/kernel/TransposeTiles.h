@@ -16,11 +16,18 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel that transposes operands through shared memory.
-/// The kernel moves the innermost dim of an operand to dim `plan.transposedDim`
-/// of the results. If `plan.transposedDim` is -1, the plan belongs to another
-/// kind of kernel, and the function must not be called.
+/// Emits the body of `kernel`, which transposes at least one operand through
+/// shared memory. Each block copies a square tile of each such operand to
+/// shared memory. The block then reads the tile in the order of the results.
 ///
+/// `plan` describes how the kernel is divided into blocks and threads. The
+/// transposes move the innermost dim of their operands to dim
+/// `plan.transposedDim` of the results. Example: a transpose from shape [64,
+/// 96] to shape [96, 64] moves the innermost dim to dim 0, so
+/// `plan.transposedDim` is 0. The caller must not pass a plan in which
+/// `plan.transposedDim` is -1.
+///
+///   w         emits the code
 ///   outputs   pointers to the results
 ///   block     index of the current block
 ///   thread    index of the current thread in its block

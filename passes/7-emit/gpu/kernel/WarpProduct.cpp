@@ -150,8 +150,11 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // Pairs of 16-bit elements are packed into an i32. The NVVM op expects an i32
-  // for bf16, but a vector for f16.
+  // Returns `words` with the types that NVVM::MmaOp expects for the elements of
+  // its two operand matrices. Each of the words is an i32. For f32 matrices, a
+  // word holds one tf32. For bf16 and f16 matrices, a word holds two elements.
+  // The op expects an i32 for tf32 and bf16. For f16, the op expects a vector
+  // of two f16, so each word is cast to such a vector.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -172,8 +175,11 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   return results;
 }
 
-/// Emits the sign, the exponent and the upper 11 bits of the significand of
-/// `value`, an f32. Returns them as the bits of a tf32.
+/// Emits the rounding of `value`, an f32, toward zero to a tf32. A tf32 is an
+/// f32 in which only the upper 11 bits of the significand are used. An f32
+/// stores 10 of these bits, because the first bit is implicit. The emitted code
+/// sets the lower 13 bits of the f32 to 0. Returns the 32 bits of the tf32 as
+/// an i32.
 static Value upperPart(KernelWriter &w, Value value) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();

@@ -72,8 +72,11 @@ public:
   ///   (g, c)   (g, c + 1)   (g + 8, c)   (g + 8, c + 1)
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
-  /// `element` is the type of operands: f32, bf16 or f16. `thread` is the index
-  /// of the current thread in its block. `w` must outlive this object.
+  /// Prepares to emit matrix products left · right for the current thread.
+  /// `element` is the element type of the left matrix and of the right matrix:
+  /// f32, bf16 or f16. The elements of the result are always f32. `thread` is
+  /// the index of the current thread in its block. `w` emits the code. `w` must
+  /// outlive this object.
   WarpProduct(KernelWriter &w, mlir::Type element, const Index &thread);
 
   /// Returns the first of the two rows of a 16 x 8 result in which this thread
@@ -89,8 +92,13 @@ public:
 
   /// Returns this thread's elements of a 16 x 8 result that is 0 everywhere.
   Sums zeros() const;
-  /// Emits the conversion of two f32 to the element type of operands (f32, bf16
-  /// or f16). Returns them as a pair of neighboring elements.
+  /// Emits the conversion of `first` and `second` from f32 to the element type
+  /// of the left and the right matrix of a product. Returns the two converted
+  /// numbers as follows:
+  ///
+  ///   f32            two values, `first` and `second` themselves
+  ///   bf16 or f16    one i32, with `first` in the lower 16 bits and `second`
+  ///                  in the upper 16 bits
   Pair pairOf(mlir::Value first, mlir::Value second) const;
   /// Emits the conversion of the result of one matrix product to the left
   /// operand of another matrix product. The result and the left operand are 16
@@ -136,11 +144,14 @@ public:
            llvm::ArrayRef<Pair> right) const;
 
 private:
-  /// Returns whether operands are f32. A product then needs three tensor core
-  /// instructions instead of one.
+  /// Returns whether the left and the right matrix of a product have elements
+  /// of type f32. The product of a 16 x 8 matrix and an 8 x 8 matrix takes
+  /// three tensor core instructions if the elements are f32. This product takes
+  /// one instruction if the elements are bf16 or f16.
   bool isWide() const { return element.isF32(); }
-  /// Emits the conversion of an f32 to `element` (bf16 or f16). Returns its
-  /// bits as an i16.
+  /// Emits the conversion of `value` from f32 to a type of 16 bits. The member
+  /// `element` is this type, bf16 or f16. Returns the 16 bits of the converted
+  /// number as an i16.
   mlir::Value bitsOf(mlir::Value value) const;
   /// Emits sums + left · right for operands of type f32. The left operand is a
   /// 16 x 8 matrix. The right operand is an 8 x 8 matrix. `sums` and the result
@@ -193,14 +204,19 @@ private:
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
   /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares
-  /// from shared memory. A square has 8 x 8 elements of 16 bits. Square i is
-  /// the part of `matrix` whose first element is element `start` + i · `step`
-  /// of `matrix`.
+  /// from shared memory. A square is a part of `matrix` with 8 rows and 8
+  /// columns. Each element has 16 bits.
+  ///
+  /// Positions in `matrix` are counted in elements. The first element of square
+  /// i has the position `start` + i · `step`. The next row of a square begins
+  /// `matrix.pitch` elements later. Example: `start` is 1024, `step` is 8 and
+  /// `matrix.pitch` is 64. Row 2 of square 1 begins at the position
+  /// 1024 + 1 · 8 + 2 · 64 = 1160.
   ///
   /// Returns one pair of elements per square. Thread t of the warp gets columns
   /// c and c + 1 of row t / 4 of each square, where c is 2 (t % 4). Example:
-  /// thread 5 gets columns 2 and 3 of row 1. If `isTransposed` is true, thread
-  /// 5 instead gets rows 2 and 3 of column 1.
+  /// thread 5 gets columns 2 and 3 of row 1. If `isTransposed` is true, rows
+  /// and columns are exchanged. Thread 5 then gets rows 2 and 3 of column 1.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;

@@ -43,81 +43,107 @@ public:
   /// the size of the last dim of the inputs. `b` creates all ops.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Prepares `value` for a broadcast to all pairs of two indices (i, j). After
-  /// the broadcast, the element of the pair (i, j) is element i of `value`. The
-  /// caller adds the op that broadcasts. Example: `value` holds 7 8 9, and j is
-  /// 0, 1 or 2. After the broadcast, the element of the pair (i, j) is in row i
-  /// and column j:
+  /// Reshapes `value` for a broadcast to all pairs of two indices (i, j). The
+  /// broadcast gives element i of `value` to each pair (i, j). The caller adds
+  /// the op that broadcasts. Example: `value` holds 7 8 9, and j is 0, 1 or 2.
+  /// After the broadcast, the element of the pair (i, j) is in row i and column
+  /// j:
   ///
   ///   7 7 7
   ///   8 8 8
   ///   9 9 9
   ///
-  /// `value` has the shape [outer, size, inner], and i is an index along the
-  /// dim `size`. The shape of the result depends on the parameter `inner` of
-  /// the constructor:
+  /// `value` has the shape [outer, I, K]. I is the number of values of i. J is
+  /// the number of values of j. `inner` is the parameter of the constructor. If
+  /// `inner` is 1, K is also 1. The result has a dim of size 1 for j, which the
+  /// broadcast enlarges to size J:
   ///
-  ///   inner = 1    [outer, size, 1]
-  ///   inner > 1    [outer, 1, size, inner]
+  ///                result              after the broadcast
+  ///   inner = 1    [outer, I, 1]       [outer, I, J]
+  ///   inner > 1    [outer, 1, I, K]    [outer, J, I, K]
   mlir::Value each(mlir::Value value);
-  /// Prepares `value` for a broadcast to all pairs of two indices (i, j). After
-  /// the broadcast, the element of the pair (i, j) is element j of `value`. The
-  /// caller adds the op that broadcasts. Example: `value` holds 7 8 9, and i is
-  /// 0, 1 or 2. After the broadcast, the element of the pair (i, j) is in row i
-  /// and column j:
+  /// Reshapes `value` for a broadcast to all pairs of two indices (i, j). The
+  /// broadcast gives element j of `value` to each pair (i, j). The caller adds
+  /// the op that broadcasts. Example: `value` holds 7 8 9, and i is 0, 1 or 2.
+  /// After the broadcast, the element of the pair (i, j) is in row i and column
+  /// j:
   ///
   ///   7 8 9
   ///   7 8 9
   ///   7 8 9
   ///
-  /// `value` has the shape [outer, size, inner], and j is an index along the
-  /// dim `size`. The shape of the result depends on the parameter `inner` of
-  /// the constructor:
+  /// `value` has the shape [outer, J, K]. J is the number of values of j. I is
+  /// the number of values of i. `inner` is the parameter of the constructor. If
+  /// `inner` is 1, K is also 1. The result has a dim of size 1 for i, which the
+  /// broadcast enlarges to size I:
   ///
-  ///   inner = 1    [outer, 1, size]
-  ///   inner > 1    [outer, size, 1, inner]
+  ///                result              after the broadcast
+  ///   inner = 1    [outer, 1, J]       [outer, I, J]
+  ///   inner > 1    [outer, J, 1, K]    [outer, J, I, K]
   mlir::Value other(mlir::Value value);
-  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A broadcast of the
-  /// tensor copies the number i to all pairs (i, j). A pair consists of two
-  /// indices along one dim. Example for `size` = 3, with the number of pair (i,
-  /// j) in row i and column j:
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. `size` is the
+  /// number of values of index i. The caller uses the tensor in an op that
+  /// broadcasts the tensor to all pairs of two indices (i, j). The broadcast
+  /// gives the number i to each pair (i, j). Example: `size` is 3, and j is 0,
+  /// 1 or 2. After the broadcast, the number of the pair (i, j) is in row i and
+  /// column j:
   ///
   ///   0 0 0
   ///   1 1 1
   ///   2 2 2
+  ///
+  /// The shape of the returned tensor depends on `inner`, the parameter of the
+  /// constructor:
+  ///
+  ///   inner = 1    [1, size, 1]
+  ///   inner > 1    [1, 1, size, 1]
   mlir::Value eachPosition(int64_t size);
-  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A broadcast of the
-  /// tensor copies the number j to all pairs (i, j). A pair consists of two
-  /// indices along one dim. Example for `size` = 3, with the number of pair (i,
-  /// j) in row i and column j:
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. `size` is the
+  /// number of values of index j. The caller uses the tensor in an op that
+  /// broadcasts the tensor to all pairs of two indices (i, j). The broadcast
+  /// gives the number j to each pair (i, j). Example: `size` is 3, and i is 0,
+  /// 1 or 2. After the broadcast, the number of the pair (i, j) is in row i and
+  /// column j:
   ///
   ///   0 1 2
   ///   0 1 2
   ///   0 1 2
+  ///
+  /// The shape of the returned tensor depends on `inner`, the parameter of the
+  /// constructor:
+  ///
+  ///   inner = 1    [1, 1, size]
+  ///   inner > 1    [1, size, 1, 1]
   mlir::Value otherPosition(int64_t size);
 
   /// Reduces `pairs`, a tensor with one element for each pair of two indices
-  /// (i, j). For each i, the elements of all pairs (i, j) are combined into one
-  /// element of the result. `kind` is the kind of reduction. Example of a sum:
+  /// (i, j). For each i, the function combines the elements of all pairs (i, j)
+  /// into one element of the result. `kind` is the kind of reduction. Example:
+  /// `kind` is a sum, i is 0 or 1, and j is 0, 1 or 2:
   ///
   ///   pairs (0, j)    1 2 3     element 0 of the result     6
   ///   pairs (1, j)    4 5 6     element 1 of the result    15
   ///
-  /// The result has the shape [outer, I, inner], where I is the number of
-  /// values of i. `outer` and `inner` are the sizes of the other dims of
-  /// `pairs`. If `pairs` has only one other dim, `inner` is 1.
+  /// I is the number of values of i. J is the number of values of j. `inner` is
+  /// the parameter of the constructor. The dim of size J is reduced:
+  ///
+  ///                `pairs`                result
+  ///   inner = 1    [outer, I, J]          [outer, I, 1]
+  ///   inner > 1    [outer, J, I, inner]   [outer, I, inner]
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether the parameter `inner` of the constructor is 1. `inner` is the size
-  /// of the last dim of the input tensors, which have the shape [outer, size,
-  /// inner]. From the inputs, the class builds tensors with one element for
-  /// each pair of two indices (i, j). There are I values of i and J values of
-  /// j. The shape of these tensors is
+  /// Whether the dim for index j is the last dim of a tensor of pairs. A tensor
+  /// of pairs has one element for each pair of two indices (i, j). I is the
+  /// number of values of i. J is the number of values of j. A tensor of pairs
+  /// has the shape
   ///
   ///   [outer, I, J]           if true
   ///   [outer, J, I, inner]    if false
+  ///
+  /// `inner` is the parameter of the constructor. The field is true if `inner`
+  /// is 1.
   bool isFlat;
 };
 

@@ -42,10 +42,15 @@ static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   return b.make<AddOp>(tap, output);
 }
 
-/// Transposes `columns`, so that all dims over elements of windows precede
-/// those over outputs. Example with `numDims` = 2 spatial dims: [N, C, window
-/// 0, output 0, window 1, output 1] becomes [N, C, window 0, window 1, output
-/// 0, output 1].
+/// Transposes `columns`, which contains the windows of a convolution or pool.
+/// `numDims` is the number of spatial dims. For each spatial dim d, `columns`
+/// has two dims. The index along the dim `window d` selects an element of a
+/// window. The index along the dim `output d` selects a window. In the result,
+/// all dims `window d` precede all dims `output d`. N is the number of images,
+/// and C is the number of channels. Example for `numDims` = 2:
+///
+///   `columns`   [N, C, window 0, output 0, window 1, output 1]
+///   result      [N, C, window 0, window 1, output 0, output 1]
 static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
   SmallVector<int64_t> perm{0, 1};
   for (int64_t first : {2, 3})

@@ -118,8 +118,11 @@ private:
   /// Number of rows of a tile. All rows of a tile belong to one expert.
   static constexpr int64_t tile = 128;
 
-  /// Returns an upper bound of the number of tiles. The rows of each expert
-  /// fill tiles of 128 rows, of which the last one may be partly empty.
+  /// Returns an upper bound of the number of tiles. A tile has space for 128
+  /// input rows. All rows of a tile belong to one expert. Tiles are full or not
+  /// full. The number of full tiles is at most numRows / 128, rounded down.
+  /// Each expert has at most one tile that is not full, its last one. Example:
+  /// for 300 rows and 2 experts, the function returns 2 + 2 = 4.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
   /// Returns a gather from `vector` along its first dim: the elements at the
@@ -169,10 +172,12 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // `place` holds, for each input row, the index of its product. A padding
-    // row is an input row that belongs to no expert, so it has no product. Let
-    // it read the product at index 0. replace() later sets the result of each
-    // padding row to 0.
+    // `made` holds one product per row of a tile. `place` holds one index per
+    // input row. The index is the position, in `made`, of the product of the
+    // input row. An input row that belongs to no expert (a padding row) is not
+    // in a tile, so it has no product. `isRow` is false for a padding row. Set
+    // the index of each padding row to 0, so that the gather reads a valid
+    // position. replace() later sets the result of each padding row to 0.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
@@ -202,8 +207,12 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // The last tile of an expert may be partly empty. Indices in its empty part
-    // can be out of range, so clamp them.
+    // `row` holds 128 consecutive row indices per tile. The last tile of an
+    // expert can have less than 128 rows. For the empty rows of the tile, the
+    // indices in `row` can be too large. Example: there are 300 input rows, and
+    // the last tile begins at input row 200. Its indices are 200 to 327. Clamp
+    // all indices to the range from 0 to `numRows` − 1, so that the gather from
+    // the input rows is valid.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }

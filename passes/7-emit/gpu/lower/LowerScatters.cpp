@@ -76,8 +76,15 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
-/// Replaces one graph.scatter_nd by the ops of applyScatter(), which applies
-/// updates to rows. A row is the slice of the data that an index tuple selects.
+/// Replaces one graph.scatter_nd. This op applies updates to slices of a
+/// tensor, the data. Each update has an index tuple. The tuple holds the
+/// indices of one slice along the first dims of the data. Example: the data has
+/// the shape [4, 5, 8]. The tuple (1, 2) selects a slice of 8 elements.
+///
+/// The function reshapes the data to [1, rows, inner], with one row per slice.
+/// `rows` is the number of slices, and `inner` is the number of elements of a
+/// slice. In the example, the shape is [1, 20, 8], and the tuple (1, 2) selects
+/// row 1 · 5 + 2 = 7. applyScatter() then applies the updates to the rows.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());

@@ -39,13 +39,17 @@ private:
 
   /// Adds the rules for NaN to a comparison of elements x with elements y. In
   /// sorted order, NaN comes before all numbers, and two NaN are equal.
-  /// `condition` is the result of the comparison, which is false if x or y is
-  /// NaN. `nan` is true where x is NaN. `otherNan` is true where y is NaN. The
-  /// returned value is true where `condition` is true, and also for some NaN.
-  /// `second` says which comparison `condition` holds:
+  /// `condition` is the result of one of two comparisons: "x comes before y" or
+  /// "x equals y". The parameter `second` is true if `condition` is the result
+  /// of "x equals y". `condition` is false where x or y is NaN. The function
+  /// returns a tensor of booleans that corrects these elements. `nan` is true
+  /// where x is NaN. `otherNan` is true where y is NaN.
   ///
-  ///   second   comparison         also true if
-  ///   false    x comes before y   x is NaN, and y is a number
+  /// The elements of the returned tensor are true where `condition` is true.
+  /// They are also true in one case with NaN:
+  ///
+  ///   second   comparison         case with NaN
+  ///   false    x comes before y   x is NaN, and y is not NaN
   ///   true     x equals y         x and y are NaN
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
@@ -71,9 +75,16 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
-/// Returns the indices of the elements with ranks 0 to `count` − 1, in order:
-/// [outer, count, inner]. The rank of an element is the number of elements
-/// before it in sorted order.
+/// Returns the indices of the first `count` elements in sorted order. `ranks`
+/// has the shape [outer, size, inner] and holds ranks along the middle dim. The
+/// rank of an element is the number of elements before it in sorted order.
+/// Element i of the result is the index of the element with rank i. The result
+/// has the shape [outer, count, inner]. Example with `count` = 2:
+///
+///   sorted values   7 8 9
+///   values          8 9 7
+///   ranks           1 2 0
+///   result          2 0
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),

@@ -19,8 +19,12 @@ static ArrayRef<int64_t> spatial(Value value) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Replaces one graph.conv. With G groups of O filters over C channels, the
-/// filters [G · O, C, taps…] are first reshaped to [G, O, C, taps…].
+/// Replaces one graph.conv by the ops of convolve(). The op convolves an input
+/// with filters. The channels of the input are divided into G groups. Each
+/// group has C channels and O filters. `taps…` are the sizes of a filter along
+/// the spatial dims. Example: a filter of 3 x 3 elements has the sizes 3, 3.
+/// The filters of the op have the shape [G · O, C, taps…]. convolve() needs the
+/// filters in the shape [G, O, C, taps…], so the function reshapes them.
 static void lowerConv(ConvOp op) {
   LoweringBuilder b(op);
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));

@@ -79,9 +79,17 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops of one scatter, which applies updates to rows of `data`. If
-/// several updates change one row, they must be combined. The start of this
-/// file explains three ways to do so; the class chooses the cheapest one.
+/// Builds the ops of one scatter. The scatter applies updates to rows of a
+/// tensor, `data`. If several updates change one row, they must be combined,
+/// for example by a sum. The class can build the ops in three ways:
+///
+///   - For each row, reduce over all updates of the scatter.
+///   - For each update, reduce over all updates of the same row. Then apply the
+///     last update of each row.
+///   - Sort the updates by row. Combine neighboring updates of the same row.
+///     Then apply the last update of each row.
+///
+/// The class estimates the number of operations, and chooses the cheapest way.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -124,11 +132,15 @@ private:
   static constexpr int64_t radix = 16;
 
   /// Returns the number of iterations of the loop in combinedInOrder(). The
-  /// loop combines the updates of each row, for example by a sum. After the
-  /// first iteration, a sum has up to 16 terms, because `radix` is 16. Each
-  /// iteration multiplies this number by 16. The loop ends when a sum can have
-  /// `numUpdates` terms, because all updates can apply to one row. Example: 100
-  /// updates take 2 iterations, because 16 < 100 and 16 · 16 = 256 ≥ 100.
+  /// loop combines the updates of each row, for example by a sum. Before the
+  /// first iteration, each sum has one term. In each iteration, a new sum is
+  /// the sum of up to 16 old sums, where 16 is the value of `radix`. Sums
+  /// therefore have up to 16 terms after one iteration, and up to 16 · 16 = 256
+  /// terms after two iterations.
+  ///
+  /// All `numUpdates` updates can apply to one row. The loop ends when sums can
+  /// have `numUpdates` terms. Example: if `numUpdates` is 100, the loop has two
+  /// iterations, because 16 < 100 and 256 ≥ 100.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -151,16 +163,21 @@ private:
                     {dim});
   }
 
-  /// Combines, for each of n rows, all updates that apply to the row. An
-  /// example is the sum for ScatterKind::Add. Returns a tensor [outer, n,
-  /// inner], which has one element along the middle dim for each row. `at`
-  /// returns the indices of the n rows. Example: updates a, b and c apply to
-  /// rows 5, 7 and 5. If `at` returns the row indices 5, 6 and 7, the sums are
-  /// a + c, 0 and b.
+  /// Combines the updates of each of n rows into one. ScatterKind::Add, for
+  /// example, combines them by a sum. Returns a tensor of shape [outer, n,
+  /// inner]. Element i along the middle dim is the combination of all updates
+  /// of the i-th of the n rows. A row without updates gets the neutral element
+  /// (0 for a sum).
   ///
-  /// The argument of `at` is an object of class AllPairs. `at` uses this object
-  /// to build its tensor in a shape that can be broadcast to all pairs of a row
-  /// and an update.
+  /// `at` returns a tensor with the indices of the n rows. Example: updates a,
+  /// b and c apply to rows 5, 7 and 5. If `at` returns 5, 6 and 7, the result
+  /// is a + c, 0 and b.
+  ///
+  /// The function compares each of the n row indices with the row index of each
+  /// update. For this comparison, the tensor of `at` needs a shape that can be
+  /// broadcast to all pairs of a row and an update. `at` gets an AllPairs
+  /// object as its argument. The methods eachPosition() and each() of this
+  /// object return tensors of such a shape.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -189,16 +206,17 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Applies to each row of `data` the last of its updates, and returns the
-  /// result. The last update is the one with the largest index. A row without
-  /// updates stays unchanged. Example: updates 0, 1 and 2 apply to rows 5, 7
-  /// and 5. The function applies update 2 to row 5, and update 1 to row 7.
+  /// Applies one update to each row of `data`: the last update of the row in
+  /// `updates`. Returns the changed data. The last update is the one with the
+  /// largest index. A row without updates stays unchanged. Example: updates 0,
+  /// 1 and 2 apply to rows 5, 7 and 5. The function applies update 2 to row 5,
+  /// and update 1 to row 7. Update 0 has no effect.
   ///
-  /// For ScatterKind::Set, the returned tensor is the result of the scatter.
-  /// For all other kinds, build() changes `updates` before it calls this
-  /// function. The last update of each row is then the combination of all
-  /// updates of the row. For ScatterKind::Add, the last update of row 5 in the
-  /// example is then the sum of updates 0 and 2.
+  /// This is correct for ScatterKind::Set, where only the last update of a row
+  /// has an effect. For all other kinds, the caller must first combine the
+  /// updates. After that, the last update of a row in `updates` is the
+  /// combination of all updates of the row. Example for ScatterKind::Add: the
+  /// caller sets update 2 to the sum of updates 0 and 2.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -218,17 +236,22 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Combines each update with all earlier updates of its row, and returns the
-  /// results in the shape of `updates`. The updates must be sorted by row.
-  /// Example: updates a, b and c apply to row 3, and update d applies to row 5.
-  /// For ScatterKind::Add, the result is a, a + b, a + b + c, d.
+  /// Combines each update with all earlier updates of its row. Returns the
+  /// combined updates in the shape of `updates`. The updates must be sorted by
+  /// row. Example: updates a, b and c apply to row 3, and update d applies to
+  /// row 5. For ScatterKind::Add, the result is a, a + b, a + b + c, d.
   ///
-  /// The loop works like a parallel prefix sum (scan) that restarts at each
-  /// row. Each iteration multiplies the number of combined updates by `radix`.
-  /// `so` holds the results so far. Invariant: element u of `so` combines
-  /// update u with up to `reach` − 1 updates of its row before u. Example with
-  /// radix 2, where updates a to d apply to one row, and ab is the combination
-  /// of a and b:
+  /// `so` holds one combination for each update u. The combination contains
+  /// update u and up to `reach` − 1 updates of the same row directly before u.
+  /// At first, `reach` is 1, so each combination contains only the update
+  /// itself. Each iteration combines element u of `so` with elements u − reach,
+  /// u − 2 · reach, and so on, `radix` elements in total. The iteration leaves
+  /// out elements of other rows. The new value of `reach` is `radix` times the
+  /// old value.
+  ///
+  /// Example: four updates a, b, c and d apply to one row. In this example,
+  /// `radix` is 2 for simplicity. The string ab is the combination of a and b.
+  /// Each line shows the elements of `so` for one value of `reach`:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd
@@ -258,12 +281,14 @@ private:
   ///
   ///   numRows      number of rows of `data`
   ///   numUpdates   number of updates
-  ///   width        number of elements of an update that have the same row
+  ///   width        number of elements of an update per row index in `places`
   ///
-  /// Each update has `inner` elements. `places` holds the indices of the rows.
-  /// If `places` has one index per update, all elements of the update apply to
-  /// one row, and `width` is `inner`. If `places` has one index per element,
-  /// each element has a row of its own, and `width` is 1.
+  /// `places` holds the index of the row that an update changes. An update is a
+  /// vector of elements. There are two cases. If `places` has one row index per
+  /// update, all elements of the update change the same row, and `width` is the
+  /// number of elements of an update. If `places` has one row index per element
+  /// of an update, `width` is 1. Example: an update has 8 elements. `width` is
+  /// 8 in the first case and 1 in the second case.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

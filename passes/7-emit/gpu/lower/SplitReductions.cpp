@@ -37,17 +37,20 @@ struct Cut {
 };
 } // namespace
 
-/// Limits for splitting a reduction, as numbers of elements. A row is a set of
-/// elements that are reduced together. A split divides each row into parts:
+/// Limits, in elements, for splitting a reduction. A row is a set of elements
+/// that are reduced together. A reduction can be split if its rows are longer
+/// than the first limit. The split divides each row into parts. No part is
+/// longer than the second limit:
 ///
-///             longest row without a split    longest part after a split
-///   along              65536                          16384
-///   across              2048                            512
+///             first limit: row    second limit: part
+///   along          65536                16384
+///   across          2048                  512
 ///
-/// `across` is used if the rows are columns of a tensor. Example: a sum of a
-/// [4096, 64] tensor over dim 0 reduces 64 columns of 4096 elements. At most 8
-/// GPU threads reduce a column. `along` is used for all other rows, which at
-/// most 1024 GPU threads reduce.
+/// `across` has the limits for columns. A column is a row whose elements are
+/// strided in memory. Example: a sum of a [4096, 64] tensor over dim 0 reduces
+/// 64 columns of 4096 elements. At most 8 GPU threads reduce a column, so these
+/// limits are low. `along` has the limits for all other rows. At most 1024 GPU
+/// threads reduce one of these rows.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
 /// Chooses the dims of a reduction that a split divides into parts. `dims` are
@@ -109,8 +112,9 @@ static std::optional<Cut> cutOf(ReduceOp op) {
   return cut;
 }
 
-/// Returns whether a reduction of `kind` adds or multiplies elements, so that
-/// partial results would be rounded. True for sums, means and products.
+/// Returns whether a reduction of `kind` adds or multiplies elements. Returns
+/// true for a sum, a mean or a product. In bf16 or f16, each addition and each
+/// multiplication rounds its result. A maximum or a minimum never rounds.
 static bool isAddedUp(ReduceKind kind) {
   return kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
          kind == ReduceKind::Prod;

@@ -25,7 +25,9 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns the spatial dims of the shape [N, C, spatial…] of `value`.
+/// Returns the sizes of the spatial dims of `value`. The shape of `value` has
+/// two other dims in front of the spatial dims. Example: for the shape [8, 3,
+/// 32, 64], the function returns [32, 64].
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
@@ -154,24 +156,31 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Finds the input elements that a transposed convolution multiplies with
-  /// taps. A tap is an element of the filter. Each output element is a sum of
-  /// products of a tap and an input element. The function considers only the
-  /// indices along spatial dim `dim`. For the output index p and the tap index
-  /// k, the index q of the input element satisfies
+  /// Extends `place` and `isThere` by one spatial dim, `dim`, of the transposed
+  /// convolution. A tap is an element of the filter. An output element is a sum
+  /// of products, each of a tap and an input element. Along `dim`, the output
+  /// element has an index p, the tap has an index k, and the input element has
+  /// an index q:
   ///
-  ///   q · stride = p + low − k · dilation
+  ///   q · stride = p + padding − k · dilation
   ///
-  /// where `low` is the padding in front. If q is not an integer or lies
-  /// outside of the input, there is no product, and `isThere` becomes false for
-  /// p and k. Example with stride 2, dilation 1 and no padding: for output 4
-  /// and tap 0, q is 2. For output 4 and tap 1, q would be 1.5, so there is no
-  /// product.
+  /// Here, `padding` is the entry of the ONNX attribute `pads` for the front of
+  /// `dim`. The indices p and k determine q. There is no product in two cases:
+  /// q is not an integer, or q is outside of the input. The function then sets
+  /// `isThere` to false for p and k. Example with stride 2, dilation 1 and no
+  /// padding:
   ///
-  /// The member `place` is the number of a product in row-major order of its
-  /// indices. The function adds q as the last index: `place` becomes place ·
-  /// size + q, where `size` is the size of the input along `dim`. If there is
-  /// no product, q is an arbitrary index in the input.
+  ///   output p   tap k   input q
+  ///      4         0        2
+  ///      4         1       1.5      no product
+  ///      4         2        1
+  ///
+  /// For each tap and each output element, `place` holds the number of their
+  /// product. The numbers count the products in row-major order of the indices
+  /// of the tap and of the input element. The function appends q as the last
+  /// index: the number becomes number · size + q. Here, `size` is the size of
+  /// the input along `dim`. If there is no product, the function appends an
+  /// arbitrary valid index.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
