@@ -48,28 +48,49 @@ inline bool controlsTerminal(uint32_t code) {
          (code >= 0x2066 && code <= 0x2069);
 }
 
+/// Returns `text` with each character that controls a terminal
+/// (controlsTerminal()), and each byte that is not valid UTF-8, replaced by the
+/// result of `escape`. `escape` gets the bytes of the character and its code
+/// point; the code point is 0 if the byte is not valid UTF-8. The characters in
+/// `kept`, such as "\n", stay as they are.
+template <typename Escape>
+std::string escapeControls(std::string_view text, std::string_view kept,
+                           Escape escape) {
+  std::string result;
+  while (!text.empty()) {
+    uint32_t code = 0;
+    const size_t size = readUtf8(text, code);
+    const std::string_view bytes = text.substr(0, size ? size : 1);
+    if (size > 0 &&
+        (!controlsTerminal(code) || kept.find(text[0]) != kept.npos))
+      result += bytes;
+    else
+      result += escape(bytes, size ? code : 0);
+    text.remove_prefix(bytes.size());
+  }
+  return result;
+}
+
+/// Returns the `count` last hexadecimal digits of `value`.
+inline std::string hexDigits(uint32_t value, int count) {
+  std::string digits;
+  for (int i = count; i-- > 0;)
+    digits += "0123456789abcdef"[value >> (4 * i) & 15];
+  return digits;
+}
+
 /// Returns `text` with each byte of a character that controls a terminal, and
 /// each byte that is not valid UTF-8, replaced by `\xNN`. Text from models,
 /// files and other processes can therefore not alter what pcc prints. The
 /// characters in `kept` stay as they are.
 inline std::string printable(std::string_view text,
                              std::string_view kept = "") {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string result;
-  while (!text.empty()) {
-    uint32_t code = 0;
-    const size_t size = readUtf8(text, code);
-    const bool isKept = size > 0 && (!controlsTerminal(code) ||
-                                     kept.find(text[0]) != kept.npos);
-    for (const char byte : text.substr(0, size ? size : 1))
-      if (isKept)
-        result += byte;
-      else
-        result += {'\\', 'x', digits[static_cast<unsigned char>(byte) >> 4],
-                   digits[byte & 15]};
-    text.remove_prefix(size ? size : 1);
-  }
-  return result;
+  return escapeControls(text, kept, [](std::string_view bytes, uint32_t) {
+    std::string escaped;
+    for (const char byte : bytes)
+      escaped += "\\x" + hexDigits(static_cast<unsigned char>(byte), 2);
+    return escaped;
+  });
 }
 
 /// Returns the JSON document `text`, safe to show on a terminal. Each character
@@ -77,23 +98,9 @@ inline std::string printable(std::string_view text,
 /// escape, such as `\u202e`. Line breaks are not replaced. A JSON parser reads
 /// the same values from the result as from `text`. `text` must be valid JSON.
 inline std::string printableJson(std::string_view text) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string result;
-  while (!text.empty()) {
-    uint32_t code = 0;
-    const size_t size = readUtf8(text, code);
-    if (size > 0 && controlsTerminal(code) && code != '\n')
-      result += {'\\',
-                 'u',
-                 digits[code >> 12 & 15],
-                 digits[code >> 8 & 15],
-                 digits[code >> 4 & 15],
-                 digits[code & 15]};
-    else
-      result += text.substr(0, size ? size : 1);
-    text.remove_prefix(size ? size : 1);
-  }
-  return result;
+  return escapeControls(text, "\n", [](std::string_view, uint32_t code) {
+    return "\\u" + hexDigits(code, 4);
+  });
 }
 
 /// Returns `text`, safe to show on a terminal. `text` may have several lines.

@@ -294,7 +294,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     eraseDeadOps(block);
     copyReturned(block, written);
     splitBeforeSlices(block);
-    for (const KernelGroup &group : groupAttention(block))
+    const std::vector<KernelGroup> attention = groupAttention(block);
+    for (const KernelGroup &group : attention)
       outline(group, kernels);
     // outline() has replaced each group of ops by one op, `rank.launch`, at the
     // place of the last op of the group. An op that reads a result of the
@@ -303,7 +304,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     // After outline(), the block has b first, and then the launch that computes
     // a and c. moveBeforeReaders() moves the launch before b. groupKernels()
     // requires that each op comes before all ops that read its result.
-    moveBeforeReaders(block);
+    if (!attention.empty())
+      moveBeforeReaders(block);
     for (KernelGroup &group : groupKernels(block)) {
       peelReshapes(group);
       if (!group.ops.empty())

@@ -74,23 +74,22 @@ static long countThreads() {
   return count;
 }
 
-std::string processLimitNote() {
+Status withProcessLimit(Status status) {
   constexpr rlim_t enough = 64;
   rlimit limit = {};
+  if (getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return status;
   const long count = countThreads();
-  if (getrlimit(RLIMIT_NPROC, &limit) != 0 ||
-      limit.rlim_cur >= rlim_t(count) + enough)
-    return "";
-  return "the user runs " + std::to_string(count) +
-         " processes and threads, and may run " +
-         std::to_string(limit.rlim_cur) + " (ulimit -u)";
+  if (limit.rlim_cur >= rlim_t(count) + enough)
+    return status;
+  return status.addNote("the user runs " + std::to_string(count) +
+                        " processes and threads, and may run " +
+                        std::to_string(limit.rlim_cur) + " (ulimit -u)");
 }
 
 Status cannotStart(const std::string &claim, int error) {
   Status status = Status::error(NoDevice, claim + ": " + std::strerror(error));
-  if (std::string note = processLimitNote(); error == EAGAIN && !note.empty())
-    status.addNote(std::move(note));
-  return status;
+  return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 
 bool isMemoryExhausted() {

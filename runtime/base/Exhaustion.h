@@ -21,10 +21,11 @@ Status outOfMemory();
 /// and how many the user may run (ulimit -u).
 Status cannotStart(const std::string &claim, int error);
 
-/// Returns a note for an error message, such as "the user runs 980 processes
-/// and threads, and may run 1000 (ulimit -u)". Returns "" if the user may start
-/// 64 or more further processes and threads, or if the limit is not known.
-std::string processLimitNote();
+/// Returns `status` with a note, such as "the user runs 980 processes and
+/// threads, and may run 1000 (ulimit -u)". Returns `status` without the note if
+/// the user may start 64 or more further processes and threads, or if the limit
+/// is not known.
+Status withProcessLimit(Status status);
 
 /// Returns whether this process cannot get a further MiB of memory. May be
 /// called from a signal handler.

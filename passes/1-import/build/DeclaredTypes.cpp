@@ -10,19 +10,6 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns whether `shape` has another rank or another dim size than
-/// `declared`. Unknown ranks and sizes in `declared` match anything.
-static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
-  if (!declared.shape)
-    return false;
-  if (declared.shape->size() != shape.size())
-    return true;
-  return llvm::any_of(llvm::zip_equal(*declared.shape, shape), [](auto pair) {
-    auto &[dim, size] = pair;
-    return dim.value && *dim.value != size;
-  });
-}
-
 /// Formats a shape for messages, such as "2x10"; "no dims" for a scalar.
 static std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text;
@@ -92,7 +79,7 @@ static Status checkDeclaredType(const onnx::ValueInfo &info, StringRef word,
                                          ", but the model declares " +
                                          onnx::typeName(info.type.elementType));
   }
-  if (contradicts(info.type, type.getShape()))
+  if (onnx::contradicts(info.type, type.getShape()))
     return Status::error(UnboundDim, who + " has the shape " +
                                          shapeText(type.getShape()) +
                                          ", but the model declares " +

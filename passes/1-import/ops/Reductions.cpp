@@ -60,6 +60,13 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
+/// Returns `x`, or a cast of `x` to f64 if its elements are integers.
+static Value inReals(NodeImport &n, Value x) {
+  if (n.failed() || isa<FloatType>(tensorType(x).getElementType()))
+    return x;
+  return n.cast(x, n.getBuilder().getF64Type());
+}
+
 /// Imports ReduceMean. For integers, the created ops compute the sum and the
 /// mean in f64. Then the ops drop the fraction of the mean. For example, the
 /// mean of 1 and 2 is 1.5, and the result is 1.
@@ -71,7 +78,7 @@ static Value reduceMean(NodeImport &n) {
   Type type = n.elementType(0);
   if (n.failed() || isa<FloatType>(type))
     return reduce<ReduceKind::Mean>(n);
-  Value x = n.cast(n.operand(0), n.getBuilder().getF64Type());
+  Value x = inReals(n, n.operand(0));
   Value sum = reduceBy(n, ReduceKind::Sum, x);
   if (n.failed())
     return {};
@@ -81,23 +88,20 @@ static Value reduceMean(NodeImport &n) {
   return n.cast(n.div(sum, n.scalarLike(sum, parts)), type);
 }
 
-/// Applies the float op `Op` to `x`. Integers are converted to f64 and back.
-template <typename Op> static Value inReals(NodeImport &n, Value x) {
+/// Applies the float op `Op` to `x`. If the elements of `x` are integers, they
+/// are converted to f64 and back.
+template <typename Op> static Value makeInReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};
-  Type type = tensorType(x).getElementType();
-  if (isa<FloatType>(type))
-    return n.make<Op>(x);
-  Value wide = n.cast(x, n.getBuilder().getF64Type());
-  return n.cast(n.make<Op>(wide), type);
+  return n.cast(n.make<Op>(inReals(n, x)), tensorType(x).getElementType());
 }
 
 static Value reduceL2(NodeImport &n) {
-  return inReals<SqrtOp>(n, reduceSumSquare(n));
+  return makeInReals<SqrtOp>(n, reduceSumSquare(n));
 }
 
 static Value reduceLogSum(NodeImport &n) {
-  return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
+  return makeInReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
 /// Imports ReduceLogSumExp, which computes log(Σ exp(x)) over the reduced dims.
@@ -115,8 +119,7 @@ static Value reduceLogSumExp(NodeImport &n) {
   if (n.failed())
     return {};
   const Type type = n.elementType(0);
-  if (!isa<FloatType>(type))
-    x = n.cast(x, n.getBuilder().getF64Type());
+  x = inReals(n, x);
   SmallVector<int64_t> dims = reducedDims(n, shapeOf(x).size());
   if (dims.empty() || n.failed())
     return n.operand(0);

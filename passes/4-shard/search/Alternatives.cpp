@@ -256,10 +256,9 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
     made.push_back(&form.sharding);
   std::vector<std::vector<plan::Cost>> reform(made.size());
   for (size_t i = 0; i < made.size(); ++i)
-    for (const dist::Sharding *to : ArrayRef(made).drop_front())
-      reform[i].push_back(i > 0 && dist::hasView(*made[i])
-                              ? plan::Cost::forbidden()
-                              : priceOf(planner, type, *made[i], *to));
+    if (i == 0 || !dist::hasView(*made[i]))
+      for (const dist::Sharding *to : ArrayRef(made).drop_front())
+        reform[i].push_back(priceOf(planner, type, *made[i], *to));
   const auto order =
       plan::cheapestReshardOrder(reform, /*mostOrdered=*/4).steps;
   return llvm::all_of(order, [&](const plan::ReshardOrder::FormStep &step) {

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace pcc::runtime {
 
@@ -26,6 +27,10 @@ enum class FlightKind : uint32_t {
   Wait,   ///< a wait for peers, in a collective or for messages
   Post,   ///< messages in flight, from post() to the end of their wait
 };
+
+/// Name of the first action that a rank records. In this action, the rank opens
+/// its device and MPI or NCCL.
+inline constexpr std::string_view kStartAction = "start";
 
 /// One recorded activity of a rank. Texts end with a NUL, and are cut to the
 /// size of their field.

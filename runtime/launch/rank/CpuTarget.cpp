@@ -25,7 +25,7 @@ static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
                                              " s for all ranks to start MPI"),
                  {});
   });
-  const auto starting = start.recorder->beginAction("start");
+  const auto starting = start.recorder->beginAction(kStartAction);
   Status status = openMpiWorld(identity.worldSize, world, start.recorder);
   start.recorder->end(starting);
   if (status.ok() && world->rank() != identity.rank)

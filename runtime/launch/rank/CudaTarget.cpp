@@ -109,7 +109,7 @@ static Status openWorld(const RankStart &start, RankBackend &place) {
 
 Status openTarget(const RankStart &start, RankBackend &place) {
   setGpuEnvironment(start.identity.rank, start.options.shareGpu);
-  const auto starting = start.recorder->beginAction("start");
+  const auto starting = start.recorder->beginAction(kStartAction);
   Status status = start.identity.worldSize > 1 ? meet(start, place.rendezvous)
                                                : Status::success();
   if (status.ok())

@@ -57,9 +57,7 @@ static Status describeLost(const LostRank &lost, bool isStarting) {
                                 rank + " ended with exit code " +
                                     std::to_string(lost.exitCode) +
                                     " and without a message");
-  if (std::string note = processLimitNote(); !isKnown && !note.empty())
-    status.addNote(std::move(note));
-  return status;
+  return isKnown ? status : withProcessLimit(std::move(status));
 }
 
 /// Returns how the only rank ended, if pcc started this rank without a
@@ -118,14 +116,11 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
                                            : " before the ranks")),
         outcome.noise);
   const std::string reason = firstStatement(outcome.noise);
-  Status status = Status::error(
+  return withProcessLimit(Status::error(
       NoDevice,
       outcome.launcher + " did not start the ranks and " + end +
           (reason.empty() ? "" : ": " + reason),
-      {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
-  if (std::string note = processLimitNote(); !note.empty())
-    status.addNote(std::move(note));
-  return status;
+      {"ranks as processes need Open MPI 4.1; --comm thread runs without"}));
 }
 
 /// Returns whether the launcher exited with code 0.

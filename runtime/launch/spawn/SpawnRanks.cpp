@@ -300,7 +300,7 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
       std::all_of(flights.begin(), flights.end(), [](const FlightLog &log) {
         return std::all_of(log.entries.begin(), log.entries.end(),
                            [](const FlightEntry &entry) {
-                             return std::string_view(entry.action) == "start";
+                             return entry.action == kStartAction;
                            });
       });
   outcome.isOnOneHost = isOnOneHost();

@@ -268,16 +268,11 @@ static Status checkDefault(const Tensor &tensor, const ValueInfo &input) {
                                          typeName(tensor.dataType) +
                                          ", but the input of this name has " +
                                          typeName(input.type.elementType));
-  if (!input.type.shape)
-    return Status::success();
-  const std::vector<Dim> &shape = *input.type.shape;
-  bool fits = shape.size() == tensor.dims.size();
-  for (size_t i = 0; fits && i < shape.size(); ++i)
-    fits = shape[i].value.value_or(tensor.dims[i]) == tensor.dims[i];
-  return fits ? Status::success()
-              : Status::error(CannotRead,
-                              who + " has another shape than the input of "
-                                    "this name");
+  return contradicts(input.type, tensor.dims)
+             ? Status::error(CannotRead,
+                             who + " has another shape than the input of "
+                                   "this name")
+             : Status::success();
 }
 
 /// Checks each dense initializer of `graph` that has the name of an input of

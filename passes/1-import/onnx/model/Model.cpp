@@ -87,6 +87,17 @@ std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
   return units * unitBytes;
 }
 
+bool pcc::onnx::contradicts(const Type &declared,
+                            std::span<const int64_t> shape) {
+  if (!declared.shape)
+    return false;
+  return !std::equal(declared.shape->begin(), declared.shape->end(),
+                     shape.begin(), shape.end(),
+                     [](const Dim &dim, int64_t size) {
+                       return dim.value.value_or(size) == size;
+                     });
+}
+
 const Attribute *Node::attribute(std::string_view wanted) const {
   const auto found =
       std::find_if(attributes.begin(), attributes.end(),

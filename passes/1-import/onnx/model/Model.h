@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -168,6 +169,10 @@ struct Type {
   /// type of the optional value. The list is empty for each other kind.
   std::vector<Type> inner;
 };
+
+/// Returns whether `shape` has another rank or another dim size than
+/// `declared`. A rank or size that `declared` does not know matches anything.
+bool contradicts(const Type &declared, std::span<const int64_t> shape);
 
 /// Name and type of a value (ValueInfoProto).
 struct ValueInfo {

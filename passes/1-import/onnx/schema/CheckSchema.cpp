@@ -37,7 +37,21 @@ static std::string enumerate(std::string_view list, char separator) {
   return text;
 }
 
-/// Checks that a node does not have too many operands or too many results.
+/// Returns whether the opset version of `node` is newer than all definitions of
+/// ops that pcc knows. Reads the whole table, so it is called only for an
+/// error.
+static bool isNewerThanTable(const Node &node) {
+  return node.opset > newestOpset(node.domain);
+}
+
+/// Returns an error about `node`. The exit code is 4 if the opset version of
+/// the node is newer than pcc's table of definitions, 3 otherwise.
+static Status refuse(const Node &node, const std::string &claim) {
+  return Status::error(isNewerThanTable(node) ? Unsupported : CannotRead,
+                       "node " + node.label() + ": " + claim);
+}
+
+/// Checks that `node` does not have too many operands or too many results.
 /// `count` is the number of operands or results of the node. `list` contains
 /// the types of the operands or results in the definition of the op, separated
 /// by spaces:
@@ -45,12 +59,9 @@ static std::string enumerate(std::string_view list, char separator) {
 ///   "T T?"      two entries: the node may have at most 2 operands
 ///   "int64 T*"  an entry ends with "*" or "~": any number of operands
 ///
-/// Returns an error with the exit code `code` if the check fails. The error
-/// message begins with `where`. `word` is the noun in the error message:
-/// "operands" or "results".
-static Status checkCount(const std::string &where, size_t count,
-                         const char *word, std::string_view list,
-                         ExitCode code) {
+/// `word` is the noun in the error message: "operands" or "results".
+static Status checkCount(const Node &node, size_t count, const char *word,
+                         std::string_view list) {
   size_t most = 0;
   for (std::string_view entry; !list.empty(); ++most)
     if (entry = nextEntry(list, ' ');
@@ -58,30 +69,25 @@ static Status checkCount(const std::string &where, size_t count,
       return Status::success();
   if (count <= most)
     return Status::success();
-  return Status::error(code, where + "has " + std::to_string(count) + " " +
-                                 word + ", which is more than " +
-                                 std::to_string(most));
+  return refuse(node, "has " + std::to_string(count) + " " + word +
+                          ", which is more than " + std::to_string(most));
 }
 
 Status checkForm(const Node &node) {
   const OpSchema *schema = findSchema(node);
   if (!schema)
     return Status::success();
-  const ExitCode code =
-      node.opset > newestOpset(node.domain) ? Unsupported : CannotRead;
-  const std::string where = "node " + node.label() + ": ";
   for (const Attribute &attribute : node.attributes)
     if (!contains(schema->attributes, ' ', attribute.name))
-      return Status::error(
-          code, where + nameOf(*schema) + " has no attribute " +
-                    quoted(attribute.name) +
-                    (schema->attributes.empty()
-                         ? std::string()
-                         : ", only " + enumerate(schema->attributes, ' ')));
-  PCC_RETURN_IF_ERROR(checkCount(where, node.inputs.size(), "operands",
-                                 schema->operands, code));
-  return checkCount(where, node.outputs.size(), "results", schema->results,
-                    code);
+      return refuse(node,
+                    nameOf(*schema) + " has no attribute " +
+                        quoted(attribute.name) +
+                        (schema->attributes.empty()
+                             ? std::string()
+                             : ", only " + enumerate(schema->attributes, ' ')));
+  PCC_RETURN_IF_ERROR(
+      checkCount(node, node.inputs.size(), "operands", schema->operands));
+  return checkCount(node, node.outputs.size(), "results", schema->results);
 }
 
 /// Returns whether `allowed`, the element types that an op takes, contains the
@@ -169,7 +175,7 @@ private:
 
 Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf) {
   const OpSchema *schema = findSchema(node);
-  if (!schema || node.opset > newestOpset(node.domain))
+  if (!schema)
     return Status::success();
   OperandTypes types(*schema);
   std::string_view kinds = schema->operands, kind;
@@ -182,8 +188,9 @@ Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf) {
     if (type == DataType::Undefined)
       continue;
     if (std::string claim = types.check(kind, type, i); !claim.empty())
-      return Status::error(CannotRead, "node " + node.label() + ": operand " +
-                                           std::to_string(i) + " " + claim);
+      return isNewerThanTable(node)
+                 ? Status::success()
+                 : refuse(node, "operand " + std::to_string(i) + " " + claim);
   }
   return Status::success();
 }
