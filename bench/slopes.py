@@ -27,14 +27,15 @@ TRAIN = ["--train", "--loss", "mse(y, labels)", "--optimizer", "sgd"]
 
 
 class Model:
-    """A model of values of SHAPE, with an input `x` if nothing else is added."""
+    """A model of values of `shape`, with an input `x` if nothing else is added."""
 
-    def __init__(self):
+    def __init__(self, shape=SHAPE):
+        self.shape = shape
         self.nodes, self.inputs, self.outputs, self.weights = [], [], [], []
         self.random = np.random.default_rng(0)
 
     def input(self, name):
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPE))
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, self.shape))
         return name
 
     def weight(self, shape=SHAPE):
@@ -48,7 +49,7 @@ class Model:
         return out
 
     def output(self, name, shape=None):
-        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape or SHAPE))
+        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape or self.shape))
         return self
 
     def finish(self, value):
@@ -69,8 +70,8 @@ def nodes(n):
     return m.finish(v)
 
 
-def layers(n):
-    m = Model()
+def layers(n, shape=SHAPE):
+    m = Model(shape)
     v = m.input("x")
     for _ in range(n):
         h = m.op("Relu", m.op("MatMul", v, m.weight()))
@@ -142,6 +143,12 @@ def fixed(build, size):
     return lambda n: build(size)
 
 
+def microbatches(schedule):
+    """Returns the axis of a pipeline of two stages with more and more microbatches."""
+    return (lambda n: layers(4, [n, 8]), 256,
+            lambda n: [*TRAIN, "--pp", "2", "--microbatches", str(n), "--schedule", schedule])
+
+
 TWO = ["--mesh", "a=2"]
 # name: (model of size n, smallest size, options of size n)
 AXES = {
@@ -169,7 +176,7 @@ AXES = {
     "ranks-dp": (fixed(layers, 8), 8, lambda n: [*TRAIN, "--dp", str(n)]),
     "ranks-tp": (fixed(layers, 8), 8, lambda n: ["--tp", str(n)]),
     "ranks-pp": (fixed(layers, 256), 8, lambda n: ["--pp", str(n)]),
-    "microbatches": (fixed(layers, 4), 1, lambda n: [*TRAIN, "--pp", "2", "--microbatches", str(n)]),
+    **{f"microbatches-{s}": microbatches(s) for s in ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v")},
 }
 
 

@@ -32,7 +32,7 @@ BufferPlan::BufferPlan(const ModelFacts &facts, int position,
       parameterList(facts, program), inputs(facts.inputs.size(), -1),
       outputs(facts.outputs.size(), -1), sent(facts.transfers.size(), -1),
       received(facts.transfers.size(), -1), inputTypes(facts.inputs.size()),
-      outputTypes(facts.outputs.size()),
+      outputTypes(facts.outputs.size()), stepIndex(facts, position),
       line(facts.pipeline.positions[position]) {}
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +262,8 @@ int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
 }
 
 MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
-  return outliving.try_emplace(storage, facts, position, isShared)
+  return outliving
+      .try_emplace(storage, stepIndex, isShared ? 1 : facts.microbatches)
       .first->second;
 }
 

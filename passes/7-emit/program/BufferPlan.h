@@ -433,6 +433,8 @@ private:
   /// Function that contains the current instruction. Null before
   /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
+  /// Steps of the program by what they do.
+  StepIndex stepIndex;
   /// Numbers of the events of the program. An event is an instruction, a start
   /// of messages, or a wait for messages. A live range is a range of these
   /// numbers, such as [3, 6]. `line.now` is the number of the current

@@ -11,68 +11,102 @@ void Instants::add(size_t instant) {
   last = std::max(last, instant);
 }
 
-InstantLine::InstantLine(const plan::PositionProgram &steps)
-    : exchanges(steps.size()) {
-  for (auto [index, step] : llvm::enumerate(steps))
-    if (step.kind != plan::ProgramStep::Compute)
-      exchanges[index] = ++now;
+InstantLine::InstantLine(const plan::PositionProgram &steps) {
+  for (const plan::ProgramStep &step : steps) {
+    exchangesBefore.push_back(now);
+    now += step.kind != plan::ProgramStep::Compute;
+  }
+  exchangesBefore.push_back(now);
 }
+
+//===----------------------------------------------------------------------===//
+// StepIndex
+//===----------------------------------------------------------------------===//
+
+StepIndex::StepIndex(const ModelFacts &facts, int position)
+    : sends(facts.transfers.size()), receives(facts.transfers.size()) {
+  for (auto [number, step] :
+       llvm::enumerate(facts.pipeline.positions[position])) {
+    mlir::Operation *function = nullptr;
+    if (step.kind == plan::ProgramStep::Compute) {
+      function = facts.functionOf(step.action);
+      runs[function].push_back({number, step.action.microbatch});
+    }
+    functions.push_back(function);
+    for (const plan::Message &message : step.sends)
+      sends[message.transfer].push_back({number, message.microbatch});
+    for (const plan::Message &message : step.receives)
+      receives[message.transfer].push_back({number, message.microbatch});
+  }
+}
+
+llvm::ArrayRef<StepIndex::MicrobatchStep>
+StepIndex::runsOf(mlir::Operation *function) const {
+  auto found = runs.find(function);
+  return found == runs.end() ? llvm::ArrayRef<MicrobatchStep>()
+                             : llvm::ArrayRef(found->second);
+}
+
+bool StepIndex::runsWithin(mlir::Operation *function, size_t first,
+                           size_t last) const {
+  const llvm::ArrayRef<MicrobatchStep> list = runsOf(function);
+  const auto *next = llvm::partition_point(
+      list, [&](const MicrobatchStep &run) { return run.step < first; });
+  return next != list.end() && next->step <= last;
+}
+
+//===----------------------------------------------------------------------===//
+// MicrobatchLiveness
+//===----------------------------------------------------------------------===//
 
 void MicrobatchLiveness::Span::add(size_t step) {
   first = std::min(first, step);
   last = std::max(last, step);
 }
 
-bool MicrobatchLiveness::Span::overlaps(const Span &other) const {
-  return first <= other.last && other.first <= last;
-}
-
-MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
-                                       bool isShared)
-    : facts(&facts), steps(&facts.pipeline.positions[position]),
-      spans(isShared ? 1 : facts.microbatches) {}
-
 /// Adds each program step that runs `function` for microbatch m to the live
 /// range of microbatch m. Some functions run only once for the whole batch,
 /// such as the update of the weights. The run of such a function extends the
 /// live range of the last microbatch: of microbatch 3 if there are four.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
-  const bool runsOnce = pipe::runsOnce(function);
-  for (auto [index, step] : llvm::enumerate(*steps))
-    if (step.kind == plan::ProgramStep::Compute &&
-        step.action.stage == pipe::stageOf(function) &&
-        facts->functionOf(step.action) == function)
-      spanOf(runsOnce ? static_cast<int>(spans.size()) - 1
-                      : step.action.microbatch)
-          .add(index);
+  if (!pipe::runsOnce(function))
+    return addSteps(index->runsOf(function));
+  for (const auto &[step, _] : index->runsOf(function))
+    spans.back().add(step);
 }
 
-void MicrobatchLiveness::addMessages(
-    std::vector<plan::Message> plan::ProgramStep::*side, int transfer) {
-  for (auto [index, step] : llvm::enumerate(*steps))
-    for (const plan::Message &message : step.*side)
-      if (message.transfer == transfer)
-        spanOf(message.microbatch).add(index);
+void MicrobatchLiveness::addSteps(
+    llvm::ArrayRef<StepIndex::MicrobatchStep> list) {
+  for (const auto &[step, microbatch] : list)
+    spanOf(microbatch).add(step);
 }
 
 void MicrobatchLiveness::addReceives(int transfer) {
-  addMessages(&plan::ProgramStep::receives, transfer);
+  addSteps(index->receivesOf(transfer));
 }
 
 void MicrobatchLiveness::addSends(int transfer) {
-  addMessages(&plan::ProgramStep::sends, transfer);
+  addSteps(index->sendsOf(transfer));
 }
 
 void MicrobatchLiveness::addEnd() {
   for (Span &span : spans)
-    span.add(steps->size());
+    span.add(index->size());
 }
 
 bool MicrobatchLiveness::collides(int32_t slots) const {
-  for (size_t m = 0; m < spans.size(); ++m)
-    for (size_t other = m + slots; other < spans.size(); other += slots)
-      if (spans[m].overlaps(spans[other]))
+  for (int32_t slot = 0; slot < slots; ++slot) {
+    std::vector<Span> sharers;
+    for (size_t m = slot; m < spans.size(); m += slots)
+      if (spans[m].first <= spans[m].last)
+        sharers.push_back(spans[m]);
+    llvm::sort(sharers, [](const Span &left, const Span &right) {
+      return left.first < right.first;
+    });
+    for (size_t i = 1; i < sharers.size(); ++i)
+      if (sharers[i].first <= sharers[i - 1].last)
         return true;
+  }
   return false;
 }
 
@@ -105,9 +139,10 @@ int32_t MicrobatchLiveness::count() const {
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
-  if ((*steps)[step].kind != plan::ProgramStep::Compute)
-    return {line.exchanges[step], line.exchanges[step]};
-  Instants held = line.functions.at(facts->functionOf((*steps)[step].action));
+  mlir::Operation *function = index->functionAt(step);
+  if (!function)
+    return {line.exchangesBefore[step] + 1, line.exchangesBefore[step] + 1};
+  Instants held = line.functions.at(function);
   if (step == span.first && held.contains(touched.first))
     held.first = touched.first;
   if (step == span.last && held.contains(touched.last))
@@ -130,14 +165,32 @@ static std::vector<Instants> joined(std::vector<Instants> list) {
   return result;
 }
 
+void MicrobatchLiveness::addWholeSteps(size_t first, size_t last,
+                                       const InstantLine &line,
+                                       std::vector<Instants> &held) const {
+  const Instants exchanges = {line.exchangesBefore[first] + 1,
+                              line.exchangesBefore[last + 1]};
+  if (exchanges.first <= exchanges.last)
+    held.push_back(exchanges);
+  for (const auto &[function, instants] : line.functions)
+    if (index->runsWithin(function, first, last))
+      held.push_back(instants);
+}
+
 std::vector<Instants>
 MicrobatchLiveness::heldIn(int32_t slot, int32_t slots, const InstantLine &line,
                            const Instants &touched) const {
   std::vector<Instants> held;
-  for (size_t m = slot; m < spans.size(); m += slots)
-    for (size_t step = spans[m].first;
-         step <= spans[m].last && step < steps->size(); ++step)
-      held.push_back(heldAt(step, spans[m], line, touched));
+  for (size_t m = slot; m < spans.size(); m += slots) {
+    const auto [first, last] = spans[m];
+    if (first > last || first >= index->size())
+      continue;
+    held.push_back(heldAt(first, spans[m], line, touched));
+    if (last > first + 1)
+      addWholeSteps(first + 1, last - 1, line, held);
+    if (last > first && last < index->size())
+      held.push_back(heldAt(last, spans[m], line, touched));
+  }
   return joined(std::move(held));
 }
 

@@ -59,19 +59,57 @@ struct InstantLine {
   /// 5, 6 and 7. BufferPlan extends the range when it adds an instruction to
   /// the function.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// Numbers (instants) of the steps that start messages or wait for messages.
-  /// The first of these steps has the instant 1, the second has the instant 2,
-  /// and so on. The list has one entry per step of the program. The entry of a
-  /// step that runs a function is 0, because the instructions of the function
-  /// have instants instead. Example: [0, 1, 2, 0] if only the second and the
-  /// third step start messages or wait for messages.
-  std::vector<size_t> exchanges;
+  /// Number of steps before each step that start messages or wait for
+  /// messages, with one further entry for all steps of the program. Example:
+  /// [0, 0, 1, 2, 2] for four steps if the second and the third start messages
+  /// or wait for messages. The second step then has the instant 1, which is its
+  /// entry plus 1.
+  std::vector<size_t> exchangesBefore;
   /// Largest instant so far. An instant is the number of a start of messages, a
   /// wait for messages, or an instruction. The constructor numbers the starts
   /// and waits from 1 to n, and sets `now` to n. BufferPlan adds 1 to `now` for
   /// each new instruction, and the new `now` is the instant of the instruction.
   /// Example: with n = 4, the first instruction has the instant 5.
   size_t now = 0;
+};
+
+/// Lists the steps of the program of one pipeline rank by what they do. A step
+/// runs a function of a pipeline stage, starts messages, or waits for messages.
+class StepIndex {
+public:
+  /// Reads the program of pipeline rank number `position`.
+  StepIndex(const ModelFacts &facts, int position);
+
+  /// Step of the program that concerns one microbatch of a value.
+  struct MicrobatchStep {
+    size_t step;
+    int microbatch;
+  };
+  /// Returns the steps that run `function`, in program order.
+  llvm::ArrayRef<MicrobatchStep> runsOf(mlir::Operation *function) const;
+  /// Returns the steps that start messages of transfer number `transfer`, or
+  /// wait for such messages, on the rank that sends them.
+  llvm::ArrayRef<MicrobatchStep> sendsOf(int transfer) const {
+    return sends[transfer];
+  }
+  /// Returns the steps that start messages of transfer number `transfer`, or
+  /// wait for such messages, on the rank that receives them.
+  llvm::ArrayRef<MicrobatchStep> receivesOf(int transfer) const {
+    return receives[transfer];
+  }
+  /// Returns whether one of the steps number `first` to `last` (both included)
+  /// runs `function`.
+  bool runsWithin(mlir::Operation *function, size_t first, size_t last) const;
+  /// Returns the function that step number `step` runs. Returns null if the
+  /// step starts messages or waits for messages.
+  mlir::Operation *functionAt(size_t step) const { return functions[step]; }
+  /// Returns the number of steps of the program.
+  size_t size() const { return functions.size(); }
+
+private:
+  std::vector<mlir::Operation *> functions;
+  llvm::DenseMap<mlir::Operation *, std::vector<MicrobatchStep>> runs;
+  std::vector<std::vector<MicrobatchStep>> sends, receives;
 };
 
 /// Live ranges of one value that several steps of a program use, such as an
@@ -88,11 +126,12 @@ struct InstantLine {
 /// when each range of bytes is in use.
 class MicrobatchLiveness {
 public:
-  /// Creates empty live ranges for a value in the memory of pipeline rank
-  /// number `position`. There is one live range per microbatch. If `isShared`
-  /// is true, all microbatches share one copy of the value, and there is only
-  /// one live range. `facts` must outlive this object.
-  MicrobatchLiveness(const ModelFacts &facts, int position, bool isShared);
+  /// Creates empty live ranges for a value in the memory of the pipeline rank
+  /// that runs the program of `index`. There is one live range for each of the
+  /// `microbatches` microbatches. `microbatches` is 1 if all microbatches share
+  /// one copy of the value. `index` must outlive this object.
+  MicrobatchLiveness(const StepIndex &index, size_t microbatches)
+      : index(&index), spans(microbatches) {}
 
   /// Extends the live ranges by the steps that run `function`, which reads or
   /// writes the value. Example: step 4 runs `function` for microbatch 1. The
@@ -151,24 +190,13 @@ private:
     size_t first = SIZE_MAX, last = 0;
     /// Extends the range to contain `step`: [2, 4] becomes [2, 7] for step 7.
     void add(size_t step);
-    /// Returns whether this range and `other` have a step in common.
-    bool overlaps(const Span &other) const;
   };
   /// Returns the live range of `microbatch`, or the one range that all
   /// microbatches share.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Extends the live ranges by the steps that start messages with the value,
-  /// and by the steps that wait for these messages. The value is transfer
-  /// number `transfer` (an index in ModelFacts::transfers). A message contains
-  /// the value of one microbatch. Example: step 3 starts the message of
-  /// microbatch 0, and step 6 waits for it. The live range of microbatch 0 then
-  /// contains the steps 3 to 6.
-  ///
-  /// `side` is `&plan::ProgramStep::sends` for messages that the rank sends.
-  /// For messages that the rank receives, `side` is
-  /// `&plan::ProgramStep::receives`.
-  void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
-                   int transfer);
+  /// Extends the live range of each microbatch by those of `list` that concern
+  /// the microbatch.
+  void addSteps(llvm::ArrayRef<StepIndex::MicrobatchStep> list);
   /// Returns whether, with `slots` slots (copies of the value), two
   /// microbatches that are live at the same time share a slot.
   bool collides(int32_t slots) const;
@@ -204,11 +232,13 @@ private:
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
-  /// Facts that all programs of the module share. Not owned.
-  const ModelFacts *facts;
-  /// Program of the pipeline rank: actions (runs of stage functions), posts
-  /// (starts of messages) and waits. Not owned.
-  const plan::PositionProgram *steps;
+  /// Appends to `held` the instants of the steps number `first` to `last` (both
+  /// included). The numbers of the instants come from `line`.
+  void addWholeSteps(size_t first, size_t last, const InstantLine &line,
+                     std::vector<Instants> &held) const;
+
+  /// Steps of the program of the pipeline rank. Not owned.
+  const StepIndex *index;
   /// Live range of each microbatch, or one range if all microbatches share a
   /// value.
   std::vector<Span> spans;
