@@ -175,8 +175,12 @@ void pcc::addGate(OpPassManager &manager, Phase phase) {
     manager.addPass(std::move(gate));
 }
 
-void pcc::addPhase(OpPassManager &manager, Phase phase) {
+void pcc::addPasses(OpPassManager &manager, Phase phase) {
   rowOf(phase).addPasses(manager);
+}
+
+void pcc::addPhase(OpPassManager &manager, Phase phase) {
+  addPasses(manager, phase);
   addGate(manager, phase);
 }
 

@@ -13,6 +13,9 @@ namespace pcc {
 /// gate of the phase, a pass that checks the phase's result.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
+/// Adds the passes of `phase` to `manager`, without the gate.
+void addPasses(mlir::OpPassManager &manager, Phase phase);
+
 /// Adds the gate of `phase` to `manager`. The gate of a phase is a pass that
 /// checks the result of the phase. The function adds no other pass of the
 /// phase.

@@ -247,11 +247,6 @@ private:
   ///
   /// If the arena gets more than `limit` bytes, the function stops and returns
   /// `unbounded`, the largest integer. The caller then ignores `offsets`.
-  ///
-  /// If `isLarge` is true, there are many buffers. The function then also stops
-  /// and returns `unbounded` when `steps` reaches `effort`. `steps` is the
-  /// number of comparisons between a buffer and a placed buffer. `effort` is
-  /// the limit for this number.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
   /// Returns an offset for `buffer`, which must not have `pieces`. The offset
   /// lies in a gap between the placed buffers that are alive at the same time.
@@ -297,8 +292,7 @@ private:
   const uint64_t effort;
   /// Whether n * n / 2 is larger than `effort`, where n is the number of
   /// buffers. If place() places n buffers, it makes about n * n / 2
-  /// comparisons. If `isLarge` is true, run() calls sweep() first, and place()
-  /// stops when `steps` reaches `effort`.
+  /// comparisons. If `isLarge` is true, run() returns the plan of sweep().
   const bool isLarge;
   /// Largest number of bytes that are alive at one instruction. No arena can be
   /// smaller. If the planner finds an arena with this number of bytes, it stops
@@ -426,8 +420,6 @@ uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
   offsets.assign(buffers.size(), 0);
   uint64_t total = 0;
   for (uint32_t index : order) {
-    if (isLarge && steps >= effort)
-      return unbounded;
     const ArenaBuffer &buffer = buffers[index];
     const uint64_t offset =
         buffer.pieces.empty() ? findGap(buffer, fit) : findLowest(buffer);
@@ -500,7 +492,8 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
 
 /// Searches for a small arena, and returns the best plan. A plan contains the
 /// offsets of all buffers in the arena. If there are many buffers, sweep()
-/// makes the first plan.
+/// makes the first plan. If one call of place() would take longer than the
+/// whole search may take, this plan is the result.
 ///
 /// The function then places the buffers in several orders, such as the largest
 /// buffer first. It uses each order with two rules. The rule Fit::First places
@@ -519,7 +512,7 @@ ArenaPlan ArenaPlanner::run() {
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
   if (isLarge || buffers.size() > manyBuffers) {
     sweep();
-    if (done())
+    if (isLarge || done())
       return {best, bestTotal, bound};
   }
   // orderBy() sorts the buffers by a key, the smallest key first. A key is a
