@@ -8,7 +8,9 @@
 #include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/ADT/SetVector.h"
+
 #include "llvm/Support/DebugLog.h"
+#include <set>
 
 #include <limits>
 
@@ -46,14 +48,20 @@ namespace {
 /// and one to stage 2.
 class StagePlacer {
 public:
-  StagePlacer(func::FuncOp function, int numStages)
-      : function(function), numStages(numStages),
-        trains(graph::isTraining(function.front())), chain(function) {}
+  /// `stageAt` lists nodes before which the model is cut (--stage-at).
+  /// `stageOfNodes` maps node names to stages (ONNX annotations). Both may be
+  /// null.
+  StagePlacer(func::FuncOp function, int numStages, ArrayAttr stageAt,
+              DictionaryAttr stageOfNodes)
+      : function(function), numStages(numStages), stageAt(stageAt),
+        stageOfNodes(stageOfNodes), trains(graph::isTraining(function.front())),
+        chain(function, ForwardChain::Links::WithWork) {
+    if (!hasLinkForEachStage())
+      chain = ForwardChain(function, ForwardChain::Links::OfInputs);
+  }
 
-  /// Sets the stages of all ops. `stageAt` lists nodes before which the model
-  /// is cut (--stage-at). `stageOfNodes` maps node names to stages (ONNX
-  /// annotations). Both may be null.
-  LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
+  /// Sets the stages of all ops.
+  LogicalResult run() {
     // The planner needs at least one link (forward op that only one stage
     // runs). A model without links has only cheap ops, such as masks, which fit
     // on one stage.
@@ -63,8 +71,7 @@ public:
       return success();
     }
     plan::StageCutRequest request = chain.request(numStages);
-    if (failed(pinCuts(stageAt, request)) ||
-        failed(pinStages(stageOfNodes, request)))
+    if (failed(pinCuts(request)) || failed(pinStages(request)))
       return failure();
     plan::StageCut cut = cutEvenly(std::move(request));
     if (!cut.error.empty())
@@ -85,6 +92,39 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
+  /// Returns whether the chain has at least one link (forward op on exactly one
+  /// stage) for each stage, as the user wants the stages: cut before the names
+  /// in `stageAt`, and with the nodes in `stageOfNodes`.
+  bool hasLinkForEachStage() const {
+    auto hasLinksAround = [&](StringAttr name) {
+      const size_t cut = chain.findCut(name).value_or(0);
+      return cut > 0 && cut < chain.links().size();
+    };
+    if (stageAt &&
+        !llvm::all_of(stageAt.getAsRange<StringAttr>(), hasLinksAround))
+      return false;
+    std::set<int64_t> annotated;
+    for (Operation *op : chain.links())
+      if (const std::optional<int64_t> stage = annotatedStage(op))
+        annotated.insert(*stage);
+    const auto wanted = static_cast<size_t>(numStages);
+    return numStages == 1 || (chain.links().size() >= wanted &&
+                              (!stageOfNodes || annotated.size() == wanted));
+  }
+
+  /// Returns the stage that an ONNX annotation gives to the node of `op`.
+  /// Returns std::nullopt without an annotation, and for a stage that the
+  /// pipeline does not have.
+  std::optional<int64_t> annotatedStage(Operation *op) const {
+    const StringRef node = graph::nodeName(op->getLoc());
+    if (!stageOfNodes || node.empty())
+      return std::nullopt;
+    auto stage = stageOfNodes.getAs<IntegerAttr>(node);
+    if (!stage || stage.getInt() >= numStages)
+      return std::nullopt;
+    return stage.getInt();
+  }
+
   /// Cuts the list of all links into pipeline stages that take about equal
   /// time. A link is a forward op with much work, such as a matmul. The
   /// function limits the bytes of the weights on one stage. The function first
@@ -157,7 +197,7 @@ private:
   ///   - no node and no tensor has the name
   ///   - there is no link at or after the node
   ///   - the stage begins at link 0, so the stage before it has no link
-  LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
+  LogicalResult pinCuts(plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
     Location nowhere = UnknownLoc::get(function.getContext());
@@ -166,10 +206,14 @@ private:
                                 << " cuts, got " << stageAt.size();
     for (StringAttr name : stageAt.getAsRange<StringAttr>()) {
       auto cut = chain.findCut(name);
-      if (!cut || *cut == 0)
-        return emitError(cut ? chain.links().front()->getLoc() : nowhere)
+      const bool isAfterLast = cut == chain.links().size();
+      if (!cut || *cut == 0 || isAfterLast)
+        return emitError(cut && !isAfterLast ? chain.links().front()->getLoc()
+                                             : nowhere)
                << "cannot cut before '" << name.getValue() << "': "
-               << (cut ? "it comes first" : "no node or value has that name");
+               << (!cut          ? "no node or value has that name"
+                   : isAfterLast ? "no node from there on depends on an input"
+                                 : "it comes first");
       request.pinned.push_back(*cut);
     }
     llvm::sort(request.pinned);
@@ -187,28 +231,25 @@ private:
   ///   - the annotated stages decrease along the chain
   ///   - a stage other than the first has no annotated link
   ///   - the first stage has no link
-  LogicalResult pinStages(DictionaryAttr stageOfNodes,
-                          plan::StageCutRequest &request) {
+  LogicalResult pinStages(plan::StageCutRequest &request) {
     if (!stageOfNodes)
       return success();
     std::vector<std::optional<size_t>> begins(numStages);
     int64_t reached = 0;
     Operation *last = nullptr;
     for (auto [position, op] : llvm::enumerate(chain.links())) {
-      StringRef node = graph::nodeName(op->getLoc());
-      auto stage =
-          node.empty() ? IntegerAttr() : stageOfNodes.getAs<IntegerAttr>(node);
-      if (!stage || stage.getInt() >= numStages)
+      const std::optional<int64_t> stage = annotatedStage(op);
+      if (!stage)
         continue;
-      if (stage.getInt() < reached)
+      if (*stage < reached)
         return emitError(op->getLoc())
-               << "cannot put node '" << node << "' on stage " << stage.getInt()
-               << ": node '" << graph::nodeName(last->getLoc()) << "' of stage "
-               << reached
+               << "cannot put node '" << graph::nodeName(op->getLoc())
+               << "' on stage " << *stage << ": node '"
+               << graph::nodeName(last->getLoc()) << "' of stage " << reached
                << " comes before it, and stages are cut in the order of nodes";
-      if (stage.getInt() > reached || !begins[reached])
-        begins[stage.getInt()] = position;
-      reached = stage.getInt();
+      if (*stage > reached || !begins[reached])
+        begins[*stage] = position;
+      reached = *stage;
       last = op;
     }
     for (int stage = 1; stage < numStages; ++stage) {
@@ -331,6 +372,8 @@ private:
 
   func::FuncOp function;
   int numStages;
+  ArrayAttr stageAt;           ///< names at which stages begin, or null
+  DictionaryAttr stageOfNodes; ///< stages of annotated nodes, or null
   bool trains;
   ForwardChain chain;
 };
@@ -340,11 +383,11 @@ struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     auto stages = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
-    StagePlacer placer(getOperation(),
-                       stages ? static_cast<int>(stages.getInt()) : 1);
-    if (failed(placer.run(
-            module->getAttrOfType<ArrayAttr>(pipe::stageAtName),
-            module->getAttrOfType<DictionaryAttr>(pipe::stageOfNodesName))))
+    StagePlacer placer(
+        getOperation(), stages ? static_cast<int>(stages.getInt()) : 1,
+        module->getAttrOfType<ArrayAttr>(pipe::stageAtName),
+        module->getAttrOfType<DictionaryAttr>(pipe::stageOfNodesName));
+    if (failed(placer.run()))
       return signalPassFailure();
     numTransfers += placer.numTransfers;
     numClones += placer.numClones;

@@ -59,8 +59,9 @@ static graph::GetParameterOp weightBehind(Operation *op) {
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }
 
-ForwardChain::ForwardChain(func::FuncOp function)
-    : function(function), parameters(function->getParentOfType<ModuleOp>()) {
+ForwardChain::ForwardChain(func::FuncOp function, Links kind)
+    : function(function), kind(kind),
+      parameters(function->getParentOfType<ModuleOp>()) {
   for (Operation &op : function.front().without_terminator())
     if (follows(&op)) {
       isFollower.insert(&op);
@@ -109,7 +110,7 @@ bool ForwardChain::carriesWork(Operation *op) const {
     return true;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    if (producer && positions.contains(producer))
+    if (producer ? positions.contains(producer) : kind == Links::OfInputs)
       return true;
     if (graph::GetParameterOp weight = weightBehind(producer))
       if (graph::tensorType(weight.getResult()).getNumElements() >
@@ -167,5 +168,5 @@ std::optional<size_t> ForwardChain::findCut(StringRef name) const {
     if (found && positions.contains(&op))
       return positionOf(&op);
   }
-  return std::nullopt;
+  return found ? std::optional(linkOps.size()) : std::nullopt;
 }

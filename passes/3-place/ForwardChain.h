@@ -30,8 +30,21 @@ namespace pcc::place {
 ///   %m = less %i, %n         free, a mask
 ///   %y = matmul %x, %w       link 0
 ///   %z = select %m, %y, %0   link 1, because it reads link 0
+///
+/// A model may have too few links for its stages. An example is a model without
+/// weights. The chain can then also have the other forward ops that depend on
+/// an input of the model as links (see Links).
 class ForwardChain {
 public:
+  /// Choice of the forward ops that are links (lie on exactly one stage).
+  enum class Links {
+    /// Ops with much work: contractions, and ops that read trained or large
+    /// weights or the results of other links.
+    WithWork,
+    /// Also all ops that depend on an input of the model.
+    OfInputs,
+  };
+
   /// Divides the ops of `function` into three classes: forward ops with much
   /// work, ops of the backward pass and the update, and free ops. While this
   /// object is in use, the code that uses it may change the function in two
@@ -40,7 +53,7 @@ public:
   /// - It may set attributes of ops.
   /// - It may clone free ops. A free op is a cheap op, such as a mask or a
   ///   constant. Each stage that uses a free op gets a clone of it.
-  explicit ForwardChain(mlir::func::FuncOp function);
+  ForwardChain(mlir::func::FuncOp function, Links kind);
 
   /// Returns the links (forward ops that only one stage runs) in program order.
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
@@ -66,8 +79,9 @@ public:
 
   /// Returns the first link (forward op that only one stage runs) at or after
   /// `name`, the name of a node or a value. A stage begins at this link if the
-  /// user cuts the model before `name`. The result is an index into links().
-  /// Returns std::nullopt if there is no such name or link.
+  /// user cuts the model before `name`. The result is an index into links(). It
+  /// is links().size() if there is no link at or after `name`. Returns
+  /// std::nullopt if no node and no value has the name.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
@@ -83,6 +97,7 @@ private:
 
   mutable mlir::func::FuncOp
       function; ///< mutable because accessors of this handle are not const
+  Links kind;
   /// Symbol table of the module that contains `function`. It finds the
   /// declaration (`graph.parameter`) of a weight by the name of the weight.
   mlir::SymbolTable parameters;

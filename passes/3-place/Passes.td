@@ -10,7 +10,8 @@ def CutStages : Pass<"cut-stages", "::mlir::func::FuncOp"> {
 
     Forward ops divide into links, which carry work, and free ops. Links are contractions and ops that depend on a link, on a
     trained weight or on a weight of more than 4096 elements. The links in program order form the chain that is cut into
-    `pipe.stages` stages. Free ops are weights, constants and cheap ops on inputs, constants and small weights, such as masks;
+    `pipe.stages` stages. If there are too few links, or the user cuts before the first one, all ops that depend on an input
+    of the model are links. Free ops are weights, constants and cheap ops on inputs, constants and small weights, such as masks;
     every stage that reads one gets a clone. Ops of the backward pass and of the update follow: the gradient of an op is on
     the op's stage, the update of a weight on the first stage that reads it.
 

@@ -70,3 +70,17 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {a = 1 : i64}} {
     return %0 : !x
   }
 }
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'c': no node from there on depends on an input}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["c"]} {
+  func.func @cut_before_a_constant(%x: !x) -> (!x, !x) {
+    %0 = graph.matmul %x, %x : !x, !x
+    %1 = graph.matmul %0, %x : !x, !x
+    %c = graph.constant {graph.name = "c"} dense<1.0> : !x
+    return %1, %c : !x, !x
+  }
+}

@@ -104,3 +104,59 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {first = 0 : i64
     return %2 : !x
   }
 }
+
+// -----
+
+!x = tensor<8x64xf32>
+
+// Without weights, all ops that depend on an input of the model are cut into stages.
+// CHECK-LABEL: @without_weights
+module attributes {pipe.stages = 2 : i64} {
+  func.func @without_weights(%x: !x) -> !x {
+    // CHECK: graph.relu {{.*}}pipe.stage = 0
+    %0 = graph.relu %x : !x
+    // CHECK: graph.exp {{.*}}pipe.stage = 1
+    %1 = graph.exp %0 : !x
+    return %1 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// The user may cut before the first op with much work.
+// CHECK-LABEL: @cut_before_the_first_weight
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["h"]} {
+  graph.parameter @w : !w
+  func.func @cut_before_the_first_weight(%x: !x) -> !x {
+    %w = graph.get_parameter @w : !w
+    // CHECK: graph.relu {{.*}}pipe.stage = 0
+    %0 = graph.relu %x : !x
+    // CHECK: graph.exp {{.*}}pipe.stage = 1
+    %1 = graph.exp %0 {graph.name = "h"} : !x
+    // CHECK: graph.matmul {{.*}}pipe.stage = 1
+    %2 = graph.matmul %1, %w : !x, !w
+    return %2 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// An annotated node may lie before the first op with much work.
+// CHECK-LABEL: @annotated_before_the_first_weight
+module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {first = 0 : i64, second = 1 : i64}} {
+  graph.parameter @w : !w
+  func.func @annotated_before_the_first_weight(%x: !x) -> !x {
+    %w = graph.get_parameter @w : !w
+    // CHECK: graph.relu {{.*}}pipe.stage = 0
+    %0 = graph.relu %x : !x loc("first")
+    // CHECK: graph.matmul {{.*}}pipe.stage = 1
+    %1 = graph.matmul %0, %w : !x, !w loc("second")
+    return %1 : !x
+  }
+}
