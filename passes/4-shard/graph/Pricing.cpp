@@ -36,6 +36,10 @@ bool pcc::shard::isPartialInTime(const dist::Sharding &sharding) {
   });
 }
 
+bool pcc::shard::isCutInTime(const dist::Sharding &sharding) {
+  return dist::withoutTime(sharding) != dist::placement(sharding);
+}
+
 plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
                                RankedTensorType type,
                                const dist::Sharding &from,

@@ -45,6 +45,11 @@ plan::Cost costOf(const plan::ReshardPlan &plan,
 /// both.
 bool isPartialInTime(const dist::Sharding &sharding);
 
+/// Returns whether a tensor with this sharding differs between microbatches:
+/// the axis `mb` splits a dim of the tensor, or the tensor is a partial result
+/// along `mb` (isPartialInTime()).
+bool isCutInTime(const dist::Sharding &sharding);
+
 /// Returns the cost of a reshard of one tensor. A reshard changes the sharding
 /// of a tensor, here from `from` to `to`. `type` is the type of the whole
 /// tensor, before it is sharded. The cost includes the penalty

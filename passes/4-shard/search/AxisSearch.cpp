@@ -523,6 +523,9 @@ private:
            << name << " needs " << dist::toBriefString(to, planner.mesh())
            << " of a value that is "
            << dist::toBriefString(from, planner.mesh())
+           << (isCutInTime(from) != isCutInTime(to)
+                   ? ", so the batch cannot be cut into these microbatches"
+                   : "")
            << (seed ? " [" +
                           std::string(dist::codeOf(dist::Lint::UnmetRequest)) +
                           "]"

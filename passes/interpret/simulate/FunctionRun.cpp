@@ -156,6 +156,9 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
         result.push_back(result[first]);
       continue;
     }
+    std::vector<HostTensor> changed;
+    if (rounding)
+      changed = rounding->applyToTerms(op, operands);
     SmallVector<HostTensor> own;
     PCC_RETURN_IF_ERROR(graph::evaluate(op, operands, own, precision));
     if (rounding)

@@ -13,6 +13,11 @@ namespace pcc::interpret {
 /// no float.
 double roundingOf(mlir::Type type);
 
+/// Returns whether the result of `op` is a sum of elements of its operands, or
+/// of products of their elements. Examples: a matrix multiplication and the
+/// mean of a row.
+bool addsTerms(mlir::Operation *op);
+
 /// Adds a random rounding error to every sum of a model, so that several
 /// executions show how many digits of a result depend on the order of additions
 /// (Monte Carlo arithmetic, Parker 1997).
@@ -41,7 +46,25 @@ public:
   /// combine all elements along a dim (such as a softmax).
   void apply(mlir::Operation *op, mlir::Type type, graph::HostTensor &result);
 
+  /// Changes the operands of `op` in the same way if the result of `op` is a
+  /// sum of elements or of products of elements (see addsTerms()). Partial sums
+  /// can be much larger than the whole sum, and so can their rounding errors.
+  /// Example: 1000 + 1 - 1000 is 1, but one of the partial sums is 1001. The
+  /// errors of the operands have the size of the errors of partial sums.
+  ///
+  /// Replaces pointers in `operands` by pointers to changed tensors, which the
+  /// result contains. The caller must keep the result while `operands` is in
+  /// use.
+  std::vector<graph::HostTensor>
+  applyToTerms(mlir::Operation *op,
+               llvm::MutableArrayRef<const graph::HostTensor *> operands);
+
 private:
+  /// Multiplies each element of the float tensor `tensor` by 1 + e or by 1 − e,
+  /// where e is the largest relative error of one rounding. `type` is the
+  /// tensor type in the IR.
+  void change(mlir::Type type, graph::HostTensor &tensor);
+
   graph::Numerics numerics;
   std::mt19937_64 random;
 };

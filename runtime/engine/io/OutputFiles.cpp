@@ -272,12 +272,17 @@ private:
   /// ranks waits until rank 0 has received its message.
   Status writeThroughRoot() {
     MessageSink sink;
-    PCC_RETURN_IF_ERROR(parts.write(sink));
+    Status written = parts.write(sink);
+    // A rank with an error takes part in the messages, with no elements, since
+    // the other ranks wait for it.
+    if (written.failed())
+      sink.bytes.clear();
     const auto size = int64_t(sink.bytes.size());
     std::vector<int64_t> sizes(size_t(world.size()));
     PCC_RETURN_IF_ERROR(
         world.all().allGather(&size, sizes.data(), sizeof size, action));
-    Status written = isRoot() ? unpack(sink.bytes) : Status::success();
+    if (isRoot() && written.ok())
+      written = unpack(sink.bytes);
     for (int rank = 1; rank < world.size(); ++rank)
       PCC_RETURN_IF_ERROR(
           moveToRoot(rank, sizes[size_t(rank)], sink.bytes, written));

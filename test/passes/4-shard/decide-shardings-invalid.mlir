@@ -71,6 +71,21 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
 
 // -----
 
+// A rank that holds the whole batch can take microbatches from it. A rank that holds a part over dp cannot, if the part of a
+// microbatch is another one.
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
+  func.func @microbatches_of_one_sample(%x: tensor<2x2x6xf32> {graph.batch_dim = 0 : i64, graph.name = "x"},
+                                        %z: tensor<2x3x6xf32> {graph.batch_dim = 0 : i64, graph.name = "z"})
+      -> (tensor<2x2x6xf32> {graph.name = "y"}, tensor<1x1x1xf32> {graph.name = "s"}) {
+    // expected-error @below {{relu needs [mb, -, -] of a value that is [dp, -, -], so the batch cannot be cut into these microbatches}}
+    %y = graph.relu %x {pipe.stage = 0 : i64} : tensor<2x2x6xf32>
+    %s = graph.reduce sum %x over [0, 1, 2] keep {pipe.stage = 0 : i64} : tensor<2x2x6xf32>
+    return %y, %s : tensor<2x2x6xf32>, tensor<1x1x1xf32>
+  }
+}
+
+// -----
+
 // In training sums over the batch are possible, running sums are not.
 module attributes {dist.mesh = #dist.mesh<mb = 2>} {
   graph.parameter @sum : tensor<4xf32> trained

@@ -49,6 +49,29 @@ TEST(MeasureNoise, IsThatOfTheModelsTypes) {
   EXPECT_LT(model["zero"], 1e-3);
 }
 
+// The sum of two numbers that nearly cancel has the error of the numbers.
+TEST(MeasureNoise, HasTheSizeOfPartialSums) {
+  Parser parser;
+  auto module = parser.parse(R"(
+    func.func @main(%x: tensor<1x2xf32> {graph.name = "x"},
+                    %w: tensor<2x1xf32> {graph.name = "w"})
+        -> (tensor<1x1xf32> {graph.name = "product"},
+            tensor<1xf32> {graph.name = "sum"}) {
+      %p = graph.matmul %x, %w : tensor<1x2xf32>, tensor<2x1xf32>
+      %s = graph.reduce sum %x over [1] : tensor<1x2xf32>
+      return %p, %s : tensor<1x1xf32>, tensor<1xf32>
+    })");
+  Inputs inputs;
+  inputs["x"] = graph::HostTensor::ofFloats({1, 2}, {1000, -999.999});
+  inputs["w"] = graph::HostTensor::ofFloats({2, 1}, {1, 1});
+  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1);
+  ASSERT_TRUE(static_cast<bool>(noise));
+  for (const char *name : {"product", "sum"}) {
+    EXPECT_GT((*noise)[name], 1e-4);
+    EXPECT_LT((*noise)[name], 1e-2);
+  }
+}
+
 TEST(MeasureNoise, NamesStepsOfTraining) {
   EXPECT_EQ(nameInStep("loss", 2, 3), "loss of step 2");
   EXPECT_EQ(nameInStep("y", 1, 1), "y");
